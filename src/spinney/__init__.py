@@ -19,12 +19,14 @@ from spinney.errors import (
     ModelFormatError,
     ParameterError,
     SpinneyError,
+    SpinneyNote,
     SpinneyWarning,
 )
 
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
-    from spinney.data.readers import read_table
+    from spinney.data import Notation
+    from spinney.data.readers import look, read_table
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -54,10 +56,12 @@ __all__ = [
     "MissingExtraError",
     "ModelFormatError",
     "Node",
+    "Notation",
     "ParameterError",
     "Recipe",
     "RuleSet",
     "SpinneyError",
+    "SpinneyNote",
     "SpinneyWarning",
     "Tree",
     "TreeClassifier",
@@ -71,6 +75,7 @@ __all__ = [
     "grow_forest",
     "learning_curve",
     "load",
+    "look",
     "read_table",
     "robustness",
 ]
@@ -84,6 +89,7 @@ _HOMES = {
     "KPrototypes": "spinney.estimators",
     "MiniBatchKMeans": "spinney.estimators",
     "Node": "spinney.trees.tree",
+    "Notation": "spinney.data.notation",
     "Recipe": "spinney.recipes",
     "RuleSet": "spinney.output.rules",
     "Tree": "spinney.trees.tree",
@@ -97,6 +103,7 @@ _HOMES = {
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
+    "look": "spinney.data.readers",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
 from spinney.cluster import BATCHES, MIXED
-from spinney.data import Value, declarations_of
+from spinney.data import Notation, Value, declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
@@ -49,7 +49,8 @@ def grow(
     source: str | None = None,
     connection: Any = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
     """Grow a tree on a table that holds its target.
@@ -80,8 +81,11 @@ def grow(
         is read into memory, unless this says otherwise.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
-    format, encoding : str
-        Those of a file, where its suffix does not tell.
+    format, encoding : str, optional
+        Those of a file, where its suffix and what is in it do not tell.
+    notation : Notation or mapping, optional
+        How numbers and dates are written, and how many lines stand above the names,
+        where that cannot be seen: ``notation={"decimal": ",", "skip": 2}``.
     **settings
         Further parameters of :class:`TreeClassifier` and :class:`TreeRegressor`. One
         that the recipe or the target has no use for is refused; what each needs is in
@@ -106,7 +110,9 @@ def grow(
         ├── density ≤ 0.5 → no  (1: no 1 (100 %))
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
-    declared = declarations_of(nominal, ordinal, numeric, ignore, missing_values)
+    declared = declarations_of(
+        nominal, ordinal, numeric, ignore, missing_values, notation
+    )
     parameters = _tree_parameters()
     refuse_uncommon(settings, parameters, "c4.5" if recipe is None else recipe)
     for name in settings:
@@ -154,7 +160,8 @@ def grow_forest(
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     **settings: Any,
@@ -164,7 +171,7 @@ def grow_forest(
     Parameters
     ----------
     data, target, nominal, ordinal, numeric, ignore, weight, missing_values, format, \
-encoding
+encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
         How many trees.
@@ -200,7 +207,9 @@ encoding
             "seed": seed_of(random_state),
         },
         recipe_settings={n: settings.get(n) for n in RECIPE_PARAMETERS},
-        declarations=declarations_of(nominal, ordinal, numeric, ignore, missing_values),
+        declarations=declarations_of(
+            nominal, ordinal, numeric, ignore, missing_values, notation
+        ),
         weight=weight,
         format=format,
         encoding=encoding,

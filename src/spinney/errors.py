@@ -10,6 +10,7 @@
     └── MissingExtraError   (ImportError)  1  an optional library is not installed
 
     SpinneyWarning          (UserWarning)     worth a look, work goes on
+    └── SpinneyNote                           what was done unasked
 
 The number is the shell's exit code. A message names the column or parameter, the
 value, and the remedy. What a user sets is kept as data in it, a ``Setting``: ``str()``
@@ -176,6 +177,10 @@ class SpinneyWarning(Message, UserWarning):
     """Something worth a look; the work goes on."""
 
 
+class SpinneyNote(SpinneyWarning):
+    """Something that was done unasked, and is likely right."""
+
+
 def did_you_mean(name: str, known: "Iterable[str]") -> str:
     """Return a remedy for an unknown name: the nearest known ones, or all of them.
 
@@ -226,8 +231,17 @@ def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoR
 
 def warn(*problem: Text, remedy: Text = "") -> None:
     """Warn at the line of the user's that called into this package."""
+    _issue(SpinneyWarning(*problem, remedy=remedy))
+
+
+def note(*words: Text) -> None:
+    """Tell at that line what was done."""
+    _issue(SpinneyNote(*words))
+
+
+def _issue(message: SpinneyWarning) -> None:
     frame, level = sys._getframe(1), 2
     ours = ("spinney.", "contextlib")  # a context manager of ours is entered by that
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
-    warnings.warn(SpinneyWarning(*problem, remedy=remedy), stacklevel=level)
+    warnings.warn(message, stacklevel=level)

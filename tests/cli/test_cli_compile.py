@@ -35,7 +35,7 @@ ENTRIES = {
     "trees of a branch per value": f"{RANKED}.grow:grow",
     "trees of two branches, single precision": f"{BINNED}.grow:work_on",
     "surrogates": f"{BINNED}.surrogates:find_surrogates",
-    "surrogates, single precision": f"{BINNED}.surrogates:find_surrogates",
+    "surrogates, single precision": f"{BINNED}.route:route_rows",
     "the default recipe": f"{BINNED}.grow:work_on",
     "forests": "spinney.growth.forest.loops.climb:climb",
     "forests, single precision": "spinney.growth.forest.loops.climb:climb",

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from spinney.data.readers.cost_file import read_costs
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, SpinneyNote
 
 GOOD = "actual,predicted,cost\ngood,good,0\ngood,bad,1\nbad,good,5\nbad,bad,0\n"
 
@@ -69,5 +69,7 @@ def test_wrong_encoding(tmp_path):
     path = tmp_path / "costs.csv"
     path.write_bytes("actual,predicted,cost\nä,b,1\nb,ä,1\n".encode("latin-1"))
     with pytest.raises(DataError, match="not text in utf-8"):
-        read_costs(path)
+        read_costs(path, encoding="utf-8")
     assert "ä" in read_costs(path, encoding="latin-1")
+    with pytest.warns(SpinneyNote, match="read in encoding='cp1252'"):
+        assert "ä" in read_costs(path)

@@ -11,7 +11,7 @@ import pytest
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.connection import connected
 from spinney.data.readers import read_table
-from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
 
 
 def test_types_come_from_all_rows(write, values):
@@ -150,7 +150,7 @@ def test_dates_and_instants_are_numbers_with_a_unit(write, values):
     assert values(table) == {"d": [1, None], "t": [60, 86400]}
 
 
-@pytest.mark.parametrize("text", ["01/02/2020", "2020-13-01", "10:30"])
+@pytest.mark.parametrize("text", ["13/13/2020", "2020-13-01", "10:30"])
 def test_other_dates_stay_text(write, text):
     assert read_table(write("t.csv", f"a\n{text}\n"))["a"].levels == (text,)
 
@@ -172,15 +172,16 @@ def test_delimiter_is_found(write, values, delimiter):
     }
 
 
-def test_semicolons_win_over_decimal_commas(write):
-    table = read_table(write("t.csv", "a;b\n1,5;2,5\n3,5;4,5\n"))
-    assert table.names == ("a", "b")
-    assert table["a"].levels == ("1,5", "3,5")
+def test_semicolons_win_over_decimal_commas(write, values):
+    path = write("t.csv", "a;b\n1,5;2,5\n3,5;4,5\n")
+    with pytest.warns(SpinneyNote, match=r"read as numbers: a \('3,5' is 3\.5\)"):
+        table = read_table(path)
+    assert values(table) == {"a": [1.5, 3.5], "b": [2.5, 4.5]}
 
 
 def test_tsv_is_split_at_tabs_only(write, values):
-    path = write("t.tsv", "a,b\tc\n1,2\tx\n")
-    assert values(read_table(path)) == {"a,b": ["1,2"], "c": ["x"]}
+    path = write("t.tsv", "a,b\tc\n1,x\ty\n")
+    assert values(read_table(path)) == {"a,b": ["1,x"], "c": ["y"]}
 
 
 def test_single_column(write, values):
@@ -294,9 +295,6 @@ BAD = {
     "empty": ("", "is empty"),
     "only a newline": ("\n", "is empty"),
     "header only": ("a,b\n", "has no rows"),
-    "duplicate names": ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
-    "empty name": ("a,,c\n1,2,3\n", "column 2 of the header.*no name"),
-    "blank name": ("a,  \n1,2\n", "column 2 of the header.*no name"),
     "short line": (
         "a,b\n1,2\n3\n",
         "line 3 and the header differ in their number of cells, 1 and 2",
@@ -315,15 +313,6 @@ BAD = {
         "a quote is opened and not closed",
     ),
     "open quote": ('a,b\n1,"x\n', "quote"),
-    "mixed line endings": ("a,b\n1,2\r\n3,4\n", "lines end in different ways"),
-    "latin-1": (
-        "a\ncafé\n".encode("latin-1"),
-        r"not text in utf-8.*encoding='latin-1'",
-    ),
-    "latin-1 far below": (
-        b"a\n" + b"x\n" * 300_000 + "café\n".encode("latin-1"),
-        r"not text in utf-8.*encoding='latin-1'",
-    ),
 }
 
 
@@ -356,7 +345,7 @@ def test_folder_missing_file_and_unknown_suffix(tmp_path, write):
     with pytest.raises(DataError, match="there is no file"):
         read_table("a\0.csv")
     with pytest.raises(DataError, match=r"tells no format.*\.parquet"):
-        read_table(write("t.xlsx", "a\n1\n"))
+        read_table(write("t.docx", "a\n1\n"))
 
 
 def test_unreadable_file(write, monkeypatch):

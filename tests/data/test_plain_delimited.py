@@ -12,6 +12,7 @@ from spinney.data.duckdb.columns import load
 from spinney.data.readers import plain_delimited, read_table
 from spinney.data.readers.open_relation import scanned_file
 from spinney.data.readers.plain_delimited import read_plain
+from spinney.data.reading_notes import ReadingNotes
 
 NUMBERS = ["0", "1", "-2.5", "007", "1e3", "2E-05", "-0", "123456.789", "0.1"]
 NUMBERS += ["3.14159265358979323846", "9007199254740991", "1e-30", "-17"]
@@ -63,7 +64,12 @@ def test_the_table_that_duckdb_reads(tmp_path_factory, assert_same_table, text, 
 
 def scanned(path: Path, declarations: Declarations):
     return scanned_file(
-        path, "plain.csv", kind="csv", declarations=declarations, encoding="utf-8"
+        path,
+        "plain.csv",
+        kind="csv",
+        declarations=declarations,
+        encoding="utf-8",
+        notes=ReadingNotes(),
     )
 
 

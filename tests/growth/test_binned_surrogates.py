@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers.alike import same_tree
+from tests.helpers.alike import same_node, same_surrogates, same_tree
 from tests.helpers.fuzz import examples
 
 import spinney
@@ -12,8 +12,9 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import binned_surrogates as surrogates
 from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.binned import grow_routed
+from spinney.growth.binned import surrogate_finder as finder
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -35,8 +36,8 @@ def weights_of(random, kind, n_rows):
 
 
 @st.composite
-def training_sets(draw):
-    """Draw rows without missing cells, whose attributes follow each other or not."""
+def training_sets(draw, *, lacking=False):
+    """Draw rows whose attributes follow each other or not, and may lack cells."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows, n_classes = draw(st.integers(2, 300)), draw(st.sampled_from([0, 2, 3]))
     hidden = random.normal(size=n_rows)
@@ -53,6 +54,9 @@ def training_sets(draw):
             cells = cells.astype(np.int32)
         if kind == "nominal":
             cells = random.permutation(n_values).astype(np.int32)[cells]
+        if lacking:
+            absent = random.random(n_rows) < draw(st.sampled_from([0, 0.1, 0.6]))
+            cells[absent] = np.nan if kind == "numeric" else -1
         values = () if kind == "numeric" else tuple(map(str, range(n_values)))
         attributes.append(Attribute(f"x{place}", kind, values))
         columns.append(cells)
@@ -70,18 +74,6 @@ def training_sets(draw):
     )
 
 
-def same(one, other):
-    """Refuse nodes whose surrogates differ in more than rounding."""
-    assert one.children == other.children
-    assert one.otherwise == other.otherwise
-    found = [surrogate.split for surrogate in other.surrogates]
-    assert [surrogate.split for surrogate in one.surrogates] == found
-    for plain, swift in zip(one.surrogates, other.surrogates, strict=True):
-        assert plain.reversed == swift.reversed
-        assert plain.agreement == pytest.approx(swift.agreement, abs=1e-12)
-        assert plain.adjusted == pytest.approx(swift.adjusted, abs=1e-9)
-
-
 @pytest.mark.parametrize("small", [1, 8, 96])
 @given(
     training=training_sets(),
@@ -95,13 +87,45 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "PATIENCE", 0)
         patch.setattr(prepared, "SMALL", small)
-        patch.setattr(surrogates, "SMALL", small)
+        patch.setattr(finder, "SMALL", small)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
-        patch.setattr(surrogates, "FEWEST_ROWS", 20)
+        patch.setattr(finder, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert choose_engine(training, recipe, Options()).name == "binned"
         swift = crowd.grow(training, recipe)
-    same_tree(plain, swift, same)
+    same_tree(plain, swift, same_surrogates)
+
+
+@pytest.mark.parametrize("small", [1, 8, 96])
+@given(
+    training=training_sets(lacking=True),
+    most=st.sampled_from([0, 1, 3, 5]),
+    said=st.fixed_dictionaries(
+        {
+            "max_depth": st.sampled_from([None, 1, 4]),
+            "min_samples_leaf": st.sampled_from([1, 3]),
+        }
+    ),
+    balanced=st.booleans(),
+)
+@settings(max_examples=examples(80))
+def test_rows_without_a_value_go_by_surrogates(small, training, most, said, balanced):
+    recipe = RECIPES["cart"].changed(surrogates=most, **said)
+    n_classes, options = training.schema.n_classes, Options()
+    if balanced and n_classes:
+        options = Options(class_weights=np.array([1.0, 2.5, 0.3])[:n_classes])
+    plain = grow_tree(training.source(), recipe, options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suiting, "PATIENCE", 0)
+        patch.setattr(prepared, "SMALL", small)
+        patch.setattr(finder, "SMALL", small)
+        patch.setattr(finder, "FEWEST_ROWS", 20)
+        patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
+        patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
+        assert choose_engine(training, recipe, options).name == "binned"
+        swift = crowd.grow(training, recipe, options)
+    same_tree(plain, swift, same_node)
+    same_tree(plain, swift, same_surrogates)
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "tenths"])
@@ -131,7 +155,7 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     plain = grow_tree(training.source(), recipe)
     swift = crowd.grow(training, recipe)
     assert any(node.surrogates for node in plain)
-    same_tree(plain, swift, same)
+    same_tree(plain, swift, same_surrogates)
 
 
 def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):

@@ -1,6 +1,8 @@
 """The trees of the compiled loops are those of the plain learner, node by node."""
 
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from tests.helpers.alike import (
     four_rows,
     same_candidate,
     same_node,
+    same_surrogates,
     same_tree,
 )
 from tests.helpers.fuzz import examples
@@ -21,7 +24,8 @@ from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned import subtree
+from spinney.growth.binned import grow_routed, subtree, surrogate_finder
+from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -91,8 +95,11 @@ def recipes_for(draw, training):
     schema = training.schema
     numeric = schema.target.is_numeric
     said, criteria = draw(settings_of_recipes), OF_NUMBERS if numeric else OF_CLASSES
+    said["missing"] = draw(st.sampled_from(["branch", "surrogate"]))
     many = 0.3 * training.weight
-    if any(a.kind == "nominal" and len(a.values) >= many for a in schema.attributes):
+    if goes_by_surrogates(training, RECIPES["cart"].changed(**said)) or any(
+        a.kind == "nominal" and len(a.values) >= many for a in schema.attributes
+    ):
         criteria = [name for name in criteria if name != "gain_ratio"]
     said["criterion"] = draw(st.sampled_from(criteria))
     if numeric:
@@ -101,7 +108,7 @@ def recipes_for(draw, training):
         said["min_cut_share"] = draw(st.sampled_from([0.0, 0.1]))
     if said["buckets"] is not None:
         said["n_buckets"] = draw(st.sampled_from([2, 4, 20]))
-    return RECIPES["cart"].changed(missing="branch", **said)
+    return RECIPES["cart"].changed(**said)
 
 
 def same_rivals(one, other, rows, training, recipe, *, exact):
@@ -160,9 +167,14 @@ def rows_of_nodes(tree, training):
     found = [np.arange(len(training.classes))] * len(tree)
     for node in tree:
         if node.split is not None:
-            cells = training.columns[node.split.attribute][found[node.number]]
-            absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-            branch = np.where(absent, node.split.missing, node.split.branch_of(cells))
+            branch = np.full(len(found[node.number]), -1)
+            for question in (node.split, *node.surrogates):
+                cells = training.columns[question.attribute][found[node.number]]
+                absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+                told = np.where(absent, -1, question.branch_of(cells))
+                branch = np.where(branch < 0, told, branch)
+            last = node.split.missing if node.otherwise is None else node.otherwise
+            branch = np.where(branch < 0, last, branch)
             for side, child in enumerate(node.children):
                 found[child] = found[node.number][branch == side]
     return found
@@ -184,6 +196,9 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_KEEPING", 1)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(surrogate_finder, "FEWEST_ROWS", 20)
+        patch.setattr(surrogate_finder, "SMALL", small)
+        patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
         assert choose_engine(training, recipe, Options()).name == "binned"
         swift = crowd.grow(training, recipe)
@@ -191,6 +206,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
     rows = rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
         same_node(one, other)
+        same_surrogates(one, other)
         own = rows[other.number]
         exact = recipe.buckets is None and len(rows[0]) <= sample
         same_rivals(one, other, own, training, recipe, exact=exact)
@@ -226,6 +242,74 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
         assert [each.split for each in one.surrogates] == [
             each.split for each in other.surrogates
         ]
+
+
+# As ``OF_ROOTS`` says, in the unit of the gain.
+KNOWN_TO = {"sdr": 1e-9, "variance_root": 1e-6}
+
+
+@pytest.mark.parametrize("lacking", [0.0, 0.1])
+@pytest.mark.parametrize("criterion", ["sdr", "variance_root"])
+def test_roots_of_variance_are_those_of_exact_arithmetic(criterion, lacking):
+    """The gains of both engines at all nodes of some thousand rows, by fractions."""
+    random = np.random.default_rng(1)
+    cells = random.normal(size=(4, 2000))
+    numbers = cells[0] + cells[1] ** 2 + random.normal(size=2000) / 3
+    cells[random.random(cells.shape) < lacking] = np.nan
+    attributes = tuple(Attribute(f"x{j}", "numeric") for j in range(4))
+    schema = Schema(attributes, Target("y", origin=0.5))
+    training = TrainingSet(schema, tuple(cells), numbers, None)
+    recipe = RECIPES["cart"].changed(criterion=criterion)
+    plain, swift = grow_tree(training.source(), recipe), crowd.grow(training, recipe)
+    same_tree(plain, swift, same_node)
+    measure, rows = recipe.measure(numeric=True), rows_of_nodes(plain, training)
+    for one, other in zip(plain, swift, strict=True):
+        same_surrogates(one, other)
+        if one.split is None:
+            continue
+        exact = exact_gain(training, rows[one.number], one.split, criterion)
+        margin = KNOWN_TO[criterion] * measure.gain_unit(one.weights)
+        for found in (one.candidate, other.candidate):
+            assert found.gain == pytest.approx(exact, rel=0, abs=margin)
+            assert found.merit == pytest.approx(exact, rel=0, abs=margin)
+
+
+def exact_gain(training, rows, split, criterion):
+    """Return what a threshold gains, by fractions of the rows that have its value."""
+    cells = training.columns[split.attribute][rows]
+    numbers = (training.classes - training.schema.target.origin)[rows]
+    left = list(map(Fraction, numbers[cells <= split.threshold]))
+    right = list(map(Fraction, numbers[cells > split.threshold]))
+    power = Decimal(1) / (2 if criterion == "sdr" else 5)
+
+    def times_root(side):
+        mean = sum(side) / len(side)
+        spread = sum(number * number for number in side) / len(side) - mean * mean
+        ratio = Decimal(spread.numerator) / spread.denominator
+        return len(side) * (ratio**power if spread else Decimal(0))
+
+    gained = times_root(left + right) - times_root(left) - times_root(right)
+    return float(gained / len(rows))
+
+
+@pytest.mark.parametrize("criterion", ["sdr", "variance_root"])
+@pytest.mark.parametrize("small", [1, 96])
+def test_attributes_that_divide_rows_alike_tie_far_from_the_origin(
+    criterion, small, monkeypatch
+):
+    """What sums round by, in whatever order, is no reason to ask another attribute."""
+    monkeypatch.setattr(prepared, "SMALL", small)
+    random = np.random.default_rng(2)
+    group = np.repeat([0.0, 1.0], 20)
+    numbers = 500 + 400 * group + random.normal(size=40) / 100
+    attributes = tuple(Attribute(f"x{j}", "numeric") for j in range(6))
+    schema = Schema(attributes, Target("y", origin=0.0))
+    recipe = RECIPES["cart"].changed(criterion=criterion, max_depth=1)
+    for _ in range(20):
+        columns = tuple(group * 10 + random.normal(size=(6, 40)))
+        rows = TrainingSet(schema, columns, numbers, None)
+        for tree in (grow_tree(rows.source(), recipe), crowd.grow(rows, recipe)):
+            assert next(iter(tree)).split.attribute == 0
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -291,12 +375,16 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
     assert choose_engine(training, branch, Options()).name == "binned"
+    assert choose_engine(training, RECIPES["cart"], Options()).name == "binned"
     for recipe in (
-        RECIPES["cart"],
+        RECIPES["cart"].changed(criterion="gain_ratio"),  # and surrogates send a row
         RECIPES["c4.5"],
         RECIPES["chaid"],
         branch.changed(criterion="hellinger"),
         branch.changed(missing="fractional"),
+        branch.changed(missing="most-common"),
+        branch.changed(missing="own-category"),
+        branch.changed(missing="mean"),
         branch.changed(linear_terms=2),
     ):
         assert choose_engine(training, recipe, Options()).name == "plain"

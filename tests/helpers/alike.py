@@ -57,3 +57,15 @@ def same_candidate(one, other):
         mine, theirs = getattr(one.table, name), getattr(other.table, name)
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
         assert mine.dtype == theirs.dtype
+
+
+def same_surrogates(one, other):
+    """Refuse nodes whose surrogates differ in more than rounding."""
+    assert one.children == other.children
+    assert one.otherwise == other.otherwise
+    found = [surrogate.split for surrogate in other.surrogates]
+    assert [surrogate.split for surrogate in one.surrogates] == found
+    for plain, swift in zip(one.surrogates, other.surrogates, strict=True):
+        assert plain.reversed == swift.reversed
+        assert plain.agreement == pytest.approx(swift.agreement, abs=1e-12)
+        assert plain.adjusted == pytest.approx(swift.adjusted, abs=1e-9)

@@ -116,6 +116,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "least_deviation": 0.0,
         "by_ratio": False,
         "below_average": 0.0,
+        "apart": False,
         **rules,
     }
     n_counts = 1 if score.of_numbers(kind) else width
@@ -133,7 +134,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         bags=bags.no_bags(),
     )
     stack = search.stack
-    stack.at[0] = 0, n, 0, -1, 0, -1
+    stack.at[0] = 0, n, 0, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0], stack.counts[0] = 1, 0.0, 0
     for word in rows:
         nodes.tally(kind, labels, word, stack.weights, stack.counts, 0)

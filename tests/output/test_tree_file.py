@@ -160,7 +160,7 @@ def test_a_new_field_must_enter_the_format():
         Model: "tree recipe fingerprint steps sequence tried",
         Tried: "name risk deviation leaves chosen",
         Tree: "schema nodes",
-        Schema: "attributes target markers",
+        Schema: "attributes target markers notation",
         Attribute: "name kind values unit cost formula _codes",
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",

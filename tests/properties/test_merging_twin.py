@@ -1,7 +1,9 @@
 """CHAID's merging against its naive twin: the same groups, the same figures."""
 
 from fractions import Fraction
+from functools import partial
 from math import log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,8 +12,16 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins.naive_merging import TESTS, Rows, Twin
 
-from spinney.search.chaid.merge_values import METHODS, STATISTICS, Merging, merge
+from spinney.search.chaid import categories as portions
+from spinney.search.chaid.merge_values import (
+    METHODS,
+    STATISTICS,
+    Merging,
+    merge,
+    merge_stack,
+)
 from spinney.trees.counts import CountTable
+from spinney.trees.table_stack import TableStack
 
 ALPHAS = ((0.05, 0.049), (0.05, 0.0), (0.3, 0.29), (0.6, 0.599), (1.0, 0.5))
 
@@ -107,6 +117,35 @@ def test_merging_of_moments(drawn, kind, chosen):
     known, missing = drawn
     table = moment_table(known, missing)
     check(table, known, missing, kind=kind, test="f", chosen=chosen)
+
+
+@given(
+    st.booleans(),
+    st.lists(st.tuples(categories(3), st.booleans()), min_size=2, max_size=7),
+    settings_of_merging,
+    st.booleans(),
+    st.sampled_from((1 << 18, 1)),
+)
+@settings(max_examples=examples(150))
+def test_a_stack_merges_as_its_tables_do_alone(numeric, drawn, chosen, floating, cells):
+    made = moment_table if numeric else partial(class_table, n_classes=3)
+    tables = [made(known, missing) for (known, missing), _ in drawn]
+    ordinal = np.array([in_order for _, in_order in drawn])
+    stack = TableStack.of([{0: table} for table in tables])
+    with patch.object(portions, "CELLS", cells):  # 1 merges each by itself
+        found = merge_stack(stack, ordinal=ordinal, floating=floating, settings=chosen)
+    for number, table in enumerate(tables):
+        kind = ("nominal", "ordinal")[int(ordinal[number])]
+        alone = merge(table, kind=kind, floating=floating, settings=chosen)
+        lines = slice(stack.start[number], stack.start[number + 1])
+        branch = found.branch[lines].tolist()
+        for group, positions in enumerate(alone.groups):
+            assert [p for p, own in enumerate(branch) if own == group] == [*positions]
+        assert found.n_groups[number] == len(alone.groups)
+        at = found.missing[number]
+        assert alone.missing == (None if at < 0 else at)
+        assert found.log_multiplier[number] == alone.log_multiplier
+        assert found.exact[number] == alone.exact
 
 
 # Tables whose merged groups are split again; random ones seldom are. With "missing"

@@ -9,9 +9,12 @@ import pytest
 from spinney.errors import ParameterError
 from spinney.search.chaid import categories as portions
 from spinney.search.chaid import groups as merger
+from spinney.search.chaid.categories import Categories
+from spinney.search.chaid.group_splits import best_cut, best_of_all
 from spinney.search.chaid.merge_values import Merging, merge
 from spinney.trees.counts import CountTable
-from spinney.trees.criteria.significance import CERTAIN, Test, chi_square_test
+from spinney.trees.criteria.significance import CERTAIN, chi_square_test
+from spinney.trees.table_stack import TableStack
 
 FOUR = [[10, 30], [12, 28], [28, 12], [30, 10]]
 
@@ -42,7 +45,6 @@ def test_four_values_become_two_groups(kind, ways):
     found = merge(CountTable.of(FOUR), kind=kind)
     assert found.groups == ((0, 1), (2, 3))
     assert found.missing is None
-    assert found.branches.tolist() == [0, 0, 1, 1]
     assert found.statistic == pytest.approx(32.4, rel=1e-14)
     assert found.degrees == 1
     assert found.p == pytest.approx(erfc(sqrt(16.2)), rel=1e-12)
@@ -215,33 +217,64 @@ def test_settings_that_mean_nothing_are_refused(wrong):
 
 def test_of_equal_splits_the_first_is_made():
     # Any of the three apart from the others: the sides of 0 are (0), (0, 1), (0, 2).
-    table = CountTable.of([[9, 0, 0], [0, 9, 0], [0, 0, 9]])
-    groups = merger.Merger(
-        portions.portions_of(table, ordered=False, floating=True), chi_square_test
-    )
-    groups._join(0, 1)
-    groups._join(0, 2)
-    assert groups._best_split(0)[0] == {0}
+    group = 9 * np.eye(3)[None]
+    inside, found = best_of_all(group, most=0.0, test=chi_square_test)
+    assert inside.tolist() == [[True, False, False]]
+    assert found[0] == pytest.approx(-13.5)  # χ² = 27 with two degrees
+    _, found = best_of_all(group, most=-13.6, test=chi_square_test)
+    assert found.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    "second, side",
+    [
+        ([1, 9], (0, 3)),
+        ([9, 1], (0, 1, 3)),
+        # It tells nothing, and may go with either: (0, 1, 3) comes before (0, 3).
+        ([3, 3], (0, 1, 3)),
+    ],
+)
+def test_missing_values_go_to_either_side_of_a_cut(second, side):
+    group = np.array([[[9.0, 0], second, [0, 18], [9, 0]]])
+    inside, _ = best_cut(group, missing=True, most=0.0, test=chi_square_test)
+    assert tuple(np.flatnonzero(inside[0])) == side
+
+
+def test_missing_values_that_have_merged_pair_no_more():
+    stack = TableStack.of([{0: CountTable.of(FOUR, missing=[11, 29])}])
+    every = Categories.of(stack, ordered=np.array([True]), floating=True)
+    merging = merger.Merger(every.portions(np.array([0])), chi_square_test)
+    tables = np.array([0])
+    merging._test_all_pairs(tables)
+    assert np.isfinite(merging._logs[0]).sum(axis=0).tolist() == [3, 4]
+    head, other, _ = merging._most_alike(tables)
+    assert (head[0], other[0]) == (1, 4)
+    merging._join(tables, head, other)
+    assert np.isfinite(merging._logs[0]).sum(axis=0).tolist() == [3, 0]
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_merging_and_splitting_ends(seed):
     # A test that draws lots: pairs merge, and what was merged is split, at random.
     # Five categories, each its own class, so that a table shows who is in a group.
-    def lots(table):
-        stack = np.asarray(table)
-        pairs = stack.reshape(-1, *stack.shape[-2:])
-        keys = [repr(sorted(pair.tolist())) for pair in pairs]
-        drawn = [Random(f"{seed} {key}").random() for key in keys]
-        log_p = np.log(drawn).reshape(stack.shape[:-2])
-        return Test(log_p, log_p, log_p)
+    class Lots:
+        def __init__(self, table):
+            stack = np.asarray(table)
+            pairs = stack.reshape(-1, *stack.shape[-2:])
+            keys = [repr(sorted(pair.tolist())) for pair in pairs]
+            drawn = [Random(f"{seed} {key}").random() for key in keys]
+            self.log_p = np.log(drawn).reshape(stack.shape[:-2])
 
-    table = CountTable.of(np.eye(5))
-    groups = merger.Merger(
-        portions.portions_of(table, ordered=False, floating=True), lots
-    )
-    groups.merge_alike(0.3, 0.29)
-    assert sorted(place for group in groups.groups() for place in group) == [*range(5)]
+        def least_log_p(self):
+            return self.log_p.min(axis=-1)
+
+    stack = TableStack.of([{0: CountTable.of(np.eye(5))}])
+    every = Categories.of(stack, ordered=np.array([False]), floating=True)
+    merging = merger.Merger(every.portions(np.array([0])), Lots)
+    merging.merge_alike(0.3, 0.29)
+    assert merging.group[0].tolist() == [
+        merging.group[0].tolist().index(head) for head in merging.group[0]
+    ]
 
 
 # Many categories

@@ -176,6 +176,25 @@ def test_empty_rows_and_columns_do_not_count(table, rows, columns):
 
 
 values = st.lists(st.integers(-5, 9).map(float), min_size=2, max_size=9)
+pairs = arrays(np.float64, (2, 3), elements=st.integers(0, 9).map(float))
+
+
+@given(st.lists(pairs, min_size=1, max_size=6))
+def test_no_p_of_several_is_below_their_bound(tables):
+    for test in (chi_square_test, g_test):
+        found = test(np.stack(tables))
+        assert found.least_log_p() <= found.log_p.min() + 1e-12
+        if len(tables) == 1:
+            assert found.least_log_p() == found.log_p[0]
+
+
+@given(st.data(), st.integers(3, 6))
+def test_no_p_of_several_splits_of_moments_is_below_their_bound(data, n_members):
+    members = data.draw(st.lists(values, min_size=n_members, max_size=n_members))
+    lines = moments(*members)
+    cuts = [[lines[:k].sum(axis=0), lines[k:].sum(axis=0)] for k in range(1, n_members)]
+    found = f_test(np.array(cuts))
+    assert found.least_log_p() <= found.log_p.min() + 1e-12
 
 
 @given(st.lists(values, min_size=2, max_size=4))

@@ -24,6 +24,7 @@ from spinney.errors import (
     ModelFormatError,
     ParameterError,
     SpinneyError,
+    SpinneyNote,
     SpinneyWarning,
     did_you_mean,
 )
@@ -47,6 +48,7 @@ class _Commands(click.Group):
     """Loads a command when it is called, so that --help needs nothing heavy."""
 
     names = (
+        "look",
         "grow",
         "forest",
         "cluster",
@@ -66,6 +68,7 @@ class _Commands(click.Group):
         "evaluate": "spinney.cli.evaluate_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
+        "look": "spinney.cli.look_command",
         "predict": "spinney.cli.predict_command",
         "prune": "spinney.cli.prune_command",
         "recipes": "spinney.cli.recipes_command",
@@ -102,6 +105,7 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
+  spinney look melons.csv
   spinney grow melons.csv --target ripe --ignore id -o melons.spinney
   spinney rules melons.spinney
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
@@ -128,7 +132,9 @@ def run(arguments: list[str] | None = None) -> int:
     running: list[click.Command] = []  # holds the command, once it is known
 
     def say_warning(message: Any, *_: Any, **__: Any) -> None:
-        say(f"warning: {_in_shell_words(message, running)}")
+        kind = "note" if isinstance(message, SpinneyNote) else "warning"
+        see = "; spinney look shows more" if kind == "note" else ""
+        say(f"{kind}: {_in_shell_words(message, running)}{see}")
 
     with warnings.catch_warnings(), _noted_interrupts() as interrupts:
         warnings.showwarning = say_warning

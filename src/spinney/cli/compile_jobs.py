@@ -42,6 +42,15 @@ def _trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
     TreeClassifier(recipe, **settings).fit(numbers, _classes(numbers))
 
 
+def _surrogates(kind: type[np.floating]) -> None:
+    from spinney.estimators import TreeClassifier
+
+    numbers = _numbers(ROWS, kind)
+    classes = _classes(numbers)
+    numbers[::20, 0] = np.nan  # so that surrogates send rows
+    TreeClassifier("cart").fit(numbers, classes)
+
+
 def _forests(kind: type[np.floating]) -> None:
     from spinney.estimators import ForestClassifier
 
@@ -79,8 +88,8 @@ JOBS: dict[str, Callable[[], None]] = {
     "trees of two branches, single precision": partial(
         _trees, np.float32, "cart", missing="branch"
     ),
-    "surrogates": partial(_trees, np.float64, "cart"),
-    "surrogates, single precision": partial(_trees, np.float32, "cart"),
+    "surrogates": partial(_surrogates, np.float64),
+    "surrogates, single precision": partial(_surrogates, np.float32),
     "the default recipe": partial(_trees, np.float64, "auto"),
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),

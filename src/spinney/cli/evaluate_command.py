@@ -13,6 +13,7 @@ from spinney.cli.shell_options import (
     costs_option,
     examples,
     in_group,
+    notation_of,
     output_options,
     reading_options,
     table_options,
@@ -225,6 +226,7 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     arguments = {name: options[name] for name in (*names, *kinds)}
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
+    arguments["notation"] = notation_of(options)
     arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])
     if class_weight is not None:

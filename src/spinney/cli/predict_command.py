@@ -8,6 +8,7 @@ import click
 from spinney.cli.shell_options import (
     check_output,
     examples,
+    file_arguments,
     file_options,
     json_option,
     load,
@@ -50,7 +51,7 @@ def predict(model: str, data: str, **options: Any) -> None:
     output, force = options["output"], options["force"]
     check_output(output, force=force)
     loaded = load(model)
-    table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
+    table = loaded.read(data, **file_arguments(options))
     if loaded.kind == "clusters":
         from spinney.cli.cluster_report import predict_clusters
 

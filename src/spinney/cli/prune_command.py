@@ -10,6 +10,7 @@ from spinney.cli.shell_options import (
     cost_matrix_of,
     costs_option,
     examples,
+    file_arguments,
     file_options,
     in_group,
     jobs_option,
@@ -135,8 +136,7 @@ def _table(
         return None
     return model.read(
         options[name],
-        format=options["format_"],
-        encoding=options["encoding"],
+        **file_arguments(options),
         whole=whole,
         weight=options["weight"],
     )

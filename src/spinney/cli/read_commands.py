@@ -8,6 +8,7 @@ import click
 from spinney.cli.shell_options import (
     check_output,
     examples,
+    file_arguments,
     file_options,
     json_option,
     load,
@@ -172,9 +173,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
     if row is None:
         explanation = loaded.explain(node=0 if node is None else node)
     else:
-        table = loaded.read(
-            row, format=options["format_"], encoding=options["encoding"]
-        )
+        table = loaded.read(row, **file_arguments(options))
         explanation = loaded.explain(row=_one_row(table, row, number or 1))
     if options["json_"]:
         kind = "explain-node" if row is None else "explain-row"
@@ -231,8 +230,7 @@ def simplified(model: "FittedTree", data: str, options: Mapping[str, Any]) -> "R
         range(len(schema.attributes)),
         data,
         also=() if weight is None else (weight,),
-        format=options["format_"],
-        encoding=options["encoding"],
+        **file_arguments(options),
     )
     weights = None if weight is None else row_weights(table[weight])
     return model.ruleset(table, sample_weight=weights, confidence=confidence)

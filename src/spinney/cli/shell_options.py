@@ -13,7 +13,7 @@ from spinney.cli.shell_words import option_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.data import Declarations
+    from spinney.data import Declarations, Notation
     from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -120,10 +120,22 @@ def _many(name: str, meaning: str, *, metavar: str = "COLUMN") -> Any:
 
 file_options = _all_of(
     click.option(
-        "--format", "format_", help="csv, tsv, parquet, jsonl or arff, for any suffix."
+        "--format",
+        "format_",
+        help="csv, tsv, parquet, jsonl, arff or xlsx, for any suffix.",
     ),
     click.option(
-        "--encoding", default="utf-8", show_default=True, help="Of a text file."
+        "--encoding", help="Of a text file.  [default: found by what is in it]"
+    ),
+    click.option("--decimal", help="Before the fraction of a number: . or ,"),
+    click.option(
+        "--thousands", help="Between groups of digits: , or . or ' or a space."
+    ),
+    click.option(
+        "--dates", help="dayfirst or monthfirst: the order of dates such as 3/4/2026."
+    ),
+    click.option(
+        "--skip", type=int, help="Lines above the one that names the columns."
     ),
 )
 
@@ -253,8 +265,28 @@ def declarations(options: Mapping[str, Any]) -> "Declarations":
     """Return what the options of :data:`reading_options` declare about columns."""
     from spinney.data import declarations_of
 
-    kinds = ("nominal", "ordinal", "numeric", "ignore", "missing")
-    return declarations_of(*(options[kind] for kind in kinds))
+    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    given = {kind: options[kind] for kind in kinds}
+    return declarations_of(
+        **given, missing_values=options["missing"], notation=notation_of(options)
+    )
+
+
+def file_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options of :data:`file_options` are to a model that reads."""
+    return {
+        "format": options["format_"],
+        "encoding": options["encoding"],
+        "notation": notation_of(options),
+    }
+
+
+def notation_of(options: Mapping[str, Any]) -> "Notation":
+    """Return what the options of :data:`file_options` say of how a table is written."""
+    from spinney.data import Notation
+
+    names = ("decimal", "thousands", "dates", "skip")
+    return Notation(*(options[name] for name in names))
 
 
 def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:

@@ -5,11 +5,13 @@ from spinney.data.column_warnings import (
     identifier_warning,
     is_identifier,
     table_warnings,
+    without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import Declarations, declarations_of
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.data.notation import Notation
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.times import TIME_UNITS
@@ -27,6 +29,7 @@ __all__ = [
     "Fingerprint",
     "Formula",
     "Linear",
+    "Notation",
     "Ratio",
     "Schema",
     "Table",
@@ -43,4 +46,5 @@ __all__ = [
     "level_order",
     "plain_values",
     "table_warnings",
+    "without_identifiers",
 ]

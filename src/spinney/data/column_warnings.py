@@ -1,13 +1,15 @@
 """Columns worth a second look before a tree is grown."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
-from spinney.data.cells import parse_number
+from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
+from spinney.data.form_choice import may_have_a_form
 from spinney.data.table import Column, Table, Value
-from spinney.errors import Setting, SpinneyWarning, phrase
+from spinney.errors import Setting, SpinneyWarning, note, phrase
 
 FEWEST_IDENTIFIERS = 10
 # Of a smaller table, two like cells are no small share.
@@ -15,6 +17,12 @@ FEWEST_CELLS_WITH_REPEATS = 20
 SHARE_OF_IDENTIFIERS = 0.9
 SHARE_OF_NUMBERS = 0.9
 MOST_MARKERS = 2
+MOST_NAMED = 5
+# What columns that count rows are called, in letters alone.
+COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
+# Texts that are seldom names; "NA" may be Namibia and "-" a class.
+DOUBTFUL = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
+MOST_TRIED = 200  # values of a column whose form is looked for
 
 
 def identifier_warnings(table: Table) -> list[SpinneyWarning]:
@@ -40,6 +48,63 @@ def identifier_warnings(table: Table) -> list[SpinneyWarning]:
     ]
 
 
+def without_identifiers(table: Table, declarations: Declarations) -> Table:
+    """Return a table without the columns that tell rows apart; say which they were.
+
+    Those are texts that nearly all differ, and numbers that count the rows and are
+    called so. One that is declared stays, and so do all if no other column would.
+
+    >>> import warnings
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"id": range(1, 13), "size": [1, 2, 3] * 4})
+    >>> with warnings.catch_warnings(record=True) as notes:
+    ...     warnings.simplefilter("always")
+    ...     print(without_identifiers(table, Declarations()).names)
+    ...     print(notes[0].message)
+    ('size',)
+    column 'id' numbers the rows and is left out; to keep it, declare it \
+(numeric=['id'])
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for column in table.columns:
+        if declarations.kind(column.name) is not None:
+            continue
+        n_cells = int(np.count_nonzero(~column.missing))
+        if column.kind == "nominal" and is_identifier(column.levels, n_cells):
+            how_many = _how_many(len(column.levels), n_cells)
+            found[column.name] = f"has values of which {how_many} differ", "nominal"
+        elif _bare(column.name) in COUNTS and numbers_rows(column):
+            found[column.name] = "numbers the rows", "numeric"
+    if len(found) == len(table.columns):
+        return table
+    for name, (why, kind) in found.items():
+        keep = Setting(kind, [name])
+        note(
+            f"column {name!r} {why} and is left out; to keep it, declare it (",
+            keep,
+            ")",
+        )
+    return table.without(found)
+
+
+def numbers_rows(column: Column) -> bool:
+    """Tell whether a column counts the rows from 0 or 1 on."""
+    cells = column.cells
+    if column.kind != "numeric" or len(cells) < FEWEST_IDENTIFIERS:
+        return False
+    return bool(cells[0] in (0, 1) and (np.diff(cells) == 1).all())
+
+
+def _bare(name: str) -> str:
+    return "".join(filter(str.isalpha, name.lower()))
+
+
+def _how_many(n_values: int, n_cells: int) -> str:
+    if n_values == n_cells:
+        return f"all {n_values}"
+    return f"nearly all ({n_values} of {n_cells})"
+
+
 def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
     """Tell whether so many known cells are texts that differ, all or nearly all."""
     n_values = len(levels)
@@ -47,7 +112,10 @@ def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
         return False
     if n_values < n_cells < FEWEST_CELLS_WITH_REPEATS:
         return False
-    return all(isinstance(level, str) for level in levels)
+    if not all(isinstance(level, str) for level in levels):
+        return False
+    # Numbers or dates that nobody could read are worth another look, not leaving out.
+    return not may_have_a_form(islice((str(level) for level in levels), MOST_TRIED))
 
 
 def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning:
@@ -56,11 +124,7 @@ def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning
     >>> print(str(identifier_warning("name", 100, 101)).split(":")[0])
     column 'name' looks like an identifier, nearly all (100 of 101) values differ
     """
-    how_many = (
-        f"all {n_values}"
-        if n_values == n_cells
-        else f"nearly all ({n_values} of {n_cells})"
-    )
+    how_many = _how_many(n_values, n_cells)
     return SpinneyWarning(
         f"column {name!r} looks like an identifier, {how_many} values differ",
         remedy=phrase("ignore it ({})", Setting("ignore", [name])),
@@ -84,9 +148,7 @@ def number_warnings(
     for column in table.columns:
         if column.name in declared or not _is_text(column):
             continue
-        others = [
-            str(text) for text in column.levels if parse_number(str(text)) is None
-        ]
+        others = _others([str(text) for text in column.levels])
         share = 1 - len(others) / len(column.levels)
         if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
             remedy = phrase(
@@ -100,11 +162,56 @@ def number_warnings(
     return warnings
 
 
+def _others(texts: Sequence[str]) -> list[str]:
+    """Return the texts that are not in the form of most, or are numbers in none."""
+    likely = max(
+        FORMS, key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED)))
+    )
+    return [text for text in texts if not likely.matches(text)]
+
+
 def table_warnings(
     table: Table, declarations: Declarations | None = None
 ) -> list[SpinneyWarning]:
-    """Return the warnings of both kinds."""
-    return [*number_warnings(table, declarations), *identifier_warnings(table)]
+    """Return the warnings of all kinds."""
+    return [
+        *number_warnings(table, declarations),
+        *placeholder_warnings(table),
+        *identifier_warnings(table),
+    ]
+
+
+def placeholder_warnings(table: Table) -> list[SpinneyWarning]:
+    """Return one warning of texts that are values and may stand for missing cells.
+
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"sex": ["f", "m", "?"], "town": ["?", "Rome", "Ur"]})
+    >>> print(*placeholder_warnings(table))
+    '?' is a value like others in 'sex', 'town': if it stands for missing cells, say \
+so (missing_values=['?'])
+    """
+    texts: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.kind == "nominal":
+            for text in sorted(DOUBTFUL.intersection(map(str, column.levels))):
+                texts.setdefault(text, []).append(column.name)
+    if not texts:
+        return []
+    names = list(dict.fromkeys(name for each in texts.values() for name in each))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    some = ", ".join(map(repr, names[:MOST_NAMED])) + more
+    several = len(texts) > 1
+    are = "are values" if several else "is a value"
+    return [
+        SpinneyWarning(
+            f"{' and '.join(map(repr, texts))} {are} like others in {some}",
+            remedy=phrase(
+                "if {} for missing cells, say so ({})",
+                "they stand" if several else "it stands",
+                Setting("missing_values", list(texts)),
+            ),
+        )
+    ]
 
 
 def _is_text(column: Column) -> bool:

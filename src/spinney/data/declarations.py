@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from spinney.data.notation import Notation
 from spinney.data.table import Kind, Value
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 
@@ -29,6 +30,8 @@ class Declarations:
     only : tuple of str, optional
         The columns that a model looks for: others are left out, and what is
         declared of a column that is not there is of no concern.
+    notation : Notation
+        How numbers and dates are written, where that is known.
 
     Examples
     --------
@@ -42,6 +45,12 @@ class Declarations:
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    notation: Notation = field(default_factory=Notation)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of which anything is declared, each as often as it is."""
+        return [*self.nominal, *self.ordinal, *self.numeric, *self.ignore]
 
     def ignores(self, name: str) -> bool:
         """Return whether a column is left out."""
@@ -114,20 +123,14 @@ def check_names(
 
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
     """Raise unless every declared column exists and is declared once."""
-    declared = [
-        *declarations.nominal,
-        *declarations.ordinal,
-        *declarations.numeric,
-        *declarations.ignore,
-    ]
-    for name in declared:
+    for name in declarations.names:
         if name not in names and declarations.only is None:
             msg = (
                 f"column {name!r} is declared but not in the table: "
                 f"{did_you_mean(name, names)}"
             )
             raise DataError(msg)
-    for name, count in Counter(declared).items():
+    for name, count in Counter(declarations.names).items():
         if count > 1:
             msg = (
                 f"column {name!r} is declared {count} times: declare it once, as one "
@@ -170,6 +173,7 @@ def declarations_of(
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
     missing_values: Sequence[str] = (),
+    notation: Notation | Mapping[str, Any] | None = None,
 ) -> Declarations:
     """Return what was declared, in one value."""
     lists = {
@@ -192,6 +196,7 @@ def declarations_of(
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
+        notation=Notation.of(notation),
     )
 
 

@@ -16,13 +16,14 @@ A numeric column holds float64 and NaN where missing. Dates are numeric columns
 that remember their ``unit``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.errors import DataError, did_you_mean
+from spinney.data.notation import Notation
+from spinney.errors import DataError, Text, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,10 +64,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """Columns of equal length with distinct names."""
+    """Columns of equal length with distinct names.
+
+    ``notes`` say what was done to read it, ``notation`` how it was written, where that
+    is not how programs write tables.
+    """
 
     columns: tuple[Column, ...]
     n_rows: int
+    notes: tuple[Text, ...] = field(default=(), compare=False)
+    notation: Notation = field(default_factory=Notation, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,13 +108,13 @@ class Table:
         """Return the table without the columns of these names."""
         dropped = set(names)
         kept = tuple(column for column in self.columns if column.name not in dropped)
-        return Table(kept, self.n_rows)
+        return replace(self, columns=kept)
 
     def take(self, rows: "Cells | slice") -> "Table":
         """Return the table with only these rows (a slice, a mask or positions)."""
         picked = np.arange(self.n_rows)[rows]
         columns = tuple(column.take(picked) for column in self.columns)
-        return Table(columns, len(picked))
+        return replace(self, columns=columns, n_rows=len(picked))
 
 
 def level_order(value: Value) -> tuple[str, Value]:

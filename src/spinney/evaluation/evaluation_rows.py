@@ -57,7 +57,7 @@ def rows_of(
     declarations: Declarations,
     weight: str | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once."""
     check_roles(target, weight, declarations.ignore)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data import Costs, Value
+from spinney.data import Costs, Notation, Value
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress
@@ -43,7 +43,8 @@ def evaluate(
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
     cost_matrix: Costs | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -77,7 +78,8 @@ def evaluate(
     random_state : int, RandomState or Generator, optional
         What the parts are drawn by; 0 if not given. What recipes draw is
         theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
-    nominal, ordinal, numeric, ignore, weight, missing_values, format, encoding
+    nominal, ordinal, numeric, ignore, weight, missing_values, format, encoding, \
+notation
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
         ``cost_matrix[label][true]``, to report the mean cost of a row. It does not
@@ -124,6 +126,7 @@ def evaluate(
         "missing_values": missing_values,
         "format": format,
         "encoding": encoding,
+        "notation": notation,
         "cost_matrix": cost_matrix,
     }
     setup, _ = setup_of(data, target, recipes, {**settings, **arguments})

@@ -36,6 +36,7 @@ COMMON = (
     "ignore",
     "missing_values",
     "nominal",
+    "notation",
     "numeric",
     "ordinal",
     "source",

@@ -221,7 +221,7 @@ def forest_from(
     declarations: Declarations,
     weight: str | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     n_jobs: int | None = None,
     progress: "Progress | None" = None,
 ) -> "tuple[Forest, TrainingSet]":

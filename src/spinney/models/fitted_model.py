@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data import Schema, Table, Value
+from spinney.data import Notation, Schema, Table, Value
 from spinney.data.readers import RowReader, read_by, unseen_values
 from spinney.models.row_predictor import RowPredictor
 
@@ -31,7 +31,12 @@ class FittedModel(Protocol):
         """Its attributes and target: how it reads tables."""
 
     def read(
-        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> Table:
         """Read a table as the model understands it; columns are found by name."""
 
@@ -85,7 +90,8 @@ class FittedTable:
         data: Any,
         *,
         format: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
+        notation: Notation | None = None,
         whole: bool = False,
         weight: str | None = None,
     ) -> Table:
@@ -97,6 +103,8 @@ class FittedTable:
             The table.
         format, encoding : str
             Those of a file, where its suffix does not tell.
+        notation : Notation, optional
+            How it is written, where that is not how the training table was.
         whole : bool
             Whether all attributes of the model must be there, and not only those
             that are asked about.
@@ -112,6 +120,7 @@ class FittedTable:
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,
+            notation=notation,
         )
 
     def _table(self, X: Any) -> Table:

@@ -71,7 +71,7 @@ def grow_from(
     source: str | None = None,
     connection: Any = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
@@ -91,6 +91,7 @@ def grow_from(
         source=source,
         connection=connection,
         from_zero=recipe.counts_from_zero,
+        identifiers=not recipe.tries,  # a default knows better than to ask for them
         format=format,
         encoding=encoding,
     ) as rows:

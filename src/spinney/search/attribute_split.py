@@ -34,7 +34,7 @@ from spinney.search.groupings import (
 )
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, Filled, filled, placed
-from spinney.search.table_traits import KINDS, NOMINAL, NUMERIC, Traits
+from spinney.search.table_traits import NOMINAL, NUMERIC, Traits
 from spinney.search.tree_search import Search
 from spinney.search.value_order import ENUMERATED
 from spinney.trees import Candidate, CountTable, TableStack, ratio_of
@@ -238,8 +238,8 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
     able = np.flatnonzero(first >= 0)
     here, won = part.tables[able], first[able]
     branch, missing_at = ways.goes(first), ways.missing_at[won]
-    table = _by_branch(stack, branch, ways.n_branches, able, missing_at)
-    gain, merit = gains[won], np.asarray(criterion.merit(table))
+    table = _by_branch(search, stack, branch, ways.n_branches, able, missing_at)
+    gain, merit = np.asarray(criterion.gain(table)), np.asarray(criterion.merit(table))
     if criterion.chance:
         merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
@@ -273,9 +273,9 @@ def _ways(search: Search, part: _Part, least: Floats) -> Ways:
     form, stack, traits = part.form, part.stack, part.traits
     policy = search.policy
     if form == Form.MERGED:
-        kinds = [KINDS[kind] for kind in traits.kind]
-        merging = [merging_of(search.recipe, search.criterion, float(w)) for w in least]
-        ways = merged(stack, kinds, merging, floating=policy.tells)
+        merging = merging_of(search.recipe, search.criterion, least)
+        ordinal = traits.kind != NOMINAL
+        ways = merged(stack, merging, ordinal=ordinal, floating=policy.tells)
         return ways if policy.tells else placed(ways, stack, policy)
     if form == Form.THRESHOLD:
         ways = thresholds(stack, traits.step)
@@ -318,6 +318,7 @@ def _allowed(search: Search, part: _Part, ways: Ways, least: Floats) -> Ways:
 
 
 def _by_branch(
+    search: Search,
     stack: TableStack,
     branch: Integers,
     n_branches: int,
@@ -327,9 +328,11 @@ def _by_branch(
     """Return some tables by branch, as a stack, their lines added up once more.
 
     What is left of a sum after a subtraction has fewer digits than a sum, and −ln p of
-    small numbers would show it.
+    small numbers would show it. Roots of small variances show the order of the lines,
+    too: attributes that divide the rows alike are to tie.
     """
-    weights, rows = stack.by_branch(branch, n_branches)
+    roots = search.criterion.tolerance > TOLERANCE
+    weights, rows = stack.by_branch(branch, n_branches, by_amount=roots)
     table = CountTable(
         np.arange(n_branches),
         weights[tables],

@@ -31,7 +31,7 @@ merged
     the one grouping that CHAID's merging leads to.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, Numbers
 from spinney._support.segments import running_sums
-from spinney.search.chaid.merge_values import Merging, merge
+from spinney.search.chaid.merge_values import Merging, merge_stack
 from spinney.search.value_order import principal_score
 from spinney.trees import CountTable, TableStack, ratio_of
 
@@ -285,40 +285,29 @@ def ordered(stack: TableStack, ranks: Integers) -> Ways:
 
 def merged(
     stack: TableStack,
-    kinds: Sequence[str],
-    merging: Sequence[Merging | None],
+    merging: Merging,
     *,
+    ordinal: NDArray[np.bool_],
     floating: bool,
 ) -> Ways:
     """Return the one way of each table that CHAID's merging leads to, if it has groups.
 
-    ``floating`` says that missing rows are a category of their own, which may merge
-    with any.
+    ``ordinal`` says in which tables only neighbours may merge, ``floating`` that
+    missing rows are a category of their own, which may merge with any.
     """
-    results = [
-        merge(
-            stack.table(number),
-            kind=kinds[number],
-            floating=floating and bool(stack.lacking[number]),
-            settings=merging[number],
-        )
-        for number in range(len(stack))
-    ]
-    owner = np.array([n for n, r in enumerate(results) if len(r.groups) > 1], np.int64)
-    most = max((len(result.groups) for result in results), default=1)
-    branches = np.concatenate([np.zeros(0, np.int64), *(r.branches for r in results)])
-    weights, rows = stack.by_branch(branches, most)
+    found = merge_stack(stack, ordinal=ordinal, floating=floating, settings=merging)
+    owner = np.flatnonzero(found.n_groups > 1)
+    weights, rows = stack.by_branch(found.branch, int(found.n_groups.max(initial=1)))
     ways = ways_of(
         stack,
         weights[owner],
         rows[owner],
         owner=owner,
-        goes=lambda _: branches,
-        exact=np.array([result.exact for result in results], dtype=bool),
-        log_multiplier=np.array([result.log_multiplier for result in results]),
+        goes=lambda _: found.branch,
+        exact=found.exact,
+        log_multiplier=found.log_multiplier,
     )
-    at = [-1 if results[n].missing is None else results[n].missing for n in owner]
-    return with_missing_at(ways, np.arange(len(owner)), np.array(at, dtype=np.int64))
+    return with_missing_at(ways, np.arange(len(owner)), found.missing[owner])
 
 
 def with_missing_at(ways: Ways, chosen: Integers, branches: Integers) -> Ways:

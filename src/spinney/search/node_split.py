@@ -217,17 +217,25 @@ def _competing(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np
 
 
 def _averages(search: Search, splits: NodeSplits, schema: Schema) -> Floats:
-    """Return the average gain at each node; infinite where no split counts in it.
-
-    Not counted are thresholds whose gain is used up by the correction, and nominal
-    attributes of many values, which gain by having them.
-    """
-    counts = _paying(search, splits) & ~_many_values(search, schema)[splits.attribute]
+    """Return the average gain at each node; infinite where no split counts in it."""
+    counts = _in_average(search, splits, schema)
     n_nodes = len(splits.start) - 1
     number = np.bincount(splits.node[counts], minlength=n_nodes)
     total = np.bincount(splits.node[counts], splits.gain[counts], minlength=n_nodes)
     nowhere = np.full(n_nodes, np.inf)
     return np.asarray(np.divide(total, number, out=nowhere, where=number > 0))
+
+
+def _in_average(
+    search: Search, splits: NodeSplits, schema: Schema
+) -> NDArray[np.bool_]:
+    """Return which splits count in the average gain.
+
+    Not counted are thresholds whose gain is used up by the correction, and nominal
+    attributes of many values, which gain by having them.
+    """
+    many = _many_values(search, schema)[splits.attribute]
+    return np.asarray(_paying(search, splits) & ~many)
 
 
 def _paying(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
@@ -338,7 +346,11 @@ def compete(
 
 def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
-) -> float:
-    """Return the average gain; infinite where no candidate counts in it."""
+) -> tuple[float, list[int]]:
+    """Return the average gain, and the numbers of the candidates that count in it.
+
+    It is infinite where none does.
+    """
     splits = NodeSplits.of_candidates(candidates)
-    return float(_averages(search, splits, schema)[0])
+    counted = np.flatnonzero(_in_average(search, splits, schema)).tolist()
+    return float(_averages(search, splits, schema)[0]), counted

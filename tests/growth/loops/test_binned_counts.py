@@ -129,7 +129,7 @@ def test_a_tree_begins_with_the_rows_of_its_bag(base):
     of_bag = [2 * w for w in base[:1]] + [3 * w for w in base[2:]] or [2.0, 3.0]
     assert search.stack.weights[0].tolist() == of_bag
     assert search.stack.counts[0].tolist() == [1, 1]
-    assert search.stack.at[0].tolist() == [0, 2, 0, -1, 0, -1]
+    assert search.stack.at[0, : nodes.MIDDLE].tolist() == [0, 2, 0, -1, 0, -1]
     assert [int(row_words.number_of(word)) for word in search.rows[:2]] == [0, 2]
     assert search.stack.keys[0] == keyed_random.root_key(4)
 

@@ -379,7 +379,7 @@ def test_a_side_waits_with_its_totals_and_is_opened_as_a_leaf():
     nodes.open_node(shape, 0, stack, 0)
     stack.side_weights[1], stack.side_counts[1] = [2.5, 1], [2, 1]
     nodes.push(stack, 4, 7, 3, 0, 1, -1, np.uint64(9))
-    assert stack.at[1].tolist() == [4, 7, 3, 0, 1, -1]
+    assert stack.at[1, : nodes.MIDDLE].tolist() == [4, 7, 3, 0, 1, -1]
     nodes.open_node(shape, 5, stack, 1)
     assert shape.whole[0, [nodes.ATTRIBUTE, nodes.OTHER_CHILD]].tolist() == [-1, 5]
     assert shape.whole[5, [nodes.ABOVE, nodes.SIDE, nodes.HEIGHT]].tolist() == [0, 1, 3]

@@ -1,5 +1,6 @@
 """Later tables, read as a model understands them: kinds, names, missing cells."""
 
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -8,11 +9,12 @@ import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
 from spinney.data.declarations import Declarations, NoKnownColumnError
+from spinney.data.notation import Notation
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.errors import DataError
+from spinney.errors import DataError, SpinneyNote
 
 
 def read_by(
@@ -24,14 +26,17 @@ def read_by(
     also: Collection[str] = (),
     may_be_empty: bool = True,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | None = None,
 ) -> Table:
     """Read a table that must have the needed attributes, and may have the target.
 
     The ``optional`` ones of them may lack; ``also`` names further columns to be read,
-    if they are there; ``may_be_empty`` says whether empty cells are of use.
+    if they are there; ``may_be_empty`` says whether empty cells are of use. The table
+    is written as that of the schema, or as ``notation`` says.
     """
     declared = reading_declarations(schema, needed)
+    declared = replace(declared, notation=Notation.of(notation).over(schema.notation))
     if declared.only is not None:
         declared = replace(declared, only=(*declared.only, *also))
     required = [index for index in needed if index not in optional]
@@ -57,11 +62,13 @@ def read_by(
     return table
 
 
-def _all_names(data: Any, format: str | None, encoding: str) -> tuple[str, ...]:
+def _all_names(data: Any, format: str | None, encoding: str | None) -> tuple[str, ...]:
     """Return the names of all columns of a table that was read in part, if known."""
     if isinstance(data, str) and data == STANDARD_INPUT:
         return ()  # it can be read once only
-    return read_table(data, format=format, encoding=encoding).names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+        return read_table(data, format=format, encoding=encoding).names
 
 
 def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:

@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 from spinney.data.readers.local_files import STANDARD_INPUT, readable
+from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.errors import DataError, ParameterError
 
 HEADER = ("actual", "predicted", "cost")
 
 
 def read_costs(
-    path: "str | os.PathLike[str]", *, encoding: str = "utf-8"
+    path: "str | os.PathLike[str]", *, encoding: str | None = None
 ) -> dict[str, dict[str, float]]:
     """Read a cost matrix from a CSV file with columns actual, predicted and cost.
 
@@ -40,8 +41,10 @@ def read_costs(
     if name == STANDARD_INPUT:
         msg = "costs are not read from standard input: name their file"
         raise ParameterError(msg)
-    with readable(name, format="csv", encoding=encoding) as local:
+    notes = ReadingNotes()
+    with readable(name, format="csv", encoding=encoding, notes=notes) as local:
         lines = _lines(local, name)
+    tell(notes.listed(), name)
     costs: dict[str, dict[str, float]] = {}
     for line, cells in lines[1:]:
         actual, predicted, cost = _cells(cells, lines[0][1], f"line {line} of {name!r}")

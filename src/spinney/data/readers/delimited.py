@@ -1,26 +1,33 @@
 """Files of lines and delimiters: CSV and TSV, scanned by DuckDB.
 
-The header and the delimiter are read here, because DuckDB guesses both and renames
+The head and the delimiter are found here, because DuckDB guesses both and renames
 columns without a word; the cells are scanned as text, and the type of each column is
-what all of its cells are: numbers, dates, instants, else text as written.
+what all of its cells are: numbers, dates and instants in whatever form they are written
+in, else text as written.
 """
 
 import csv
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from spinney.data.cell_forms import DateForm, NumberForm
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.duckdb.columns import aggregated, first_line
 from spinney.data.duckdb.connection import connected, literal_path
+from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_clocks
 from spinney.data.duckdb.sql_text import quote_text
+from spinney.data.form_choice import forms_of, may_have_a_form
 from spinney.data.readers.local_files import wrong_encoding
+from spinney.data.readers.table_head import Facts, head_of, in_doubt, settled_names
+from spinney.data.reading_notes import ReadingNotes
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -28,7 +35,22 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 
 _SAMPLE = 100
+_SAMPLE_OF_FORMS = 1_000
+_CHUNK = 1 << 20
 _INTEGER = r"\s*[+-]?\d+\s*"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is divided: at what, the names as written, and where rows begin.
+
+    ``n_titles`` lines stand above the names, ``n_lines`` above the first row.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    n_titles: int
+    n_lines: int
 
 
 @contextmanager
@@ -38,54 +60,71 @@ def open_delimited(
     *,
     declarations: Declarations,
     delimiters: str,
-    encoding: str,
+    encoding: str | None,
+    notes: ReadingNotes,
 ) -> "Iterator[tuple[DuckDBPyConnection, DuckDBPyRelation, list[str]]]":
     """Give a connection, a relation over the file, and the names of its columns."""
     import duckdb
 
-    delimiter, names = header_of(path, origin, delimiters)
-    check_names(names, declarations, origin=f"the header of {origin!r}")
+    layout = layout_of(path, origin, delimiters, declarations.notation.skip)
     with (
-        _plain_header(path, origin, names, delimiter=delimiter) as plain,
+        _plain_copy(path, origin, layout) as (plain, n_lines),
         connected(plain) as connection,
     ):
+        texts = _texts(
+            connection, plain, replace(layout, n_lines=n_lines), declarations.missing
+        )
         try:
-            relation = scan_delimited(
-                connection, plain, names, delimiter=delimiter, declarations=declarations
-            )
+            scan = _Scan(texts, origin, layout, declarations, notes)
+            relation = scan.relation()
         except duckdb.Error as error:
-            reason = _diagnosis(path, delimiter, len(names), str(error))
+            reason = _diagnosis(path, layout, str(error))
             if reason is None:
                 raise wrong_encoding(origin, encoding) from None
             msg = f"{origin!r} is no table: {reason}"
             raise DataError(msg) from None
-        yield connection, relation, names
+        yield connection, relation, list(scan.names.values())
 
 
-def header_of(path: Path, origin: str, delimiters: str) -> tuple[str, list[str]]:
-    """Return the delimiter and the names of the columns."""
-    samples = {delimiter: _sample(path, delimiter) for delimiter in delimiters}
-    if not all(sample and sample[0] for sample in samples.values()):
-        msg = (
-            f"{origin!r} is empty or starts with an empty line: its first line must "
-            "name the columns"
-        )
-        raise DataError(msg)
+def layout_of(
+    path: Path, origin: str, delimiters: str, skip: int | None = None
+) -> Layout:
+    """Return the delimiter, the names of the columns, and where rows begin.
 
-    def fit(delimiter: str) -> tuple[bool, int]:
-        widths = {len(cells) for cells in samples[delimiter] if cells}
-        width = len(samples[delimiter][0])
-        return len(widths) == 1 and width > 1, width
+    ``skip`` is how many lines stand above the names, where that is known.
+    """
+    layouts = [
+        layout
+        for delimiter in delimiters
+        if (layout := _layout(_sample(path, delimiter), delimiter, skip)) is not None
+    ]
+    if not layouts:
+        msg = f"{origin!r} is empty"
+        after = (" after ", Setting("skip", skip)) if skip else ""
+        raise DataError(msg, after, remedy="its first line must name the columns")
+    return max(layouts, key=lambda each: each[0])[1]
 
-    best = max(samples, key=fit)
-    return best, samples[best][0]
+
+def _layout(
+    records: Sequence[tuple[int, list[str]]], delimiter: str, skip: int | None
+) -> tuple[tuple[bool, bool, int], Layout] | None:
+    """Return how a file would be divided at a delimiter, and how well that fits."""
+    lines = [line for line, _ in records]
+    above = None if skip is None else sum(line <= skip for line in lines)
+    head = head_of([cells for _, cells in records], above)
+    if head is None:
+        return None
+    # Where the sample ends with the names, there are no rows.
+    after = [*lines, lines[-1] + 1][head.above + 1]
+    layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1)
+    return (head.fits, head.is_first, len(head.names)), layout
 
 
-def _sample(path: Path, delimiter: str) -> list[list[str]]:
+def _sample(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
     """Return the first records, up to one that is too long for the csv module."""
-    records: list[list[str]] = []
+    records: list[tuple[int, list[str]]] = []
     with suppress(csv.Error):
-        records.extend(cells for _, cells in islice(_records(path, delimiter), _SAMPLE))
+        records.extend(islice(_records(path, delimiter), _SAMPLE))
     return records
 
 
@@ -100,97 +139,225 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 @contextmanager
-def _plain_header(
-    path: Path, origin: str, names: Sequence[str], *, delimiter: str
-) -> Iterator[Path]:
-    """Give the file, or a copy if a name holds a line ending.
+def _plain_copy(path: Path, origin: str, layout: Layout) -> Iterator[tuple[Path, int]]:
+    """Give the file, and how many lines stand above its rows.
 
-    DuckDB takes the first line ending for that of all lines, even one inside quotes,
-    and then may find no rows.
+    It is a copy where a name is on several lines, or lines end in different ways:
+    DuckDB takes the first line ending for that of all lines, and may find no rows then.
     """
-    if not any("\n" in name or "\r" in name for name in names):
-        yield path
+    broken = any("\n" in name or "\r" in name for name in layout.names)
+    if not broken and (_lines_end_alike(path) or _can_scan(path, layout)):
+        yield path, layout.n_lines
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
         copy = Path(folder, path.name)
         with open(copy, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL)
-            writer.writerow(range(len(names)))
+            writer = csv.writer(
+                file,
+                delimiter=layout.delimiter,
+                quoting=csv.QUOTE_ALL,
+                lineterminator="\n",
+            )
             try:
-                for _, cells in islice(_records(path, delimiter), 1, None):
-                    writer.writerow(cells)
+                for line, cells in _records(path, layout.delimiter):
+                    if line > layout.n_lines:
+                        writer.writerow(map(_with_one_line_end, cells))
             except csv.Error as error:
                 msg = f"{origin!r} cannot be read ({error}): shorten the cell"
                 raise DataError(msg) from None
-        yield copy
+        yield copy, 0
 
 
-def scan_delimited(
+def _lines_end_alike(path: Path) -> bool:
+    """Return whether all lines of a file end in one way."""
+    pairs, returns, feeds = 0, 0, 0
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            if chunk.endswith(b"\r"):
+                chunk += file.read(1)
+            if b"\r" in chunk:
+                pairs += chunk.count(b"\r\n")
+                returns += chunk.count(b"\r")
+            feeds += chunk.count(b"\n")
+    return (pairs > 0) + (returns > pairs) + (feeds > pairs) < 2
+
+
+def _with_one_line_end(cell: str) -> str:
+    return cell.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _can_scan(path: Path, layout: Layout) -> bool:
+    """Return whether DuckDB takes a file, whose lines may end alike out of quotes."""
+    import duckdb
+
+    with connected(path) as connection:
+        try:
+            aggregated(_texts(connection, path, layout), {"rows": "count(*)"})
+        except duckdb.Error:
+            return False
+    return True
+
+
+def _texts(
     connection: "DuckDBPyConnection",
     path: Path,
-    names: Sequence[str],
-    *,
-    delimiter: str,
-    declarations: Declarations,
+    layout: Layout,
+    missing: Iterable[str] = (),
 ) -> "DuckDBPyRelation":
-    """Return a relation over the file, each column of the type that its cells have.
+    """Return a relation over the file whose cells are texts.
 
     Its columns are called c0, c1 and so on: DuckDB takes names that differ only in
     case for the same, and a file need not.
     """
-    columns = [f"c{index}" for index in range(len(names))]
-    types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
-    markers = ", ".join(map(quote_text, ["", *declarations.missing]))
-    texts = connection.sql(
+    types = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(layout.names)))
+    markers = ", ".join(map(quote_text, ["", *missing]))
+    return connection.sql(
         f"SELECT * FROM read_csv({literal_path(path)}, auto_detect = false, "
-        f"columns = {{{types}}}, header = true, delim = {quote_text(delimiter)}, "
+        f"columns = {{{types}}}, header = false, skip = {layout.n_lines}, "
+        f"delim = {quote_text(layout.delimiter)}, "
         f"quote = '\"', escape = '\"', nullstr = [{markers}], strict_mode = true)"
     )
-    free = {
-        column: name
-        for column, name in zip(columns, names, strict=True)
-        if declarations.kind(name) is None and not declarations.ignores(name)
-    }
-    column_types = dict.fromkeys(columns, "VARCHAR") | _types(texts, free)
-    return texts.project(
-        ", ".join(
-            f"CAST({column} AS {column_types[column]}) AS {column}"
-            for column in columns
-        )
-    )
 
 
-def _types(texts: "DuckDBPyRelation", names: Mapping[str, str]) -> dict[str, str]:
-    """Return the types of columns, given with their names.
+class _Scan:
+    """A file of texts whose columns get names and types.
 
-    One pass tells numbers; dates, and whole numbers too large to be exact, are then
-    looked for in the columns that may hold them. What is asked of a column has no
-    FILTER: to plan those takes time by the square of the columns.
+    ``names`` are those of the columns c0, c1 and so on that stay.
     """
-    # The count is there to scan the file even if all types are declared.
-    tests = {("all", "rows"): "count(*)"}
-    for column in names:
-        number = f"TRY_CAST({column} AS DOUBLE)"
-        tests[column, "number"] = f"count({column}) = count({number})"
-        tests[column, "joined"] = f"bool_or(contains({column}, '_'))"
-        tests[column, "greatest"] = f"max(abs({number}))"
-        tests[column, "dashed"] = f"bool_and(substr({column}, 5, 1) = '-')"
-    answers = aggregated(texts, tests)
-    types, large, dated = {}, [], []
-    for column in names:
+
+    def __init__(
+        self,
+        texts: "DuckDBPyRelation",
+        origin: str,
+        layout: Layout,
+        declarations: Declarations,
+        notes: ReadingNotes,
+    ) -> None:
+        self.texts, self.layout = texts, layout
+        self.declarations, self.notes = declarations, notes
+        self.names = self._names(origin)
+
+    def _names(self, origin: str) -> dict[str, str]:
+        """Return the names of the columns that stay; note what was done to them."""
+        if self.layout.n_titles and self.declarations.notation.skip is None:
+            skip = Setting("skip", self.layout.n_titles)
+            self.notes.add("what is above the names is passed over (", skip, ")")
+        written = self.layout.names
+        tests: dict[Any, str] = {"rows": "count(*)"}
+        for index in in_doubt(written):
+            tests[index, "cells"] = f"count(c{index})"
+            tests[index, "values"] = f"count(DISTINCT c{index})"
+        answers = aggregated(self.texts, tests) if len(tests) > 1 else {}
+        facts = {
+            index: Facts(
+                answers["rows"], answers[index, "cells"], answers[index, "values"]
+            )
+            for index in in_doubt(written)
+        }
+        settled = settled_names(written, facts, self.declarations, self.notes)
+        names = {f"c{i}": name for i, name in enumerate(settled) if name is not None}
+        origin = f"the header of {origin!r}"
+        check_names(list(names.values()), self.declarations, origin=origin)
+        return names
+
+    def relation(self) -> "DuckDBPyRelation":
+        """Return the columns, each of the type that its cells have."""
+        read = dict(zip(self.names, self.names, strict=True)) | self._expressions()
+        return self.texts.project(
+            ", ".join(
+                f"{expression} AS {column}" for column, expression in read.items()
+            )
+        )
+
+    def _expressions(self) -> dict[str, str]:
+        """Return the cells of the columns that are not text, as SQL.
+
+        One pass tells numbers; dates, whole numbers too large to be exact, and numbers
+        and dates in the forms of people are then looked for in the columns that may
+        hold them. What is asked of a column has no FILTER: to plan those takes time by
+        the square of the columns.
+        """
+        kinds = {
+            column: self.declarations.kind(name)
+            for column, name in self.names.items()
+            if not self.declarations.ignores(name)
+        }
+        free = [column for column, kind in kinds.items() if kind is None]
+        # The count is there to scan the file even if all types are declared.
+        tests = {("all", "rows"): "count(*)"}
+        for column in kinds:
+            number = f"TRY_CAST({column} AS DOUBLE)"
+            tests[column, "number"] = f"count({column}) = count({number})"
+            tests[column, "joined"] = f"bool_or(contains({column}, '_'))"
+            tests[column, "greatest"] = f"max(abs({number}))"
+            tests[column, "dashed"] = f"bool_and(substr({column}, 5, 1) = '-')"
+        answers = aggregated(self.texts, tests)
         # A column is one of numbers also where every cell is missing.
-        if answers[column, "number"] and not answers[column, "joined"]:
-            types[column], greatest = "DOUBLE", answers[column, "greatest"]
+        numbers = [
+            column
+            for column in kinds
+            if answers[column, "number"] and not answers[column, "joined"]
+        ]
+        large = []
+        for column in numbers:
+            greatest = answers[column, "greatest"]
             if greatest is not None and not greatest < LARGEST_EXACT_INTEGER:
                 large.append(column)
-        elif answers[column, "dashed"]:
-            dated.append(column)
-    for column in _of_large_integers(texts, large):
-        warn_of_large_integers(names[column])
-    return types | _of_times(texts, dated)
+        for column in _of_large_integers(self.texts, set(large).intersection(free)):
+            warn_of_large_integers(self.names[column])
+        dated = set(free).difference(numbers)
+        times = _of_times(self.texts, [c for c in dated if answers[c, "dashed"]])
+        written = [
+            column
+            for column, kind in kinds.items()
+            if kind in (None, "numeric") and column not in {*numbers, *times}
+        ]
+        types = dict.fromkeys(set(numbers).intersection(free), "DOUBLE") | times
+        return {
+            **{column: f"CAST({column} AS {each})" for column, each in types.items()},
+            **self._in_forms(written, numbers),
+        }
+
+    def _in_forms(
+        self, written: Sequence[str], numbers: Sequence[str]
+    ) -> dict[str, str]:
+        """Return the cells of columns that are written in a form of people, as SQL.
+
+        ``numbers`` are columns of numbers as programs write them; where commas stand
+        before fractions, their points may be between thousands.
+        """
+        evidence = evidence_in_sql(self.texts, self._likely(written))
+        notation = self.declarations.notation
+        forms = forms_of(evidence, notation, self.layout.delimiter)
+        decimals = {f.decimal for f in forms.values() if isinstance(f, NumberForm)}
+        if "," in (notation.decimal, *decimals) and numbers:
+            evidence |= evidence_in_sql(self.texts, numbers)
+            forms = forms_of(evidence, notation, self.layout.delimiter)
+        dates = [column for column, form in forms.items() if isinstance(form, DateForm)]
+        clocks = has_clocks(self.texts, dates)
+        for column, each in evidence.items():
+            self.notes.add_column(self.names[column], each, forms.get(column), notation)
+        expressions = {}
+        for column, form in forms.items():
+            kind = "TIMESTAMP" if clocks.get(column) else "DATE"
+            kind = kind if column in clocks else "DOUBLE"
+            expressions[column] = f"CAST({form_expression(column, form)} AS {kind})"
+        return expressions
+
+    def _likely(self, columns: Iterable[str]) -> list[str]:
+        """Return the columns whose first cells are all in a form, or missing."""
+        listed = list(columns)
+        if not listed:
+            return []
+        some = self.texts.limit(_SAMPLE_OF_FORMS).project(", ".join(listed)).fetchall()
+        return [
+            column
+            for column, cells in zip(listed, zip(*some, strict=True), strict=True)
+            if may_have_a_form({cell for cell in cells if cell is not None})
+        ]
 
 
-def _of_large_integers(texts: "DuckDBPyRelation", columns: Sequence[str]) -> list[str]:
+def _of_large_integers(texts: "DuckDBPyRelation", columns: Iterable[str]) -> list[str]:
     """Return which of some columns hold whole numbers that floats do not."""
     tests = {
         column: f"bool_or(regexp_full_match({column}, '{_INTEGER}') AND coalesce("
@@ -215,15 +382,16 @@ def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, st
     return {column: kind for (column, kind), fits in answers.items() if fits}
 
 
-def _diagnosis(path: Path, delimiter: str, width: int, message: str) -> str | None:
+def _diagnosis(path: Path, layout: Layout, message: str) -> str | None:
     """Return why DuckDB could not scan the file; None if the encoding is wrong."""
     if "Maximum line size" in message:
         return "a line is longer than DuckDB reads, 2 million bytes; shorten its cells"
     if "unterminated quote" in message:
         return "a quote is opened and not closed; close it, or double it inside a cell"
+    width = len(layout.names)
     try:
-        for line, cells in _records(path, delimiter):
-            if cells and len(cells) != width:
+        for line, cells in _records(path, layout.delimiter):
+            if cells and line > layout.n_lines and len(cells) != width:
                 return (
                     f"line {line} and the header differ in their number of cells, "
                     f"{len(cells)} and {width}; quote a cell that holds the delimiter, "
@@ -233,8 +401,4 @@ def _diagnosis(path: Path, delimiter: str, width: int, message: str) -> str | No
         return None
     except csv.Error:  # a long cell, which only this module cannot read
         return first_line(message)
-    data = path.read_bytes()
-    bare = data.replace(b"\r\n", b"")
-    if (len(bare) < len(data)) + (b"\r" in bare) + (b"\n" in bare) > 1:
-        return "its lines end in different ways; save it with one kind of line ending"
     return first_line(message)

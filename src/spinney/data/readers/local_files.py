@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from spinney.data.reading_notes import ReadingNotes
 from spinney.errors import DataError, Setting, phrase, refusal, refuse_unknown
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
+# What old programs of Windows write, and what leaves no byte without a meaning.
+OLD_ENCODINGS = ("cp1252", "latin-1")
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -24,10 +27,19 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".arff": "arff",
+    ".xlsx": "xlsx",
 }
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+NOT_TEXT = ("parquet", "xlsx")
 
 _GZIP_MAGIC = b"\x1f\x8b"
+# The longer marks first: that of UTF-32 begins with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _CHUNK = 1 << 20
 
 
@@ -61,30 +73,38 @@ def origin_of(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else path
 
 
-def refuse_file_options(format: str | None, encoding: str) -> None:
+def refuse_file_options(format: str | None, encoding: str | None) -> None:
     """Refuse what only a file has, for a table that is none."""
-    for name, value, usual in (("format", format, None), ("encoding", encoding, UTF8)):
-        if value != usual:
+    for name, value in (("format", format), ("encoding", encoding)):
+        if value is not None:
             raise refusal(
                 Setting(name, value), "is for files", "leave it out for data in memory"
             )
 
 
 @contextmanager
-def readable(path: str, *, format: str, encoding: str) -> Iterator[Path]:
+def readable(
+    path: str, *, format: str, encoding: str | None, notes: ReadingNotes
+) -> Iterator[Path]:
     """Give a regular, uncompressed file, of UTF-8 if it is a text format.
 
-    It is the file itself where that will do, else a private copy that is removed.
+    It is the file itself where that will do, else a private copy that is removed. An
+    encoding that is not given is found, and noted where it is an old one.
     """
-    encoding = _known_encoding(encoding)
+    encoding = None if encoding is None else _known_encoding(encoding)
     try:
-        if path != STANDARD_INPUT and _usable_as_it_is(path, encoding, format):
-            yield Path(os.path.abspath(path))
-            return
-        with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
-            copy = Path(folder, f"table.{format}")
-            _copy(path, copy, encoding=None if format == "parquet" else encoding)
-            yield copy
+        with _uncompressed_file(path, format) as local:
+            if format in NOT_TEXT:
+                yield local
+                return
+            encoding = encoding or _encoding_of(local, notes)
+            if encoding == UTF8:
+                yield local
+                return
+            with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
+                copy = Path(folder, f"table.{format}")
+                _recode(local, copy, encoding)
+                yield copy
     except (EOFError, gzip.BadGzipFile, zlib.error):
         msg = f"{path!r} is cut short or damaged inside: compress or fetch it again"
         raise DataError(msg) from None
@@ -94,10 +114,10 @@ def readable(path: str, *, format: str, encoding: str) -> Iterator[Path]:
         raise _unreadable(path, error) from None
 
 
-def wrong_encoding(path: str, encoding: str) -> DataError:
+def wrong_encoding(path: str, encoding: str | None) -> DataError:
     """Return the error for bytes that are no text of this encoding."""
     return DataError(
-        f"{path!r} is not text in {encoding}",
+        f"{path!r} is not text in {encoding or UTF8}",
         remedy=phrase(
             "name its encoding ({}) or save it as UTF-8", Setting("encoding", "latin-1")
         ),
@@ -114,7 +134,23 @@ def _known_encoding(encoding: str) -> str:
         raise refusal(Setting("encoding", encoding), "is unknown", remedy) from None
 
 
-def _usable_as_it_is(path: str, encoding: str, format: str) -> bool:
+@contextmanager
+def _uncompressed_file(path: str, format: str) -> Iterator[Path]:
+    """Give a regular file that is not compressed: the file itself, or a copy."""
+    if path != STANDARD_INPUT and _is_plain_file(path):
+        yield Path(os.path.abspath(path))
+        return
+    with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
+        raw, copy = Path(folder, "table.raw"), Path(folder, f"table.{format}")
+        with _opened(path) as source, open(raw, "wb") as target:
+            shutil.copyfileobj(source, target, _CHUNK)
+        with _uncompressed(raw) as source, open(copy, "wb") as target:
+            shutil.copyfileobj(source, target, _CHUNK)
+        yield copy
+
+
+def _is_plain_file(path: str) -> bool:
+    """Return whether a path is that of a regular file that is not compressed."""
     try:
         mode = os.stat(path).st_mode
     except ValueError:  # a NUL character
@@ -124,23 +160,45 @@ def _usable_as_it_is(path: str, encoding: str, format: str) -> bool:
     if not stat.S_ISREG(mode):
         return False
     with open(path, "rb") as file:
-        compressed = file.read(2) == _GZIP_MAGIC
-    return format == "parquet" or (encoding == "utf-8" and not compressed)
+        return file.read(2) != _GZIP_MAGIC
 
 
-def _copy(path: str, copy: Path, *, encoding: str | None) -> None:
-    """Copy standard input or a file, uncompressed and, given an encoding, as UTF-8."""
-    raw = copy.with_suffix(".raw")
-    with _opened(path) as source, open(raw, "wb") as target:
-        shutil.copyfileobj(source, target, _CHUNK)
-    with _uncompressed(raw) as source, open(copy, "wb") as target:
-        if encoding is None or encoding == "utf-8":
-            shutil.copyfileobj(source, target, _CHUNK)
-            return
-        decoder = codecs.getincrementaldecoder(encoding)()
+def _encoding_of(path: Path, notes: ReadingNotes) -> str:
+    """Return the encoding of a text: by its mark, UTF-8, or else an old one."""
+    with open(path, "rb") as file:
+        first = file.read(4)
+    for mark, encoding in _MARKS.items():
+        if first.startswith(mark):
+            return encoding
+    for encoding in (UTF8, *OLD_ENCODINGS):
+        if _is_text(path, encoding):
+            break
+    if encoding != UTF8:
+        notes.add("its text is read in ", Setting("encoding", encoding))
+    return encoding
+
+
+def _is_text(path: Path, encoding: str) -> bool:
+    """Return whether a file is text of an encoding that is ASCII in its first half."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with open(path, "rb") as file:
+        try:
+            while chunk := file.read(_CHUNK):
+                if not chunk.isascii() or decoder.getstate()[0]:
+                    decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _recode(path: Path, copy: Path, encoding: str) -> None:
+    """Copy a text as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with open(path, "rb") as source, open(copy, "wb") as target:
         while chunk := source.read(_CHUNK):
-            target.write(decoder.decode(chunk).encode("utf-8"))
-        target.write(decoder.decode(b"", final=True).encode("utf-8"))
+            target.write(decoder.decode(chunk).encode(UTF8))
+        target.write(decoder.decode(b"", final=True).encode(UTF8))
 
 
 @contextmanager

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import SqlColumn, is_relation, plan
+from spinney.data.notation import Notation
 from spinney.data.readers.delimited import DELIMITERS, open_delimited
 from spinney.data.readers.local_files import (
     format_of,
@@ -17,6 +18,7 @@ from spinney.data.readers.local_files import (
     refuse_file_options,
 )
 from spinney.data.readers.parquet import open_parquet
+from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.errors import ParameterError, Setting, refusal
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class OpenRelation:
     columns: tuple[SqlColumn, ...]
     connection: "DuckDBPyConnection | None"
     markers: tuple[str, ...]
+    notation: Notation = field(default_factory=Notation)
 
 
 @contextmanager
@@ -42,7 +45,7 @@ def opened_relation(
     *,
     declarations: Declarations,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     connection: "DuckDBPyConnection | None" = None,
 ) -> Iterator[OpenRelation]:
     """Open a CSV, TSV or Parquet file, or take a relation as it is."""
@@ -55,18 +58,33 @@ def opened_relation(
         return
     path = os.fspath(data)
     kind, origin = format_of(path, declared=format), origin_of(path)
-    with readable(path, format=kind, encoding=encoding) as local:
-        if kind not in SCANNED:
-            raise _no_relation(kind)
-        with scanned_file(
-            local, origin, kind=kind, declarations=declarations, encoding=encoding
-        ) as opened:
-            yield opened
+    if kind not in SCANNED:
+        raise _no_relation(kind)
+    notes = ReadingNotes(quiet=declarations.only is not None)
+    with (
+        readable(path, format=kind, encoding=encoding, notes=notes) as local,
+        scanned_file(
+            local,
+            origin,
+            kind=kind,
+            declarations=declarations,
+            encoding=encoding,
+            notes=notes,
+        ) as opened,
+    ):
+        tell(notes.listed(), origin)
+        yield opened
 
 
 @contextmanager
 def scanned_file(
-    local: Path, origin: str, *, kind: str, declarations: Declarations, encoding: str
+    local: Path,
+    origin: str,
+    *,
+    kind: str,
+    declarations: Declarations,
+    encoding: str | None,
+    notes: ReadingNotes,
 ) -> Iterator[OpenRelation]:
     """Open a plain file of a kind that DuckDB reads."""
     if kind == "parquet":
@@ -78,10 +96,12 @@ def scanned_file(
             declarations=declarations,
             delimiters="\t" if kind == "tsv" else DELIMITERS,
             encoding=encoding,
+            notes=notes,
         )
     with scanned as (owner, relation, names):
         columns = plan(relation, declarations, names=names)
-        yield OpenRelation(relation, columns, owner, declarations.missing)
+        notation = declarations.notation.over(notes.notation).later()
+        yield OpenRelation(relation, columns, owner, declarations.missing, notation)
 
 
 def _no_relation(what: str) -> ParameterError:

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.readers.delimited import DELIMITERS, header_of
+from spinney.data.form_choice import PLACEHOLDERS
+from spinney.data.readers.delimited import DELIMITERS, layout_of
+from spinney.data.readers.table_head import in_doubt
 from spinney.data.table import Table
 
 LARGEST_FILE = 50_000  # bytes
@@ -22,8 +24,8 @@ NAN = float("nan")
 
 # What every reader of numbers takes for the same number.
 _NUMBER = re.compile(r"-?\d{1,25}(\.\d{1,25})?([eE][+-]?\d{1,2})?", re.ASCII)
-# What none takes for a number or a date.
-_TEXT = re.compile(r"(?!inf|nan)[a-z].*", re.ASCII | re.IGNORECASE | re.DOTALL)
+# What none takes for a number, a date or a missing cell.
+_TEXT = re.compile(r"(?!inf|nan)[a-z][^0-9]*", re.ASCII | re.IGNORECASE)
 
 
 def read_plain(
@@ -33,9 +35,13 @@ def read_plain(
     lines = _lines(path)
     if len(lines) < 2:
         return None
-    delimiter, names = header_of(path, origin, "\t" if kind == "tsv" else DELIMITERS)
-    rows = [line.split(delimiter) for line in lines]
+    if not declarations.notation.is_empty:
+        return None
+    layout = layout_of(path, origin, "\t" if kind == "tsv" else DELIMITERS)
+    rows, names = [line.split(layout.delimiter) for line in lines], [*layout.names]
     if rows[0] != names or any(len(row) != len(names) for row in rows):
+        return None
+    if in_doubt(names) or len(set(names)) < len(names):
         return None
     check_names(names, declarations, origin=f"the header of {origin!r}")
     missing, columns = {"", *declarations.missing}, {}
@@ -81,6 +87,6 @@ def _cells(
         numbers = [NAN if text is None else float(text) for text in texts]
         exact = all(abs(n) < LARGEST_EXACT_INTEGER for n in numbers if n == n)
         return numbers if exact else None
-    if kind is None and any(map(_TEXT.fullmatch, known)):
+    if kind is None and any(map(_TEXT.fullmatch, set(known) - PLACEHOLDERS)):
         return list(texts)
     return None

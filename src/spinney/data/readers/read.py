@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from spinney.data.readers.local_files import (
 from spinney.data.readers.open_relation import SCANNED, scanned_file
 from spinney.data.readers.plain_delimited import read_plain
 from spinney.data.readers.python_objects import read_array, read_columns
+from spinney.data.readers.workbook import read_workbook
+from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Table
 from spinney.errors import DataError
 
 # The others are scanned by DuckDB.
-_READERS = {"jsonl": read_json_lines, "arff": read_arff}
+_READERS = {"jsonl": read_json_lines, "xlsx": read_workbook}
 
 
 def read_table(
@@ -32,23 +35,24 @@ def read_table(
     *,
     declarations: Declarations | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Table:
     """Return a table in memory from whatever holds one.
 
     Parameters
     ----------
     data : str, path, data frame, array, dict, DuckDB relation or Table
-        A file by its suffix (.csv, .tsv, .parquet, .jsonl, .ndjson, .arff; .gz after
-        it is fine), ``"-"`` for standard input, a data frame of any library that
+        A file by its suffix (.csv, .tsv, .parquet, .jsonl, .ndjson, .arff, .xlsx; .gz
+        after it is fine), ``"-"`` for standard input, a data frame of any library that
         narwhals knows, anything with an Arrow stream, a NumPy array of two dimensions
         (columns x0, x1, ...), a dictionary of columns, a DuckDB relation.
     declarations : Declarations, optional
-        Kinds of columns, columns to ignore, and texts that stand for missing cells.
-    format : {"csv", "tsv", "parquet", "jsonl", "arff"}, optional
+        Kinds of columns, columns to ignore, texts that stand for missing cells, and
+        how numbers and dates are written.
+    format : {"csv", "tsv", "parquet", "jsonl", "arff", "xlsx"}, optional
         The format of a file, where its suffix does not tell.
-    encoding : str
-        The encoding of a text file.
+    encoding : str, optional
+        The encoding of a text file; found by what is in it if not given.
 
     Returns
     -------
@@ -108,23 +112,36 @@ def _read_object(data: Any, declarations: Declarations) -> Table:
 
 
 def _read_file(
-    path: str, declarations: Declarations, format: str | None, encoding: str
+    path: str, declarations: Declarations, format: str | None, encoding: str | None
 ) -> Table:
     """Return the table in a file, or in standard input."""
     kind, origin = format_of(path, declared=format), origin_of(path)
-    with readable(path, format=kind, encoding=encoding) as local:
+    notes = ReadingNotes(quiet=declarations.only is not None)
+    with readable(path, format=kind, encoding=encoding, notes=notes) as local:
         if kind in SCANNED:
-            table = _scanned(local, origin, kind, declarations, encoding)
+            table = _scanned(local, origin, kind, declarations, encoding, notes)
+        elif kind == "arff":  # whose columns have types
+            table = read_arff(local, origin, declarations=declarations)
         else:
-            table = _READERS[kind](local, origin, declarations=declarations)
+            table = _READERS[kind](
+                local, origin, declarations=declarations, notes=notes
+            )
     if table.n_rows == 0:
         msg = f"{origin!r} has no rows: give it at least one"
         raise DataError(msg)
-    return table
+    listed = notes.listed()
+    tell(listed, origin)
+    notation = declarations.notation.over(notes.notation).later()
+    return replace(table, notes=listed, notation=notation)
 
 
 def _scanned(
-    local: Path, origin: str, kind: str, declarations: Declarations, encoding: str
+    local: Path,
+    origin: str,
+    kind: str,
+    declarations: Declarations,
+    encoding: str | None,
+    notes: ReadingNotes,
 ) -> Table:
     """Return the table in a file that DuckDB reads where it is not small and plain."""
     if kind != "parquet":
@@ -132,6 +149,11 @@ def _scanned(
         if table is not None:
             return table
     with scanned_file(
-        local, origin, kind=kind, declarations=declarations, encoding=encoding
+        local,
+        origin,
+        kind=kind,
+        declarations=declarations,
+        encoding=encoding,
+        notes=notes,
     ) as opened:
         return load(opened.relation, opened.columns)

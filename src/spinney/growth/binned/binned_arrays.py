@@ -154,11 +154,16 @@ def with_typical(records: Shape, lines: Lines, schema: Schema, typical: Floats) 
 
 
 def sides_of(
-    shape: Shape, inner: Integers, *, numeric: bool
+    shape: Shape,
+    inner: Integers,
+    sent: tuple[Floats, Integers] | None = None,
+    *,
+    numeric: bool,
 ) -> tuple[Floats, Integers, Floats]:
     """Return weights and rows of both branches, rows with a missing value left out.
 
-    Return as well the shares of the branches; all are nodes × 2 (× classes).
+    Return as well the shares of the branches; all are nodes × 2 (× classes). ``sent``
+    are weights and rows of those that surrogates sent to the first branch.
     """
     width, n_counts = shape.weights.shape[1] // 2, shape.counts.shape[1] // 2
     children = shape.whole[inner, CHILD : CHILD + 2]
@@ -170,6 +175,16 @@ def sides_of(
         shape.weights[inner[some], width:], numeric=numeric
     )
     rows[some, missing[some]] -= shape.counts[inner[some], n_counts:]
+    if sent is not None:
+        weights -= moments_of(
+            _divided(shape.weights[inner, width:], sent[0]), numeric=numeric
+        )
+        rows -= _divided(shape.counts[inner, n_counts:], sent[1])
     weights = np.where(rows.any(axis=2, keepdims=True), weights, 0.0)
     sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
     return weights, rows, sizes / sizes.sum(axis=1, keepdims=True)
+
+
+def _divided(missing: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
+    """Return of missing rows those in the first branch, and the others."""
+    return np.stack([first, missing - first], axis=1)

@@ -68,6 +68,12 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if not (recipe.bucketing is None or _can_bucket(recipe)):
         return False
+    if (options.costs is not None or criterion.average) and goes_by_surrogates(
+        training, recipe
+    ):
+        # Costs count rows again, which are sent by splits alone then. Gain ratio is no
+        # score to be raised by what missing rows are worth (``loops/search.py``).
+        return False
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)
 
 
@@ -104,16 +110,27 @@ def _can_code(schema: Schema, recipe: Recipe) -> bool:
 
 
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
-    """Return whether missing cells go to the better branch, or there are none."""
-    if recipe.missing == "branch":
+    """Return whether missing cells take a branch each, or there are none."""
+    policy = policy_named(recipe.missing)
+    if policy.moves or policy.surrogates:
         return True
     kinds = {attribute.kind for attribute in training.schema.attributes}
-    if policy_named(recipe.missing).by_root and "nominal" in kinds:
+    if policy.by_root and "nominal" in kinds:
         return False  # a later missing value goes where the commonest one does
+    return not lacks_cells(training)
+
+
+def goes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:
+    """Return whether surrogates send some of the rows that a tree is grown of."""
+    return policy_named(recipe.missing).surrogates and lacks_cells(training)
+
+
+def lacks_cells(training: "TrainingSet") -> bool:
+    """Return whether any cell is missing."""
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True
     ):
         absent = np.isnan(cells) if attribute.kind == "numeric" else cells < 0
         if absent.any():
-            return False
-    return True
+            return True
+    return False

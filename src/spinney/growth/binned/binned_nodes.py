@@ -50,17 +50,16 @@ class GrownNodes(LazyNodes):
         grown = self.shape, self.lines, self.schema, self.recipe
         arrays = arrays_of_grown(*grown, self.buckets)
         inner = np.flatnonzero(arrays.inner)
-        _, _, shares = sides_of(self.shape, inner, numeric=target.is_numeric)
+        weights, _, shares = self._sides(inner)
         outputs = outputs_of_tree(arrays, target, self.recipe)
         arrays = replace(arrays, outputs=outputs, shares=shares.ravel())
         if self.surrogates is None:
             return arrays
         otherwise = np.full(len(arrays), -1, np.int32)
         # As ``heaviest``: the first branch where both are equally heavy.
-        own = arrays
         if self.class_weights is not None:
-            own = replace(arrays, weights=arrays.weights / self.class_weights)
-        sizes = own.weight(target)[arrays.children()[0]].reshape(-1, 2)
+            weights = weights / self.class_weights
+        sizes = weights[:, :, 0] if target.is_numeric else weights.sum(axis=2)
         otherwise[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
             arrays, otherwise=otherwise, surrogates=self.surrogates.arrays(arrays.inner)
@@ -70,10 +69,12 @@ class GrownNodes(LazyNodes):
         """Return the nodes counted on the true classes of their rows.
 
         As ``prune.drafts.recounted`` has it: leaves keep the reason that they had,
-        unless they are pure now. None where the target is a number.
+        unless they are pure now. None where the target is a number, or where
+        surrogates sent rows.
         """
         target = self.schema.target
-        if target.is_numeric:
+        by_surrogates = self.surrogates is not None and self.surrogates.sent is not None
+        if target.is_numeric or by_surrogates:
             return None
         from spinney.growth.binned.recount import recount
 
@@ -84,6 +85,16 @@ class GrownNodes(LazyNodes):
         # What lost, lost on other labels.
         none = cut(self.rivals, 0)
         return replace(self, shape=shape, lines=lines, rivals=none, _made={})
+
+    def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
+        """Return weights, rows and shares of both branches of some inner nodes."""
+        sent, found = None, self.surrogates
+        if found is not None and found.sent is not None:
+            assert found.sent_rows is not None
+            own = found.kept.line_of[inner]
+            sent = found.sent[own], found.sent_rows[own]
+        numeric = self.schema.target.is_numeric
+        return sides_of(self.shape, inner, sent, numeric=numeric)
 
     def _absent(self, number: int) -> tuple[Floats, Integers]:
         """Return weights and numbers of the rows whose value is missing at a node."""
@@ -115,7 +126,7 @@ class GrownNodes(LazyNodes):
         split, away = self.split(number), self._absent(number)
         if self.schema.attributes[split.attribute].kind == "numeric":
             low, high = self.shape.real[number, :2]
-            weights, rows, _ = sides_of(self.shape, np.array([number]), numeric=numeric)
+            weights, rows, _ = self._sides(np.array([number]))
             counted = CountTable(np.array([low, high]), weights[0], rows[0], *away)
         else:
             facts = self.shape.whole[number]

@@ -14,6 +14,7 @@ from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_arrays import moments_of
+from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -299,6 +300,7 @@ def prepared(
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
     criterion, least_deviation = recipe.measure(numeric=numbers is not None), 0.0
+    kind = KINDS[criterion.name]
     if numbers is not None:
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))
@@ -306,7 +308,7 @@ def prepared(
     keeping = own is None and tries is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
-        kind=KINDS[criterion.name],
+        kind=kind,
         width=len(weights),
         max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
         least_node=recipe.least_node * (1 - TOLERANCE),
@@ -315,10 +317,12 @@ def prepared(
         tries=len(schema.attributes) if tries is None else tries,
         small=SMALL,
         single=1.5 if own is None else 1.5 * float(own.min()),
-        # Sums of numbers round: those of a branch are counted afresh.
+        # Sums of numbers round: those of a branch are counted afresh, and those of its
+        # bins as well where roots show what a subtraction leaves.
         tally=own is not None or numbers is not None,
         exact=not buckets,
-        subtract=own is None or (altered is None and _is_whole(own)),
+        subtract=kind < score.DEVIATION
+        and (own is None or (altered is None and _is_whole(own))),
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
@@ -327,6 +331,7 @@ def prepared(
         least_deviation=least_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,
         below_average=criterion.slack,
+        apart=goes_by_surrogates(training, recipe),
     )
     return Prepared(
         schema,
@@ -357,7 +362,7 @@ def in_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
     for a in buckets:
         numbers = cells.numbers[:, column[a]].astype(np.float64)
         least = np.full(layout.BINS, np.inf)
-        np.minimum.at(least, cells.by_attribute[a], numbers)
+        np.fmin.at(least, cells.by_attribute[a], numbers)  # what is missing is none
         column[a], values[a] = -1, least
     return cells._replace(column=column, values=values)
 

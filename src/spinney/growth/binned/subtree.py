@@ -59,7 +59,7 @@ def stack_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> NodeSt
     """Return a stack with a node that waits."""
     p, width, n_counts = len(ready.cells.n_bins), ready.rules.width, len(node.counts)
     stack = stack_for(node.n_rows, deepest, p, width, n_counts, slots)
-    stack.at[0] = node.begin, node.end, node.depth, -1, 0, -1
+    stack.at[0] = node.begin, node.end, node.depth, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0] = node.key, node.weights
     stack.counts[0], stack.state[nodes.WAITING] = node.counts, 1
     return stack
@@ -100,6 +100,11 @@ def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
         stack.state[nodes.FREE] -= 1
         stack.at[0, nodes.SLOT] = stack.free[stack.state[nodes.FREE]]
         stack.pool[stack.at[0, nodes.SLOT]] = node.lines
+    return grow_waiting(ready, rows, stack)
+
+
+def grow_waiting(ready: Prepared, rows: RowWords, stack: NodeStack) -> Grown:
+    """Grow the nodes that wait on a stack, and theirs."""
     return _grown(Task.GROW, ready, rows, stack, no_bags())
 
 

@@ -149,10 +149,7 @@ class _Learner:
             if node.forced:
                 forced[at] = self.options.forced[node.path]
         search = partial(self.searched, front)
-        # Merging goes from value to value in Python, which threads only hold up.
-        merges = self.recipe.grouping == "merge"
-        run = map if merges else run_as_they_come
-        searched = run(search, self.looked_at(front))
+        searched = run_as_they_come(search, self.looked_at(front))
         parts, different = [], np.full(len(front), -1)
         for splits, nodes, numbers in searched:
             parts.append(splits)

@@ -116,7 +116,7 @@ def read_rows(
     declarations: Declarations,
     weight: str | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> tuple[Table, Table, Floats | None]:
     """Return a table, its columns that distances are measured in, and the weights.
 

@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
-from spinney.data import Attribute, Schema, Table
+from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import read_by
 from spinney.models.facts import cluster_facts
 from spinney.output.export import exported
@@ -90,7 +90,12 @@ class FittedClusters:
     # Reading tables, and assigning their rows
 
     def read(
-        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> Table:
         """Read a table as the clusters understand it; columns are found by name."""
         schema = self.clusters_.schema
@@ -102,6 +107,7 @@ class FittedClusters:
             may_be_empty=self.clusters_.method == MIXED,
             format=format,
             encoding=encoding,
+            notation=notation,
         )
 
     def assign(self, table: Table) -> tuple[Integers, Floats]:

@@ -53,7 +53,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     if node.average_gain is not None:
         able = [c.attribute for c in node.candidates if c.competes]
         lines += [
-            f"average gain of {len(node.candidates)} attributes: "
+            f"average gain of {_averaged(node)}: "
             f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
         ]
     lines.append(f"choice: {node.why}")
@@ -66,6 +66,18 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         lines += ["", *_stand_ins(node, cells)]
     text = "\n".join(lines)
     return signs_to_ascii(text) if ascii_only else text
+
+
+def _averaged(node: "NodeExplanation") -> str:
+    """Return whose gains are in the average: all of them, or which."""
+    counted, n = node.in_average, len(node.candidates)
+    if len(counted) == n:
+        return f"{n} attribute{'s' if n > 1 else ''}"
+    left_out = [c.attribute for c in node.candidates if c.attribute not in counted]
+    named = f"all but {', '.join(map(shown, left_out))}"
+    if len(counted) < len(left_out):
+        named = ", ".join(map(shown, counted))
+    return f"{len(counted)} of {n} attributes ({named})"
 
 
 def _cells(rows: "Sequence[tuple[str, ...]]", *, ascii_only: bool) -> list[str]:

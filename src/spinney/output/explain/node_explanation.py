@@ -105,6 +105,7 @@ class NodeExplanation:
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
     and not its rivals, and its figures are those of the rows as they are.
     At the root ``tried`` says by which recipes the tree might have been grown.
+    ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
     where errors have costs.
     """
@@ -122,6 +123,7 @@ class NodeExplanation:
     impurity: float | None
     altered: tuple[float, ...] | None
     average_gain: float | None
+    in_average: tuple[str, ...]
     min_gain: float
     candidates: tuple[CandidateLines, ...]
     chosen: str | None
@@ -163,7 +165,8 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         able = {node.chosen}
     altered = _altered(tree)
     averaged = criterion.average and not recipe.forest
-    average = average_gain(search, node.candidates, tree.schema)
+    average, counted = average_gain(search, node.candidates, tree.schema)
+    averaged = averaged and average < np.inf
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
     surrogates = search.policy.surrogates
@@ -183,7 +186,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             criterion, node.weights if altered is None else node.weights * altered
         ),
         altered=None if altered is None else tuple(altered.tolist()),
-        average_gain=average if averaged and average < np.inf else None,
+        average_gain=average if averaged else None,
+        in_average=tuple(
+            tree.schema.attributes[node.candidates[index].attribute].name
+            for index in (counted if averaged else ())
+        ),
         min_gain=_least_gain(model, criterion),
         candidates=tuple(
             _candidate_lines(

@@ -20,6 +20,7 @@ from spinney.data import (
     Fingerprint,
     Formula,
     Linear,
+    Notation,
     Ratio,
     Schema,
     Target,
@@ -56,8 +57,10 @@ KEYS = (
 # What version 1 did not have, and what it stood for.
 ADDED = {"origin": None, "costs": None}
 
-# Which recipes were tried; a reader who does not know it can do without.
+# Which recipes were tried, and how the training table was written; a reader who does
+# not know them can do without.
 TRIED = f"{OPTIONAL}tried"
+NOTATION = f"{OPTIONAL}notation"
 
 # A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "tries")
@@ -99,6 +102,8 @@ def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
 
 def schema_header(schema: Schema) -> dict[str, Any]:
     """Return a schema as data that :func:`read_schema` reads back."""
+    written = asdict(schema.notation)
+    notation = {NOTATION: written} if any(written.values()) else {}
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
@@ -116,6 +121,7 @@ def schema_header(schema: Schema) -> dict[str, Any]:
             for attribute in schema.attributes
         ],
         "markers": [_plain(marker) for marker in schema.markers],
+        **notation,
     }
 
 
@@ -164,11 +170,22 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
         text(marker, "a marker of missing cells")
     try:
         return Schema(
-            attributes, Target(target, classes, origin, costs), tuple(markers)
+            attributes,
+            Target(target, classes, origin, costs),
+            tuple(markers),
+            _read_notation(data.get(NOTATION)),
         )
     except ParameterError as error:
-        msg = f"a formula is none: {error}"
+        msg = f"a formula or the notation is none: {error}"
         raise DamageError(msg) from None
+
+
+def _read_notation(data: object) -> Notation:
+    """Return how a table was written; nothing is known of an older file."""
+    if data is None:
+        return Notation()
+    names = tuple(field.name for field in fields(Notation))
+    return Notation(**members(data, "the notation", names)).later()
 
 
 def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.atomic_file import write_whole
 from spinney._support.text import shown
-from spinney.data import Schema, Table, Target, Value
+from spinney.data import Notation, Schema, Table, Target, Value
 from spinney.data.readers import class_array, read_by
 from spinney.errors import DataError
 from spinney.output.rules.leaf_rules import Condition, condition_dict
@@ -133,11 +133,23 @@ class RuleSet:
     # Predicting
 
     def read(
-        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> Table:
         """Read a table as the rules understand it; columns are found by name."""
         needed = range(len(self.schema.attributes))
-        return read_by(self.schema, needed, data, format=format, encoding=encoding)
+        return read_by(
+            self.schema,
+            needed,
+            data,
+            format=format,
+            encoding=encoding,
+            notation=notation,
+        )
 
     def apply(self, data: Any) -> Integers:
         """Return the index of the rule that decides each row; -1 for the default."""

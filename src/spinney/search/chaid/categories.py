@@ -1,4 +1,4 @@
-"""What CHAID merges: the categories of an attribute, made few enough to be paired.
+"""What CHAID merges: the categories of attributes, made few enough to be paired.
 
 A portion is one category, or, where there are more than ``MOST``, several that are
 alike and are not told apart any more. The missing rows are the last portion.
@@ -6,89 +6,131 @@ Categories without weight can tell nothing; they go with the nearest one before 
 that has weight, or else the nearest after.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import sums_by
 from spinney.search.value_order import principal_score
-from spinney.trees import CountTable, ratio_of
+from spinney.trees import TableStack, ratio_of, sizes
 
 MOST = 1000
+SMALL = 15
+CELLS = 1 << 18  # of the pairs that are kept for tables merged together: 2 megabytes
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portions:
-    """Categories to merge.
+    """Categories to merge, of several tables at once.
 
     Parameters
     ----------
-    weights : array of shape (portions, columns)
-        Weights by class, or moments, of each portion; all have weight.
-    positions : tuple of arrays
-        The positions of each portion's values in the table.
-    missing : int, optional
-        The portion of the missing rows, the last one; its positions are empty.
+    weights : array of shape (tables, portions, columns)
+        Weights by class, or moments, of each portion; all have weight, but those that
+        fill a table up to the size of the largest.
+    counts : array of shape (tables,)
+        How many portions each table has.
+    missing : array of shape (tables,)
+        The portion of the missing rows, the last one; -1 where they are none.
     moments : bool
         Whether the columns are the moments of a numeric target.
     ordered : bool
         Whether only neighbours may merge.
-    n_categories : int
-        How many categories with weight there were, the missing one included.
-    exact : bool
-        Whether each category is a portion of its own.
     """
 
     weights: Floats
-    positions: tuple[Integers, ...]
-    missing: int | None
+    counts: Integers
+    missing: Integers
     moments: bool
     ordered: bool
-    n_categories: int
-    exact: bool
 
 
-def portions_of(table: CountTable, *, ordered: bool, floating: bool) -> Portions:
-    """Return the portions of a table, its missing rows among them if they float."""
-    moments, sizes = table.is_moments, table.sizes
-    heavy = np.flatnonzero(sizes > 0)
-    floats = floating and float(table.missing_size) > 0
-    weights, exact = table.weights[heavy], len(heavy) <= MOST
-    number = np.arange(len(heavy))
-    if not exact:
-        scores = number if ordered else scores_of(weights, moments=moments)
-        number = _numbered(np.asarray(scores, dtype=np.float64), sizes[heavy])
-    positions = _positions(number, heavy, len(sizes))
-    together = np.zeros((len(positions), weights.shape[-1]))
-    np.add.at(together, number, weights)
-    if floats and len(heavy):
-        together = np.vstack([together, table.missing])
-        positions.append(np.empty(0, np.int64))
-    elif floats:
-        # No known value has weight: if there are any, they go with the missing rows.
-        together = table.missing[None].copy()
-        positions = positions or [np.empty(0, np.int64)]
-    return Portions(
-        together,
-        tuple(positions),
-        len(together) - 1 if floats else None,
-        moments,
-        ordered or not exact,
-        len(heavy) + floats,
-        exact,
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class Categories:
+    """The categories of all tables of a stack, by portions.
 
+    Parameters
+    ----------
+    stack : TableStack
+        The tables.
+    portion : array of shape (lines,)
+        The portion of each line, counted from 0 in its table.
+    counts, missing : arrays of shape (tables,)
+        As those of ``Portions``.
+    n_categories : array of shape (tables,)
+        How many categories with weight there were, the missing one included.
+    ordered : array of shape (tables,)
+        Whether only neighbours may merge.
+    exact : array of shape (tables,)
+        Whether each category is a portion of its own.
+    """
 
-def _positions(number: Integers, heavy: Integers, n_values: int) -> list[Integers]:
-    """Return the positions of each portion, those of values without weight too."""
-    if len(heavy) == 0:
-        return [np.arange(n_values)] if n_values else []
-    places = np.arange(n_values)
-    nearest = np.maximum(np.searchsorted(heavy, places, side="right") - 1, 0)
-    owners = number[nearest]
-    by_owner = np.argsort(owners, kind="stable")
-    bounds = np.searchsorted(owners[by_owner], np.arange(1, number.max() + 1))
-    return list(np.split(by_owner, bounds))
+    stack: TableStack
+    portion: Integers
+    counts: Integers
+    missing: Integers
+    n_categories: Integers
+    ordered: Flags
+    exact: Flags
+
+    @classmethod
+    def of(cls, stack: TableStack, *, ordered: Flags, floating: bool) -> "Categories":
+        """Return the categories, the missing rows among them if they float."""
+        heavy = stack.sizes > 0
+        n_heavy = np.bincount(stack.owner[heavy], minlength=len(stack))
+        up_to = np.append(0, np.cumsum(heavy))
+        before = up_to[stack.start[:-1]]
+        portion = np.maximum(up_to[1:] - before[stack.owner] - 1, 0)
+        n_known, exact = n_heavy.copy(), n_heavy <= MOST
+        for table in np.flatnonzero(~exact):
+            lines = slice(stack.start[table], stack.start[table + 1])
+            number = _numbered(stack, lines, ordered=bool(ordered[table]))
+            portion[lines] = number[portion[lines]]
+            n_known[table] = number.max() + 1
+        floats = floating & (sizes(stack.missing, stack.missing_rows) > 0)
+        return cls(
+            stack,
+            portion,
+            np.maximum(n_known + floats, 1),
+            np.where(floats, n_known, -1),
+            n_heavy + floats,
+            ordered | ~exact,
+            exact,
+        )
+
+    def parts(self) -> Iterator[tuple[Integers, Portions]]:
+        """Give the tables of two and more portions, those of about one size together.
+
+        With the numbers of the tables come their portions. Up to ``SMALL`` a step costs
+        what its operations do, and not what they work on.
+        """
+        counts = np.maximum(self.counts, SMALL)
+        size = 2 * np.frexp(counts.astype(np.float64))[1] + self.ordered
+        for key in np.unique(size[self.counts > 1]):
+            tables = np.flatnonzero((size == key) & (self.counts > 1))
+            most = int(self.counts[tables].max())
+            step = max(CELLS // (most * (2 if key % 2 else most)), 1)
+            for begin in range(0, len(tables), step):
+                part = tables[begin : begin + step]
+                yield part, self.portions(part)
+
+    def portions(self, tables: Integers) -> Portions:
+        """Return the portions of some tables, which are all ordered, or all are not."""
+        part, counts = self.stack.taken(tables), self.counts[tables]
+        missing, most = self.missing[tables], int(counts.max())
+        key = part.owner * most + self.portion[self.stack.lines_of(tables)]
+        weights = sums_by(key, part.weights, len(tables) * most)
+        weights = weights.reshape(len(tables), most, -1)
+        floats = np.flatnonzero(missing >= 0)
+        weights[floats, missing[floats]] = part.missing[floats]
+        return Portions(
+            weights, counts, missing, part.is_moments, bool(self.ordered[tables[0]])
+        )
 
 
 def scores_of(weights: Floats, *, moments: bool) -> Floats:
@@ -107,16 +149,21 @@ def scores_of(weights: Floats, *, moments: bool) -> Floats:
     return principal_score(weights)
 
 
-def _numbered(scores: Floats, sizes: Floats) -> Integers:
-    """Return the number of each category's portion, rising with the score.
+def _numbered(stack: TableStack, lines: slice, *, ordered: bool) -> Integers:
+    """Return the number of the portion of each category with weight.
 
-    Categories of equal score stay together, and the line is cut into ``MOST``
-    pieces of equal weight; a category goes where its middle lies.
+    It rises with the score. Categories of equal score stay together, and the line is
+    cut into ``MOST`` pieces of equal weight; a category goes where its middle lies.
     """
+    heavy = np.flatnonzero(stack.sizes[lines] > 0)
+    weights, weight = stack.weights[lines][heavy], stack.sizes[lines][heavy]
+    scores = np.arange(len(heavy), dtype=np.float64)
+    if not ordered:
+        scores = scores_of(weights, moments=stack.is_moments)
     scale = float(np.abs(scores).max()) or 1.0
     _, block = np.unique(np.round(scores / scale, 12), return_inverse=True)
-    weight = np.bincount(block, weights=sizes)
-    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    together = np.bincount(block, weights=weight)
+    middle = (np.cumsum(together) - together / 2) / together.sum()
     piece = np.minimum((middle * MOST).astype(np.int64), MOST - 1)
     _, number = np.unique(piece[block], return_inverse=True)
     return np.asarray(number, dtype=np.int64)

@@ -1,31 +1,33 @@
 """The engine of CHAID's merging: groups of portions that merge and split.
 
-A group is known by its *head*, the smallest portion in it. ``logs[i, j]`` with i < j
-holds log p of the groups with heads i and j, and −∞ where there is no such pair.
-After a change only the pairs of the groups that changed are tested again.
-:mod:`spinney.search.chaid.merge_values` says what is done and why.
+Tables merge side by side: each step takes one pair of every table that is not done.
+A group is known by its *head*, the smallest portion in it. ``logs[t, i]`` holds log p
+of the pairs of table t whose first head is i, −∞ where there is no such pair: by the
+other head j > i, or, where only neighbours pair, that of the next group and that of
+the missing values alone. After a change only the pairs of the groups that changed are
+tested again. :mod:`spinney.search.chaid.merge_values` says what is done and why.
 """
 
-from bisect import insort
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import sums_by
 from spinney._support.ties import TOLERANCE, equal_to_best
-from spinney.search.chaid.categories import Portions, scores_of
+from spinney.search.chaid.categories import Portions
+from spinney.search.chaid.group_splits import best_by_score, best_cut, best_of_all
 from spinney.search.value_order import ENUMERATED
-from spinney.trees.criteria import Significance, Test
+from spinney.trees.criteria import Significance
 
 CELLS = 1 << 18  # of the tables that are tested at once: a few megabytes
-
 
 Masks = NDArray[np.bool_]
 
 
 class Merger:
-    """Groups of portions, at first each on its own.
+    """Groups of the portions of several tables, at first each on its own.
 
     Parameters
     ----------
@@ -33,200 +35,238 @@ class Merger:
         What is grouped.
     test : function of a table
         The test of two or more groups.
+
+    Attributes
+    ----------
+    group : array of shape (tables, portions)
+        The head of each portion's group; -1 beyond the portions of a table.
+    exact : array of shape (tables,)
+        Whether every split was looked at.
     """
 
     def __init__(self, portions: Portions, test: Significance) -> None:
-        self.exact = True
-        self._portions = portions
-        self._test = test
-        n = len(portions.weights)
+        self._portions, self._test = portions, test
+        n_tables, n_portions, _ = portions.weights.shape
+        self._place = np.arange(n_portions)
+        inside = self._place < portions.counts[:, None]
+        self.group = np.where(inside, self._place, -1)
+        self.exact = np.ones(n_tables, dtype=bool)
         self._sums = portions.weights.copy()
-        self._heads = list(range(n))
-        self._members = {head: [head] for head in range(n)}
-        self._logs = np.full((n, n), -np.inf)
-
-    def groups(self) -> list[list[int]]:
-        """Return the portions of each group, in order of heads."""
-        return [self._members[head] for head in self._heads]
-
-    def test_of_all(self) -> Test:
-        """Return the test of all groups."""
-        return self._test(self._sums[self._heads])
+        n_partners = 2 if portions.ordered else n_portions
+        self._logs = np.full((n_tables, n_portions, n_partners), -np.inf)
+        self._made: set[tuple[int, bytes]] = set()
 
     def merge_alike(self, alpha_merge: float, alpha_split_merged: float) -> None:
         """Merge pairs while p > alpha_merge; split groups where p < the other."""
-        self._test_all_pairs()
         least = log(alpha_merge)
         most = log(alpha_split_merged) if alpha_split_merged > 0 else -np.inf
-        made: set[tuple[tuple[int, ...], ...]] = set()
-        while len(self._heads) > 2:
-            head, other = self._most_alike()
-            if self._logs[head, other] <= least:
-                break
-            self._join(head, other)
-            self._retest(head)
-            if most > -np.inf and len(self._members[head]) >= 3:
-                self._split_again(head, most, made)
+        tables = self._with_more_than(2)
+        self._test_all_pairs(tables)
+        while len(tables):
+            head, other, found = self._most_alike(tables)
+            alike = found > least
+            tables, head = tables[alike], head[alike]
+            self._join(tables, head, other[alike])
+            self._retest(tables, head)
+            if most > -np.inf:
+                self._split_again(tables, head, most)
+            tables = tables[self._n_groups(tables) > 2]
 
     def go_through_stages(self) -> None:
         """Merge down to two groups; return to the stage with the smallest p."""
-        if len(self._heads) < 2:
-            return
-        self._test_all_pairs()
-        best = float(self.test_of_all().log_p)
-        stage = dict(self._members)
-        while len(self._heads) > 2:
-            head, other = self._most_alike()
-            self._join(head, other)
-            self._retest(head)
-            found = float(self.test_of_all().log_p)
-            if found <= best + TOLERANCE * max(1.0, abs(best)):
-                best, stage = min(best, found), dict(self._members)
-        self._members, self._heads = stage, sorted(stage)
-        for head in self._heads:
-            self._sums[head] = self._portions.weights[stage[head]].sum(axis=0)
+        best = np.asarray(self._test(self._sums).log_p)
+        stage = self.group.copy()
+        tables = self._with_more_than(2)
+        self._test_all_pairs(tables)
+        while len(tables):
+            head, other, _ = self._most_alike(tables)
+            self._join(tables, head, other)
+            self._retest(tables, head)
+            found = np.asarray(self._test(self._sums[tables]).log_p)
+            least = best[tables]
+            better = found <= least + TOLERANCE * np.maximum(1.0, np.abs(least))
+            best[tables] = np.where(better, np.minimum(least, found), least)
+            stage[tables[better]] = self.group[tables[better]]
+            tables = tables[self._n_groups(tables) > 2]
+        self.group = stage
+        self._add_up_all()
 
-    def absorb(self, least: float) -> None:
+    def absorb(self, least: Floats) -> None:
         """Let groups that weigh less than ``least`` join the most similar one."""
-        while len(self._heads) > 1:
-            sums = self._sums[self._heads]
-            sizes = sums[:, 0] if self._portions.moments else sums.sum(axis=1)
-            if sizes.min() >= least * (1 - TOLERANCE):
-                break
-            light = self._heads[int(np.argmax(equal_to_best(-sizes)))]
-            partners = self._partners(light)
-            logs = self._log_p(np.full(len(partners), light), np.array(partners))
-            other = partners[int(np.argmax(equal_to_best(logs)))]
-            self._join(min(light, other), max(light, other))
+        tables = self._with_more_than(1)
+        while len(tables):
+            sums, heads = self._sums[tables], self._heads(tables)
+            sizes = sums[..., 0] if self._portions.moments else sums.sum(axis=-1)
+            sizes = np.where(heads, sizes, np.inf)
+            light = sizes.min(axis=1) < least[tables] * (1 - TOLERANCE)
+            tables = tables[light]
+            head = np.argmax(equal_to_best(-sizes[light]), axis=1)
+            which, partner = np.nonzero(self._partners(tables, head))
+            logs = np.full((len(tables), len(self._place)), -np.inf)
+            logs[which, partner] = self._log_p(tables[which], head[which], partner)
+            other = np.argmax(equal_to_best(logs), axis=1) if len(tables) else head
+            self._join(tables, np.minimum(head, other), np.maximum(head, other))
+            tables = tables[self._n_groups(tables) > 1]
+
+    # Groups
+
+    def _heads(self, tables: Integers) -> Masks:
+        """Return which portions are heads, by table."""
+        return np.asarray(self.group[tables] == self._place)
+
+    def _n_groups(self, tables: Integers) -> Integers:
+        return np.asarray(self._heads(tables).sum(axis=1))
+
+    def _with_more_than(self, n_groups: int) -> Integers:
+        return np.flatnonzero(self._n_groups(np.arange(len(self.group))) > n_groups)
+
+    def _join(self, tables: Integers, head: Integers, other: Integers) -> None:
+        """Put the groups of ``other`` into those of ``head``, which come first."""
+        group = self.group[tables]
+        self.group[tables] = np.where(group == other[:, None], head[:, None], group)
+        self._sums[tables, other] = 0.0
+        self._forget(tables, other)
+        self._add_up(tables, head)
+
+    def _add_up(self, tables: Integers, head: Integers) -> None:
+        inside = self.group[tables] == head[:, None]
+        weights = np.where(inside[..., None], self._portions.weights[tables], 0.0)
+        self._sums[tables, head] = weights.sum(axis=1)
+
+    def _add_up_all(self) -> None:
+        table, portion = np.nonzero(self.group >= 0)
+        n_tables, n_portions, n_columns = self._sums.shape
+        sums = sums_by(
+            table * n_portions + self.group[table, portion],
+            self._portions.weights[table, portion],
+            n_tables * n_portions,
+        )
+        self._sums = sums.reshape(n_tables, n_portions, n_columns)
 
     # Pairs
 
-    def _alone(self) -> int | None:
-        """Return the head of the missing rows if they are a group by themselves."""
-        missing = self._portions.missing
-        return missing if missing in self._members else None
+    def _partners(self, tables: Integers, head: Integers) -> Masks:
+        """Return which heads each of these groups may pair with."""
+        others = self._heads(tables) & (self._place != head[:, None])
+        if not self._portions.ordered:
+            return np.asarray(others)
+        alone = self._place == self._portions.missing[tables, None]
+        line = others & ~alone
+        before = np.where(line & (self._place < head[:, None]), self._place, -1)
+        near = self._place == before.max(axis=1, keepdims=True)
+        near |= self._place == self._next(tables, head)[:, None]
+        from_alone = (head == self._portions.missing[tables])[:, None]
+        return np.asarray(others & (near | alone | from_alone))
 
-    def _partners(self, head: int) -> list[int]:
-        """Return the heads that this one may pair with, rising."""
-        alone = self._alone()
-        if not self._portions.ordered or head == alone:
-            return [other for other in self._heads if other != head]
-        line = self._heads if alone is None else self._heads[:-1]
-        place = line.index(head)
-        near = [*line[max(place - 1, 0) : place], *line[place + 1 : place + 2]]
-        return near if alone is None else [*near, alone]
+    def _next(self, tables: Integers, head: Integers) -> Integers:
+        """Return the next head in the order, missing values aside; -1 if none is."""
+        known = self._place != self._portions.missing[tables, None]
+        later = self._heads(tables) & known & (self._place > head[:, None])
+        return np.where(later.any(axis=1), np.argmax(later, axis=1), -1)
 
-    def _test_all_pairs(self) -> None:
-        n, alone = len(self._heads), self._alone()
-        if self._portions.ordered:
-            line = np.arange(n if alone is None else n - 1)
-            first, second = line[:-1], line[1:]
-            if alone is not None:
-                first = np.concatenate([first, line])
-                second = np.concatenate([second, np.full(len(line), alone)])
-        else:
-            first, second = np.triu_indices(n, 1)
-        self._logs[first, second] = self._log_p(first, second)
+    def _test_all_pairs(self, tables: Integers) -> None:
+        which, head = np.nonzero(self._heads(tables))
+        table = tables[which]
+        which, other = np.nonzero(self._partners(table, head))
+        once = head[which] < other
+        which, other = which[once], other[once]
+        self._test_pairs(table[which], head[which], other)
 
-    def _retest(self, *heads: int) -> None:
+    def _retest(self, tables: Integers, head: Integers) -> None:
         """Test the pairs of these groups again, after they changed."""
-        for head in heads:
-            self._logs[head, :] = self._logs[:, head] = -np.inf
-        for head in heads:
-            partners = np.array(self._partners(head), dtype=np.int64)
-            first, second = np.minimum(partners, head), np.maximum(partners, head)
-            self._logs[first, second] = self._log_p(first, second)
+        self._forget(tables, head)
+        which, other = np.nonzero(self._partners(tables, head))
+        head, table = head[which], tables[which]
+        self._test_pairs(table, np.minimum(head, other), np.maximum(head, other))
 
-    def _log_p(self, first: Integers, second: Integers) -> Floats:
+    def _forget(self, tables: Integers, head: Integers) -> None:
+        """Drop the pairs of groups that have gone, or are tested again next."""
+        self._logs[tables, head] = -np.inf
+        if self._portions.ordered:
+            alone = head == self._portions.missing[tables]
+            self._logs[tables[alone], :, 1] = -np.inf
+        else:
+            self._logs[tables, :, head] = -np.inf
+
+    def _test_pairs(self, tables: Integers, head: Integers, other: Integers) -> None:
+        at = other
+        if self._portions.ordered:
+            at = (other == self._portions.missing[tables]).astype(np.int64)
+        self._logs[tables, head, at] = self._log_p(tables, head, other)
+
+    def _log_p(self, tables: Integers, head: Integers, other: Integers) -> Floats:
         """Return log p of pairs of groups, given by their heads."""
-        step = max(CELLS // (2 * self._sums.shape[1]), 1)
-        found = np.empty(len(first))
-        for start in range(0, len(first), step):
+        step = max(CELLS // (2 * self._sums.shape[2]), 1)
+        found = np.empty(len(tables))
+        for start in range(0, len(tables), step):
             part = slice(start, start + step)
-            pairs = np.stack([first[part], second[part]], axis=1)
-            found[part] = self._test(self._sums[pairs]).log_p
+            pairs = np.stack([head[part], other[part]], axis=1)
+            found[part] = self._test(self._sums[tables[part, None], pairs]).log_p
         return found
 
-    def _most_alike(self) -> tuple[int, int]:
-        """Return the pair with the largest p; of equal ones the first."""
-        best = float(self._logs.max())
-        equal = self._logs >= best - TOLERANCE * max(1.0, abs(best))
-        head, other = divmod(int(np.argmax(equal)), len(self._logs))
-        return head, other
-
-    def _join(self, head: int, other: int) -> None:
-        """Put the group of ``other`` into the one of ``head``, which comes first."""
-        together = sorted(self._members[head] + self._members.pop(other))
-        self._heads.remove(other)
-        self._logs[other, :] = self._logs[:, other] = -np.inf
-        self._put(head, together)
-
-    def _put(self, head: int, portions: list[int]) -> None:
-        self._members[head] = portions
-        self._sums[head] = self._portions.weights[portions].sum(axis=0)
+    def _most_alike(self, tables: Integers) -> tuple[Integers, Integers, Floats]:
+        """Return the pairs with the largest p, of equal ones the first; and log p."""
+        every = len(tables) == len(self._logs)
+        logs = (self._logs if every else self._logs[tables]).reshape(len(tables), -1)
+        first = np.argmax(equal_to_best(logs), axis=1)
+        head, other = np.divmod(first, self._logs.shape[2])
+        if self._portions.ordered:
+            missing = self._portions.missing[tables]
+            other = np.where(other == 1, missing, self._next(tables, head))
+        return head, other, logs[np.arange(len(tables)), first]
 
     # Splits
 
-    def _split_again(
-        self, head: int, most: float, made: set[tuple[tuple[int, ...], ...]]
-    ) -> None:
-        """Split a group in two where log p < most, and the grouping is a new one."""
-        inside, found = self._best_split(head)
-        if found >= most:
-            return
-        portions = self._members[head]
-        outside = [portion for portion in portions if portion not in inside]
-        others = [self._members[other] for other in self._heads if other != head]
-        after = tuple(sorted(map(tuple, [*others, sorted(inside), outside])))
-        if after in made:
-            return
-        made.add(after)
-        self._put(head, sorted(inside))
-        self._put(outside[0], outside)
-        insort(self._heads, outside[0])
-        self._retest(head, outside[0])
+    def _split_again(self, tables: Integers, head: Integers, most: float) -> None:
+        """Split groups in two where log p < most, and the grouping is a new one."""
+        large = (self.group[tables] == head[:, None]).sum(axis=1) >= 3
+        tables, head = tables[large], head[large]
+        inside, found = self._best_split(tables, head, most)
+        apart = np.flatnonzero(found < most)
+        tables, head = tables[apart], head[apart]
+        outside = (self.group[tables] == head[:, None]) & ~inside[apart]
+        new = np.argmax(outside, axis=1)
+        after = np.where(outside, new[:, None], self.group[tables])
+        keys = [(int(t), line.tobytes()) for t, line in zip(tables, after, strict=True)]
+        fresh = np.flatnonzero([key not in self._made for key in keys])
+        self._made.update(keys)
+        tables, head, new = tables[fresh], head[fresh], new[fresh]
+        self.group[tables] = after[fresh]
+        changed, both = np.concatenate([tables, tables]), np.concatenate([head, new])
+        self._add_up(changed, both)
+        self._retest(changed, both)
 
-    def _best_split(self, head: int) -> tuple[set[int], float]:
-        """Return the side that holds the head in the best split, and its log p."""
-        portions = np.array(self._members[head])
-        weights = self._portions.weights[portions]
-        masks = self._splits(portions, weights)
-        logs = self._test(np.stack([masks @ weights, ~masks @ weights], axis=1)).log_p
-        equal = np.flatnonzero(equal_to_best(-logs))
-        sides = [tuple(portions[masks[way]].tolist()) for way in equal]
-        way = min(range(len(equal)), key=sides.__getitem__)
-        return set(sides[way]), float(logs[equal[way]])
+    def _best_split(
+        self, tables: Integers, head: Integers, most: float
+    ) -> tuple[Masks, Floats]:
+        """Return the portions on the head's side of the best split, and its log p.
 
-    def _splits(self, portions: Integers, weights: Floats) -> Masks:
-        """Return the splits of a group as masks, one a row; the first is inside."""
-        n = len(portions)
+        Where no split has log p < most it is 0.
+        """
+        members = self.group[tables] == head[:, None]
+        missing = self._portions.missing[tables]
+        floats = members[np.arange(len(tables)), missing] & (missing >= 0)
+        kind = 2 * members.sum(axis=1) + (floats & self._portions.ordered)
+        inside, found = np.zeros_like(members), np.empty(len(tables))
+        for key in np.unique(kind):
+            part = np.flatnonzero(kind == key)
+            which, portion = np.nonzero(members[part])
+            weights = self._portions.weights[tables[part][which], portion]
+            weights = weights.reshape(len(part), key // 2, -1)
+            best = self._best_of(tables[part], weights, most, missing=key % 2 == 1)
+            sides, found[part] = best
+            inside[part[which], portion] = sides.ravel()
+        return inside, found
+
+    def _best_of(
+        self, tables: Integers, weights: Floats, most: float, *, missing: bool
+    ) -> tuple[Masks, Floats]:
+        """Return the best splits of groups of one size, as masks of their members."""
+        moments, test = self._portions.moments, self._test
         if self._portions.ordered:
-            return _cuts(n, missing=portions[-1] == self._portions.missing)
-        if n <= ENUMERATED:
-            return _every_mask(n)
-        moments = self._portions.moments
-        order = np.argsort(scores_of(weights, moments=moments), kind="stable")
-        rank = np.empty(n, dtype=np.int64)
-        rank[order] = np.arange(n)
-        if not moments and weights.any(axis=0).sum() > 2:
-            self.exact = False
-        masks = rank[None, :] <= np.arange(n - 1)[:, None]
-        return np.where(masks[:, :1], masks, ~masks)
-
-
-def _cuts(n: int, *, missing: bool) -> Masks:
-    """Return the cuts of a line; missing, the last, on either side, or alone."""
-    if not missing:
-        return np.tri(n - 1, n, dtype=bool)
-    known = np.tri(n - 2, n, dtype=bool)
-    inside = known.copy()
-    inside[:, -1] = True
-    alone = np.arange(n)[None, :] < n - 1
-    return np.concatenate([known, inside, alone])
-
-
-def _every_mask(n: int) -> Masks:
-    """Return every way to take the first of n, and not all of them."""
-    numbers = np.arange(2 ** (n - 1) - 1)
-    rest = (numbers[:, None] >> np.arange(n - 1)) & 1
-    return np.hstack([np.ones((len(numbers), 1), dtype=bool), rest.astype(bool)])
+            return best_cut(weights, missing=missing, most=most, test=test)
+        if weights.shape[1] <= ENUMERATED:
+            return best_of_all(weights, most=most, test=test)
+        if not moments:
+            self.exact[tables[weights.any(axis=1).sum(axis=1) > 2]] = False
+        return best_by_score(weights, moments=moments, most=most, test=test)

@@ -26,29 +26,37 @@ group's first category comes first in lexicographic order is made; of equal stag
 the one with the fewest groups is taken; of equally light groups the first joins
 another. So nothing depends on the order of rows.
 
-Work. A test is made once for each pair of groups that ever exist side by side. Up to
-``MOST`` categories that is done as written. Beyond, categories are put in a line,
-nominal ones by their class shares as :mod:`spinney.search.groupings` does, or
-by their means; those with equal places and then neighbours are joined into at most
-``MOST`` portions of about equal weight, which are merged as an ordinal attribute. The
-result says that it is not exact; its multiplier counts all categories.
+Work. All tables of a stack take their steps together. A test is made once for each
+pair of groups that ever exist side by side, and p of a split only where the statistic
+leaves room for one below ``alpha_split_merged``. Up to ``MOST`` categories that is done
+as written. Beyond, categories are put in a line, nominal ones by their class shares as
+:mod:`spinney.search.groupings` does, or by their means; those with equal places and
+then neighbours are joined into at most ``MOST`` portions of about equal weight, which
+are merged as an ordinal attribute. The result says that it is not exact; its multiplier
+counts all categories.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isfinite
+from math import exp
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named
 from spinney.errors import Setting, refusal
 from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
-from spinney.search.chaid.categories import Portions, portions_of
+from spinney.search.chaid.categories import Categories
 from spinney.search.chaid.groups import Merger
-from spinney.trees import CountTable
-from spinney.trees.criteria import Criterion, chi_square_test, f_test, g_test
+from spinney.trees import CountTable, TableStack
+from spinney.trees.criteria import (
+    Criterion,
+    Significance,
+    chi_square_test,
+    f_test,
+    g_test,
+)
 
 KINDS = ("nominal", "ordinal")
 METHODS = ("chaid", "exhaustive")
@@ -70,8 +78,8 @@ class Merging:
     alpha_split_merged : float
         Merged groups are taken apart where p is smaller; 0 never does. It must be
         below ``alpha_merge``: what is taken apart would else be merged again.
-    least : float
-        Lighter groups join another.
+    least : float or array of shape (tables,)
+        Lighter groups join another; one weight for all tables, or one for each.
     adjust : bool
         Whether p is multiplied by Bonferroni's multiplier.
     """
@@ -80,7 +88,7 @@ class Merging:
     statistic: str = "pearson"
     alpha_merge: float = 0.05
     alpha_split_merged: float = 0.049
-    least: float = 0.0
+    least: Floats | float = 0.0
     adjust: bool = True
 
     def __post_init__(self) -> None:
@@ -88,16 +96,14 @@ class Merging:
         check_named("method", self.method, METHODS)
         check_named("statistic", self.statistic, STATISTICS)
         check_alphas(self.alpha_merge, self.alpha_split_merged)
-        if not (self.least >= 0 and isfinite(self.least)):
+        if not np.all((np.asarray(self.least) >= 0) & np.isfinite(self.least)):
             raise refusal(
                 Setting("least", self.least), remedy="give a weight of 0 or more"
             )
 
 
-def merging_of(recipe: Recipe, criterion: Criterion, least: float) -> Merging | None:
-    """Return how a recipe merges values, if it does, into groups of a least weight."""
-    if recipe.grouping != "merge":
-        return None
+def merging_of(recipe: Recipe, criterion: Criterion, least: Floats) -> Merging:
+    """Return how a recipe merges values into groups of a least weight."""
     return Merging(
         method="exhaustive" if recipe.exhaustive else "chaid",
         statistic="likelihood-ratio" if criterion.name == "g" else "pearson",
@@ -162,6 +168,113 @@ class Merged:
         return places
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedStack:
+    """The groups of the categories of many tables.
+
+    Parameters
+    ----------
+    branch : array of shape (lines,)
+        The group of each line, counted from 0 in its table.
+    n_groups : array of shape (tables,)
+        How many groups each table has.
+    missing : array of shape (tables,)
+        The group that missing values belong to; -1 where none were counted.
+    log_multiplier, exact : arrays of shape (tables,)
+        As those of ``Merged``.
+    """
+
+    branch: Integers
+    n_groups: Integers
+    missing: Integers
+    log_multiplier: Floats
+    exact: NDArray[np.bool_]
+
+
+def merge_stack(
+    stack: TableStack,
+    *,
+    ordinal: NDArray[np.bool_],
+    floating: bool,
+    settings: Merging,
+) -> MergedStack:
+    """Merge the categories of all tables of a stack.
+
+    ``ordinal`` says in which tables only neighbours may merge.
+    """
+    categories = Categories.of(stack, ordered=ordinal, floating=floating)
+    branch = np.zeros(len(stack.values), dtype=np.int64)
+    n_groups = np.ones(len(stack), dtype=np.int64)
+    missing = np.where(categories.missing >= 0, 0, -1)
+    exact, test = categories.exact.copy(), _test_of(stack, settings)
+    least = np.broadcast_to(np.float64(settings.least), len(stack))
+    for tables, portions in categories.parts():
+        merger = Merger(portions, test)
+        if settings.method == "exhaustive":
+            merger.go_through_stages()
+        else:
+            merger.merge_alike(settings.alpha_merge, settings.alpha_split_merged)
+        merger.absorb(least[tables])
+        lines = stack.lines_of(tables)
+        owner = np.repeat(np.arange(len(tables)), stack.counts[tables])
+        number = _numbers(merger.group, owner, categories.portion[lines])
+        branch[lines] = number[owner, categories.portion[lines]]
+        n_groups[tables] = 1 + number.max(axis=1)
+        floats = np.flatnonzero(portions.missing >= 0)
+        missing[tables[floats]] = number[floats, portions.missing[floats]]
+        exact[tables] &= merger.exact
+    multipliers = _multipliers(categories, n_groups, ordinal, settings)
+    return MergedStack(branch, n_groups, missing, multipliers, exact)
+
+
+def _test_of(stack: TableStack, settings: Merging) -> Significance:
+    return f_test if stack.is_moments else STATISTICS[settings.statistic]
+
+
+def _numbers(group: Integers, owner: Integers, portion: Integers) -> Integers:
+    """Return the number of each portion's group, in order of their first lines.
+
+    ``owner`` and ``portion`` are those of the lines. Missing values alone, a group
+    without a line, come last; what is no portion has -1.
+    """
+    heads = group == np.arange(group.shape[1])
+    n_lines = len(owner)
+    first = np.where(heads, n_lines, n_lines + 1)
+    line = np.arange(n_lines)[::-1]
+    first[owner[line], group[owner, portion][line]] = line
+    rank = np.argsort(np.argsort(first, axis=1, kind="stable"), axis=1)
+    number = np.take_along_axis(rank, np.maximum(group, 0), axis=1)
+    return np.where(group < 0, -1, number)
+
+
+def _multipliers(
+    categories: Categories,
+    n_groups: Integers,
+    ordinal: NDArray[np.bool_],
+    settings: Merging,
+) -> Floats:
+    """Return the logarithm of each table's multiplier, 0 where nothing is adjusted."""
+    logs = np.zeros(len(n_groups))
+    if not settings.adjust:
+        return logs
+    many = np.flatnonzero(n_groups > 1)
+    numbers = [categories.n_categories, n_groups, ordinal, categories.missing >= 0]
+    lines = np.stack(numbers, axis=1)[many]
+    different, at = np.unique(lines, axis=0, return_inverse=True)
+    found = [
+        bonferroni(
+            n_categories,
+            n,
+            kind=KINDS[in_order],
+            floating=bool(floating),
+            exhaustive=settings.method == "exhaustive",
+        )
+        for n_categories, n, in_order, floating in different.tolist()
+    ]
+    logs[many] = np.array(found)[at.ravel()] if found else 0.0
+    return logs
+
+
 def merge(
     table: CountTable,
     *,
@@ -202,52 +315,28 @@ def merge(
     """
     check_named("kind", kind, KINDS)
     settings = settings or Merging()
-    test = f_test if table.is_moments else STATISTICS[settings.statistic]
-    portions = portions_of(table, ordered=kind == "ordinal", floating=floating)
-    merger = Merger(portions, test)
-    if settings.method == "exhaustive":
-        merger.go_through_stages()
-    else:
-        merger.merge_alike(settings.alpha_merge, settings.alpha_split_merged)
-    merger.absorb(settings.least)
-    return _merged(portions, merger, kind, settings)
-
-
-def _merged(portions: Portions, merger: Merger, kind: str, settings: Merging) -> Merged:
-    result = merger.test_of_all()
-    groups = merger.groups()
-    multiplier = 0.0
-    if settings.adjust and len(groups) > 1:
-        multiplier = bonferroni(
-            portions.n_categories,
-            len(groups),
-            kind=kind,
-            floating=portions.missing is not None,
-            exhaustive=settings.method == "exhaustive",
-        )
-    named, missing = _positions(portions, groups)
+    stack = TableStack.of([{0: table}])
+    found = merge_stack(
+        stack,
+        ordinal=np.array([kind == "ordinal"]),
+        floating=floating,
+        settings=settings,
+    )
+    n_groups, missing = int(found.n_groups[0]), int(found.missing[0])
+    weights = stack.by_branch(found.branch, n_groups)[0][0]
+    if missing >= 0:
+        weights[missing] += table.missing
+    result = _test_of(stack, settings)(weights)
+    groups = [np.flatnonzero(found.branch == group) for group in range(n_groups)]
+    if missing < 0 and not len(table.values):
+        groups = []
     return Merged(
-        named,
-        missing,
+        tuple(tuple(group.tolist()) for group in groups),
+        None if missing < 0 else missing,
         float(result.statistic),
         float(result.degrees),
         0.0 if result.within is None else float(result.within),
         float(result.log_p),
-        multiplier,
-        exact=portions.exact and merger.exact,
+        float(found.log_multiplier[0]),
+        exact=bool(found.exact[0]),
     )
-
-
-def _positions(
-    portions: Portions, groups: Sequence[Sequence[int]]
-) -> tuple[tuple[tuple[int, ...], ...], int | None]:
-    """Return groups of portions as groups of positions, and the one of the missing."""
-    named = []
-    for group in groups:
-        known = np.concatenate([portions.positions[place] for place in group])
-        together = np.sort(known)
-        named.append((tuple(together.tolist()), portions.missing in group))
-    named.sort(key=lambda pair: pair[0] or (np.inf,))
-    holders = [branch for branch, (_, holds) in enumerate(named) if holds]
-    missing = holders[0] if holders and portions.missing is not None else None
-    return tuple(group for group, _ in named), missing

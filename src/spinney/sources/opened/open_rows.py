@@ -82,14 +82,16 @@ def open_source(
     source: str | None = None,
     connection: Any = None,
     from_zero: bool = False,
+    identifiers: bool = True,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Iterator[OpenedSource]:
     """Open the rows of a table that holds its target, for as long as they are needed.
 
     ``source`` says where rows are counted, in "memory" or in "duckdb": if not given,
     a relation where it is and anything else in memory. ``from_zero`` counts the
-    moments of a numeric target from 0, not from its mean.
+    moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
+    columns in memory stay that only tell rows apart.
     """
     check_roles(target, weight, declarations.ignore)
     reading: dict[str, Any] = {
@@ -100,7 +102,12 @@ def open_source(
     if not is_counted_away(data, source, connection):
         table = read_table(data, **reading)
         training = rows_in_memory(
-            table, target, weight, declarations, from_zero=from_zero
+            table,
+            target,
+            weight,
+            declarations,
+            from_zero=from_zero,
+            identifiers=identifiers,
         )
         yield OpenedSource(training)
         return

@@ -268,6 +268,8 @@ class MemorySource:
     def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
         values, ranks = self._column(question.attribute, rows)
+        if len(ranks) < len(values):
+            return np.where(ranks < 0, -1, question.branch_of(values[ranks]))
         # A missing cell has rank -1, and so finds the -1 at the end.
         return np.asarray(np.append(question.branch_of(values), -1)[ranks])
 

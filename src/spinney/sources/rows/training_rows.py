@@ -22,6 +22,7 @@ from spinney.data import (
     Value,
     fingerprint_of,
     table_warnings,
+    without_identifiers,
 )
 from spinney.data.readers import read_table
 from spinney.errors import DataError, Setting, Text, warn
@@ -137,7 +138,7 @@ def training_set(
         attribute.encode(column)
         for attribute, column in zip(attributes, table.columns, strict=True)
     ]
-    schema = Schema(attributes, target, markers)
+    schema = Schema(attributes, target, markers, table.notation)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
     return TrainingSet(schema, tuple(cells), codes, weights)
 
@@ -465,15 +466,19 @@ def rows_in_memory(
     declared: Declarations,
     *,
     from_zero: bool,
+    identifiers: bool = True,
 ) -> TrainingSet:
     """Return the rows of a table that holds its target, ready to grow on.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``identifiers`` says whether columns stay that only tell rows apart.
     """
     # Before the classes are found: one that only weightless rows have is none.
     table, weights = known_rows(table, target, weight)
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
+    if not identifiers:
+        attributes = without_identifiers(attributes, declared)
     for warning in table_warnings(attributes, declared):
         warn(*warning.args, remedy=warning.remedy)
     return training_set(

@@ -54,7 +54,9 @@ def source_in_duckdb(
     if classes.is_numeric:
         origin = _origin_in_duckdb(engine, rows, from_zero=from_zero)
         classes = replace(classes, origin=origin)
-    schema = schema_of(engine, rows, classes, markers=opened.markers)
+    schema = schema_of(
+        engine, rows, classes, markers=opened.markers, notation=opened.notation
+    )
     source = SqlSource(engine, rows, schema)
     totals = source.root()
     n_rows = int(totals.rows.sum())

@@ -8,6 +8,7 @@ import numpy as np
 from spinney.data import (
     Attribute,
     Column,
+    Notation,
     Schema,
     Target,
     Value,
@@ -84,7 +85,12 @@ def target_column(engine: Engine, rows: SqlRows) -> Column:
 
 
 def schema_of(
-    engine: Engine, rows: SqlRows, target: Target, *, markers: tuple[str, ...] = ()
+    engine: Engine,
+    rows: SqlRows,
+    target: Target,
+    *,
+    markers: tuple[str, ...] = (),
+    notation: Notation | None = None,
 ) -> Schema:
     """Return the schema: nominal values are those that occur, sorted."""
     nominal = [
@@ -107,6 +113,7 @@ def schema_of(
         ),
         target,
         markers,
+        notation or Notation(),
     )
 
 

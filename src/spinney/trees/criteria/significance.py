@@ -28,10 +28,11 @@ of freedom with them. Without degrees of freedom the statistic is 0 and p is 1.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, sums_over
 from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable, ratio_of, spread_of
 from spinney.trees.criteria.gains import Tabular
@@ -42,9 +43,9 @@ CERTAIN = -1e300
 finite, so that it can be compared, scaled and stored. Its p is 0."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Test:
-    """A statistic, its degrees of freedom, and the logarithm of its p-value.
+    """A statistic, its degrees of freedom, and its p-value when it is asked for.
 
     Parameters
     ----------
@@ -53,8 +54,6 @@ class Test:
         differ and nothing varies within them.
     degrees : array
         The degrees of freedom; of F, those between branches.
-    log_p : array
-        The natural logarithm of p, in [``CERTAIN``, 0]; finite where p underflows.
     within : array, optional
         The degrees of freedom within branches, of F.
     """
@@ -63,13 +62,29 @@ class Test:
 
     statistic: Floats
     degrees: Floats
-    log_p: Floats
     within: Floats | None = None
+
+    @cached_property
+    def log_p(self) -> Floats:
+        """The logarithm of p, in [``CERTAIN``, 0]; finite where p underflows."""
+        return _log_p(self.statistic, self.degrees, self.within)
 
     @property
     def p(self) -> Floats:
         """The p-value, in [0, 1]; 0 where it underflows."""
         return np.asarray(np.exp(self.log_p))[()]
+
+    def least_log_p(self) -> Floats:
+        """Return a lower bound of log p of all tests along the last axis.
+
+        p falls with the statistic and rises with the degrees, and that of two branches
+        falls with the degrees within.
+        """
+        tested = np.where(self.degrees > 0, self.degrees, np.inf)
+        fewest = tested.min(axis=-1, initial=np.inf)
+        within = None if self.within is None else self.within.max(axis=-1)
+        fewest = np.where(np.isinf(fewest), 0.0, fewest)
+        return _log_p(self.statistic.max(axis=-1), fewest, within)
 
 
 Significance = Callable[[Tabular], Test]
@@ -125,11 +140,9 @@ def f_test(table: Tabular) -> Test:
     certain = tested & (within <= TOLERANCE * squares)
     odds = ratio_of(between, np.where(tested & ~certain, within, 0.0))
     statistic = np.where(tested, odds * rest / np.where(tested, degrees, 1.0), 0.0)
-    log_p = log_f_tail(statistic, np.asarray(degrees), np.asarray(rest))
     return Test(
         np.where(certain, np.inf, statistic)[()],
         np.where(tested, degrees, 0.0)[()],
-        np.where(certain, CERTAIN, log_p)[()],
         np.where(tested, rest, 0.0)[()],
     )
 
@@ -141,20 +154,26 @@ def _weights_of(table: Tabular) -> Floats:
 
 def _against_independence(weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the expected weights, (o − e) / e, and the degrees of freedom."""
-    rows = weights.sum(axis=-1, keepdims=True)
-    columns = weights.sum(axis=-2, keepdims=True)
-    total = rows.sum(axis=-2, keepdims=True)
-    shares = columns / np.where(total > 0, total, 1.0)
-    expected = rows * shares
+    rows, columns = sums_over(weights, -1), sums_over(weights, -2)
+    total = sums_over(rows, -1)
+    shares = columns / np.where(total > 0, total, 1.0)[..., None]
+    expected = rows[..., None] * shares[..., None, :]
     ratio = ratio_of(weights - expected, expected)
-    degrees = ((rows > 0).sum(axis=(-2, -1)) - 1.0) * (
-        (columns > 0).sum(axis=(-2, -1)) - 1.0
+    n_rows, n_columns = (
+        sums_over((x > 0).astype(np.float64), -1) for x in (rows, columns)
     )
-    empty = total[..., 0, 0] <= 0
-    return expected, ratio, np.where(empty, 0.0, degrees)
+    degrees = (n_rows - 1.0) * (n_columns - 1.0)
+    return expected, ratio, np.where(total > 0, degrees, 0.0)
 
 
 def _chi_square(statistic: Floats, degrees: Floats) -> Test:
-    statistic = np.where(degrees > 0, statistic, 0.0)
-    log_p = log_chi_square_tail(statistic, degrees)
-    return Test(statistic[()], degrees[()], log_p[()])
+    return Test(np.where(degrees > 0, statistic, 0.0)[()], degrees[()])
+
+
+def _log_p(statistic: Floats, degrees: Floats, within: Floats | None) -> Floats:
+    if within is None:
+        return log_chi_square_tail(np.asarray(statistic), np.asarray(degrees))[()]
+    certain = np.isinf(statistic)
+    finite = np.where(certain, 0.0, statistic)
+    logs = log_f_tail(finite, np.asarray(degrees), np.asarray(within))
+    return np.where(certain, CERTAIN, logs)[()]

@@ -21,6 +21,7 @@ References
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 
@@ -28,6 +29,7 @@ from spinney._support.arrays import Floats
 SMALL = 1e-280
 STEPS = 100_000
 
+Masks = NDArray[np.bool_]
 Coefficients = Callable[[int], tuple[Floats, Floats]]
 
 
@@ -39,18 +41,36 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
     >>> log_chi_square_tail(np.array([10.0, 20_000.0]), np.array([2.0, 2.0])).tolist()
     [-5.0, -10000.0]
     """
-    from scipy import special
-
     tested = (degrees > 0) & (statistic > 0)
     shape, point = (
         np.where(tested, degrees, 2.0) / 2,
         np.where(tested, statistic, 0) / 2,
     )
-    logs = _log(special.gammaincc(shape, point), special.gammainc(shape, point))
+    logs = _log(
+        _gamma_tail(shape, point, upper=True),
+        lambda most: _gamma_tail(shape[most], point[most], upper=False),
+    )
     far = tested & (logs < np.log(SMALL))
     if far.any():
         logs[far] = _log_gamma_far(shape[far], point[far])
     return np.where(tested, logs, 0.0)
+
+
+def _gamma_tail(shape: Floats, point: Floats, *, upper: bool) -> Floats:
+    """Return Q(a, x), or P(a, x).
+
+    With one degree of freedom, that of two branches and two classes, they are erfc and
+    erf of √x, which are had in a tenth of the time.
+    """
+    from scipy import special
+
+    gamma, error = special.gammainc, special.erf
+    if upper:
+        gamma, error = special.gammaincc, special.erfc
+    tail, one = np.empty(np.shape(point)), np.asarray(shape == 0.5)
+    tail[one] = error(np.sqrt(point[one]))
+    tail[~one] = gamma(shape[~one], point[~one])
+    return tail
 
 
 def log_f_tail(statistic: Floats, between: Floats, within: Floats) -> Floats:
@@ -71,7 +91,9 @@ def log_f_tail(statistic: Floats, between: Floats, within: Floats) -> Floats:
     odds = second * np.where(tested, statistic, 0) / first
     logs = _log(
         special.betainc(first, second, 1 / (1 + odds)),
-        special.betainc(second, first, odds / (1 + odds)),
+        lambda most: special.betainc(
+            second[most], first[most], (odds / (1 + odds))[most]
+        ),
     )
     far = tested & (logs < np.log(SMALL))
     if far.any():
@@ -79,11 +101,14 @@ def log_f_tail(statistic: Floats, between: Floats, within: Floats) -> Floats:
     return np.where(tested, logs, 0.0)
 
 
-def _log(upper: Floats, lower: Floats) -> Floats:
-    """Return log of the upper tail, by whichever tail keeps the digits; never > 0."""
-    floor = np.maximum(upper, np.finfo(np.float64).tiny)
-    rest = np.minimum(lower, 0.75)
-    logs = np.where(upper > 0.5, np.log1p(-rest), np.log(floor))
+def _log(upper: Floats, lower_of: Callable[[Masks], Floats]) -> Floats:
+    """Return log of the upper tail, by whichever tail keeps the digits; never > 0.
+
+    ``lower_of`` gives the lower tail of those elements that it is asked for.
+    """
+    logs = np.asarray(np.log(np.maximum(upper, np.finfo(np.float64).tiny)))
+    most = np.asarray(upper > 0.5)
+    logs[most] = np.log1p(-np.minimum(lower_of(most), 0.75))
     return np.asarray(np.minimum(logs, 0.0))
 
 

@@ -135,7 +135,8 @@ def grow_node(search, top):
     if end - begin >= rules.runners_up:
         is_sorted = slot < 0 and end - begin <= rules.small
         record_runners_up(search, top, here, ZERO, p, chosen, is_sorted, lines)
-    if chosen < 0:
+    if chosen < 0 or rules.apart:
+        # Rows that stay apart are sent first (``route``): then the sides are known.
         give_back(stack, slot)
         return
     left_slot, right_slot = ZERO - 1, ZERO - 1

@@ -95,7 +95,9 @@ class Rules(NamedTuple):
     ``branch_share`` of its node; that of a cut between numbers as much as ``cut_share``
     of what is known, or MOST_IN_SIDE. A node whose numbers deviate less than
     ``least_deviation`` is a leaf. Attributes compete by the gain, or, ``by_ratio``, by
-    the gain ratio, if they gain the average less ``below_average``.
+    the gain ratio, if they gain the average less ``below_average``. Rows whose value is
+    missing count on the better side of a cut, or stay ``apart``: they count on none,
+    and others say where they go.
     """
 
     kind: int
@@ -118,6 +120,7 @@ class Rules(NamedTuple):
     least_deviation: float
     by_ratio: bool
     below_average: float
+    apart: bool
 
 
 class Workspace(NamedTuple):

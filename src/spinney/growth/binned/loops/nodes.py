@@ -1,5 +1,6 @@
 """Nodes as lines of arrays: those that wait, and those that are done."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ INNER, PURE, DEPTH, ROWS_TO_SPLIT, DEVIATION = range(5)
 IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(5, 8)
 
 # Columns of what waits: where its rows begin and end, its depth, parent, branch, and
-# which of the kept counts are its own, or -1.
-BEGIN, END, LEVEL, PARENT, BRANCH, SLOT = range(6)
+# which of the kept counts are its own, or -1. Once it is split: where the rows of its
+# second branch begin, and after them those that stay apart.
+BEGIN, END, LEVEL, PARENT, BRANCH, SLOT, MIDDLE, ASIDE = range(8)
 
 # Columns of ``whole`` and ``real``.
 ATTRIBUTE, ABOVE, SIDE, HEIGHT, CHILD, OTHER_CHILD, REASON, LINE, LINES = range(9)
@@ -83,7 +85,7 @@ def stack_for(
     """Return an empty stack of nodes: one per level, and one more."""
     size = min(deepest, n_rows) + 2
     return NodeStack(
-        np.empty((size, 6), np.int64),
+        np.empty((size, 8), np.int64),
         np.empty(size, np.uint64),
         np.empty((size, width)),
         np.empty((size, n_counts), np.int64),
@@ -125,6 +127,17 @@ def longer(arrays: Any) -> Any:
     return type(arrays)(
         *(np.concatenate([array, np.empty_like(array)]) for array in arrays)
     )
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return the arrays of several tuples one after the other."""
+    arrays = zip(*parts, strict=True)
+    return type(parts[0])(*(np.concatenate(array) for array in arrays))
+
+
+def taken(arrays: Any, which: Any) -> Any:
+    """Return some lines of each array of a tuple."""
+    return type(arrays)(*(array[which] for array in arrays))
 
 
 @kernel

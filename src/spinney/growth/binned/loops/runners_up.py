@@ -4,7 +4,8 @@ A rival is recorded with the best of its cuts that were looked at. Those are all
 where an attribute has one value a bin, and where a node was sorted; else those between
 bins, and inside the bins that might have held the split that won. To look into the
 others would take many times as long as the tree. An attribute whose rows are all in one
-bin that was not looked into is no rival.
+bin that was not looked into is no rival. Of buckets every cut is looked at, but not the
+numbers beside it, so that these are not exact.
 
 Every row weighs 1 here: else those beside each cut would have to be counted again, and
 no lost are kept.
@@ -36,7 +37,8 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
             continue
         at = state[nodes.RECORDED]
         lost.whole[at, nodes.ATTRIBUTE], lost.whole[at, nodes.ABOVE] = a, here
-        lost.whole[at, nodes.EXACT] = is_sorted or cells.column[a] < 0
+        every_cut = is_sorted and rules.exact
+        lost.whole[at, nodes.EXACT] = every_cut or cells.column[a] < 0
         lost.whole[at, nodes.LINE] = state[nodes.LISTED]
         lost.whole[at, nodes.LINES] = 0
         lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]

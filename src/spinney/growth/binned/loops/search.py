@@ -19,7 +19,9 @@ from spinney.growth.binned.loops.inside_bins import look_inside
 from spinney.growth.binned.loops.row_words import add_row, number_of
 from spinney.growth.binned.loops.score import (
     DEVIATION,
+    add_missing,
     own_size,
+    score_of,
     score_of_cut,
     slack_of,
 )
@@ -74,12 +76,40 @@ def _end(a, cuts, vectors):
 
 
 @kernel
+def _worth_apart(rules, absent, vectors):
+    """Return what scores are to be raised by where missing rows are on no side.
+
+    RIGHT is the known rows K. A cut gains (φ(L) + φ(R) − φ(K)) / |T| then, T being all
+    rows: the gain of a score that is greater by φ(T) − φ(K). That is so of every kind,
+    as each is discounted by |K| / |T|; of TWOING, whose φ is 0, by nothing more.
+    """
+    if not (absent and rules.apart):
+        return 0.0
+    for c in range(rules.width):
+        away = vectors[layout.AWAY, c]
+        vectors[layout.OTHER, c] = vectors[layout.RIGHT, c] + away
+    everything = score_of(rules.kind, vectors, layout.OTHER)
+    return everything - score_of(rules.kind, vectors, layout.RIGHT)
+
+
+@kernel
+def _run(rules, lines, a, n_bins, work):
+    """Sum up a line as ``run`` does, and say what scores are to be raised by."""
+    kind, floats, vectors = rules.kind, work.floats, work.vectors
+    first, last, absent = run(kind, lines, a, n_bins, floats, vectors)
+    for c in range(rules.width):
+        vectors[layout.RIGHT, c] = floats[layout.SUMS + c, n_bins]
+    raised = _worth_apart(rules, absent, vectors)
+    return first, last, absent and not rules.apart, raised
+
+
+@kernel
 def search_edges(search, lines, a, slack):
     """Find the best cut between the bins of an attribute, or its best subset."""
     cells, rules, work = search.cells, search.rules, search.work
     _begin(a, work.cuts)
     n_bins = cells.n_bins[a]
-    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
+    first, last, absent, raised = _run(rules, lines, a, n_bins, work)
     if first == last:
         return
     _set_least(search, a)
@@ -90,7 +120,8 @@ def search_edges(search, lines, a, slack):
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
         if rules.exact and cells.column[a] >= 0:
             bound = greatest_bound(rules, n_bins, first, last, absent, work)
-            work.cuts[a, layout.BOUND] = bound
+            work.cuts[a, layout.BOUND] = bound + raised
+    work.cuts[a, layout.SCORE] += raised
     _end(a, work.cuts, work.vectors)
 
 
@@ -104,16 +135,18 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
     if column < 0 or not rules.exact or cuts[a, layout.BOUND] < floor:
         return
-    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
+    first, last, absent, raised = _run(rules, lines, a, n_bins, work)
     if first < 0:
         return
     _set_least(search, a)
+    floor -= raised
     if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, slack, work):
         return
     n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
     varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
     inner = len(cuts) - 1
+    cuts[inner, layout.SCORE] += raised
     if cuts[a, layout.BIN] != cuts[a, layout.BIN] and varies:
         cuts[a, layout.BIN] = -1
     better = cuts[inner, layout.SCORE] > cuts[a, layout.SCORE] + slack
@@ -133,6 +166,7 @@ def open_bins(search, start, stop, lines, a, floor, slack):
     cuts, by_ratio = search.work.cuts, search.rules.by_ratio
     least = cuts[a, layout.SCORE] if by_ratio else floor
     search_inside(search, start, stop, lines, a, least - 3 * slack, slack)
+    _score_afresh(search, start, stop, a)
     return max(floor, cuts[a, layout.SCORE])
 
 
@@ -200,11 +234,12 @@ def _search_small(search, n, top, a, slack):
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
         vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
-    scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
+    raised = _worth_apart(rules, m < n, vectors)
+    absent = m < n and not rules.apart
+    scan_sorted(rules, ZERO, m, labels, absent, slack, work, a, ZERO)
     if cuts[a, layout.SCORE] == -np.inf:
         return
-    if rules.kind >= DEVIATION:
-        _score_afresh(search, m, a)
+    cuts[a, layout.SCORE] += raised
     if column < 0:
         # The values were codes: a cut between bins, the next one known.
         cuts[a, layout.BIN], cuts[a, layout.LOW] = cuts[a, layout.LOW], np.nan
@@ -217,26 +252,41 @@ def _search_small(search, n, top, a, slack):
 
 
 @kernel
-def _score_afresh(search, m, a):
-    """Score the best cut of sorted rows by sums of both sides, as attributes compete.
+def _score_afresh(search, start, stop, a):
+    """Score the best cut of an attribute by sums over its rows, as attributes compete.
 
-    What a subtraction leaves of a light side has few digits, and roots show it: two
-    attributes that divide the rows alike would not tie.
+    Only for roots: what a subtraction leaves of a light side has few digits, and roots
+    show it. Rows are added in their own order: attributes that divide them alike tie.
     """
-    rules, work = search.rules, search.work
-    cuts, vectors = work.cuts, work.vectors
+    cells, rules, work = search.cells, search.rules, search.work
+    cuts, vectors, column = work.cuts, work.vectors, cells.column[a]
+    if rules.kind < DEVIATION or cuts[a, layout.SCORE] == -np.inf:
+        return
+    last, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
     for c in range(rules.width):
         vectors[layout.ONE, c] = vectors[layout.OTHER, c] = 0.0
-        if cuts[a, layout.MISSING] >= 0:
-            side = layout.ONE + np.int64(cuts[a, layout.MISSING])
-            vectors[side, c] = vectors[layout.AWAY, c]
-    for i in range(m):
-        place = place_of(work.keys[i])
-        right = work.values[place] > cuts[a, layout.LOW]
-        side = layout.OTHER if right else layout.ONE
-        add_row(rules.kind, search.labels, work.members[place], vectors, side)
+        vectors[layout.AWAY, c] = 0.0
+    for i in range(start, stop):
+        word = search.rows[i]
+        code = np.int64(cells.by_attribute[a, number_of(word)])
+        if cells.nominal[a]:
+            left = work.masks[a, code] == 1
+        elif code == last and column >= 0 and low == low:
+            left = cells.numbers[number_of(word), column] <= low
+        else:
+            left = code <= last
+        side = layout.ONE if left else layout.OTHER
+        if code == layout.ABSENT:
+            side = layout.AWAY
+        add_row(rules.kind, search.labels, word, vectors, side)
+    for c in range(rules.width):
+        known = vectors[layout.ONE, c] + vectors[layout.OTHER, c]
+        vectors[layout.RIGHT, c] = known
+    absent = vectors[layout.AWAY, 0] > 0
+    if absent and not rules.apart:
+        add_missing(vectors, layout.ONE + np.int64(cuts[a, layout.MISSING]))
     reached = score_of_cut(rules.kind, vectors, layout.ONE, layout.OTHER)
-    cuts[a, layout.SCORE] = reached
+    cuts[a, layout.SCORE] = reached + _worth_apart(rules, absent, vectors)
 
 
 @kernel
@@ -321,6 +371,7 @@ def search_node(search, top, lines, counted):
         if small:
             n, order[layout.LINE_OF, a] = stop - start, -1
             _search_small(search, n, top, a, slack)
+            _score_afresh(search, start, stop, a)
         else:
             search_edges(search, lines, a, slack)
             unknown = cuts[a, layout.BIN] != cuts[a, layout.BIN]
@@ -329,7 +380,7 @@ def search_node(search, top, lines, counted):
         varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
         if cuts[a, layout.SCORE] > floor:
             floor, front = cuts[a, layout.SCORE], a
-    if not small and rules.exact:
+    if not small:
         # The best so far is opened first: what it gains, the others need not try.
         for i in range(-1, drawn):
             a = front if i < 0 else order[layout.PLACE, i]

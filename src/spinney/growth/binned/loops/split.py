@@ -64,6 +64,23 @@ def partition(search, start, stop, a, lines):
 
 
 @kernel
+def set_aside(search, start, stop, a):
+    """Put rows that lack a value after the others, and return where they begin."""
+    rows, codes, spare = search.rows, search.cells.by_attribute, search.stack.spare
+    at, waiting = start, ZERO
+    for i in range(start, stop):
+        word = rows[i]
+        known = np.int64(codes[a, number_of(word)] != layout.ABSENT)
+        rows[at] = word
+        spare[waiting] = word
+        at += known
+        waiting += 1 - known
+    for i in range(waiting):
+        rows[at + i] = spare[i]
+    return at
+
+
+@kernel
 def gains(search, top, here, a):
     """Record the best split of a node; return whether it gains enough."""
     rules, shape, gain = search.rules, search.shape, gain_of(search, top, a)
@@ -98,4 +115,7 @@ def split_node(search, top, a, lines):
         at = stack.state[nodes.LISTED]
         shape.whole[here, nodes.LINES] = list_codes(search, begin, end, a, at)
         stack.state[nodes.LISTED] += shape.whole[here, nodes.LINES]
+    stack.at[top, nodes.MIDDLE], stack.at[top, nodes.ASIDE] = middle, end
+    if rules.apart:
+        stack.at[top, nodes.ASIDE] = set_aside(search, middle, end, a)
     return middle

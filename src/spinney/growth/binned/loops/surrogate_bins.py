@@ -14,15 +14,18 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
+from spinney.growth.binned.loops.row_words import number_of
 
 LEAST_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
 
 # What is found of an attribute: the weight that agrees; the values beside the cut, NaN
 # where they were not looked at; the bins that these are in; whether the cut is
-# reversed; and what its bins may hold at most.
+# reversed; and what its bins may hold at most. Then of the rows that have a value of
+# the attribute: the weights of both branches, and how many they are.
 AGREEING, LOW, HIGH, BIN, AFTER, SWAPPED, BOUND = np.arange(7)
-FOUND = 7
+KNOWN_ONE, KNOWN_OTHER, KNOWN_ROWS = np.arange(7, 10)
+FOUND = 10
 
 # Lines of ``parts``: the weights of both branches, the number of rows, the least and
 # the greatest value, the bin, whether it is sorted; at the first part of a bin, from
@@ -73,30 +76,44 @@ def bounded(one, other, apart, more_one, more_other):
 
 
 @kernel
-def lay_all(search, begin, end, a, one, other):
-    """Lay all rows of a small node out as one part, to be sorted."""
+def lay_all(search, begin, middle, end, a, one, other):
+    """Lay the rows of a small node out as one part, to be sorted; return their number.
+
+    Those without a value of the attribute are left out.
+    """
     cells, room, rows = search.cells, search.room, search.rows
-    column, parts = cells.column[a], room.parts
+    column, parts, cuts, n = cells.column[a], room.parts, room.cuts, ZERO
+    cuts[a, KNOWN_ONE] = cuts[a, KNOWN_OTHER] = 0.0
     for i in range(begin, end):
-        row = rows[i]
+        row = number_of(rows[i])
+        code = cells.codes[row, a]
+        if code == layout.ABSENT:
+            continue
         if column < 0:
-            room.keys[i - begin] = cells.values[a, cells.codes[row, a]]
+            room.keys[n] = cells.values[a, code]
         else:
-            room.keys[i - begin] = cells.numbers[row, column]
-        room.places[i - begin] = i
-    parts[ONE, 0], parts[OTHER, 0], parts[ROWS, 0] = one, other, end - begin
+            room.keys[n] = cells.numbers[row, column]
+        room.places[n] = i
+        cuts[a, KNOWN_ONE if i < middle else KNOWN_OTHER] += search.weights[row]
+        n += 1
+    if n == end - begin:
+        cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER] = one, other
+    cuts[a, KNOWN_ROWS] = parts[ROWS, 0] = n
+    parts[ONE, 0], parts[OTHER, 0] = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER]
     parts[OPEN, 0] = 1
+    return n
 
 
 @kernel
-def lay_parts(search, begin, middle, end, a, one, other, needed):
+def lay_parts(search, begin, middle, end, a, needed):
     """Lay the rows of a node out in parts; take those that may have what is needed.
 
     Return how many parts there are, and how many keys to sort.
     """
     cells, room = search.cells, search.room
     parts, marks, n_bins, n_opened = room.parts, room.marks, cells.n_bins[a], 0
-    n, apart = ZERO, 0.0
+    one, other = room.cuts[a, KNOWN_ONE], room.cuts[a, KNOWN_OTHER]
+    n, apart, marks[layout.ABSENT] = ZERO, 0.0, -1
     for b in range(n_bins):
         here, more = rows_in(room.words[a, b]), room.lines[a, b]
         bound = bounded(one, other, apart, more[0], more[1])
@@ -123,7 +140,7 @@ def lay_parts(search, begin, middle, end, a, one, other, needed):
         if fine > 1:
             _divide(n_bins, fine, room)
             _count_parts(search, middle, n, fine)
-            _close_parts(n_parts, one, other, end - begin, needed, room)
+            _close_parts(a, n_parts, needed, room)
             n = _sift(n, fine, room)
     return n_parts, n
 
@@ -137,7 +154,7 @@ def _gather(search, begin, end, a):
         if marks[b] >= 0:
             parts[LEAST, marks[b]], parts[GREATEST, marks[b]] = np.inf, -np.inf
     for i in range(begin, end):
-        row = rows[i]
+        row = number_of(rows[i])
         code = cells.codes[row, a]
         at = marks[code]
         if at >= 0:
@@ -180,16 +197,18 @@ def _count_parts(search, middle, n, fine):
     parts = room.parts
     for i in range(n):
         part, place, key = _part_of(i, fine, room), room.places[i], room.keys[i]
-        parts[ONE if place < middle else OTHER, part] += weights[rows[place]]
+        weight = weights[number_of(rows[place])]
+        parts[ONE if place < middle else OTHER, part] += weight
         parts[ROWS, part] += 1
         parts[LEAST, part] = min(parts[LEAST, part], key)
         parts[GREATEST, part] = max(parts[GREATEST, part], key)
 
 
 @kernel
-def _close_parts(n_parts, one, other, n_rows, needed, room):
+def _close_parts(a, n_parts, needed, room):
     """Leave those parts open that may hold a better cut than all edges of parts."""
-    parts, best = room.parts, needed
+    parts, best, n_rows = room.parts, needed, room.cuts[a, KNOWN_ROWS]
+    one, other = room.cuts[a, KNOWN_ONE], room.cuts[a, KNOWN_OTHER]
     for final in range(2):
         apart, before = 0.0, 0.0
         for part in range(n_parts):
@@ -218,10 +237,11 @@ def _sift(n, fine, room):
 
 
 @kernel
-def scan(search, middle, n_rows, a, n_parts, one, other, wanted):
+def scan(search, middle, a, n_parts, wanted):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
     room, rows, weights = search.room, search.rows, search.weights
     parts, keys, cuts = room.parts, room.keys, room.cuts
+    one, other, n_rows = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER], cuts[a, KNOWN_ROWS]
     before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
     for part in range(n_parts):
         here, sorted_here = np.int64(parts[ROWS, part]), parts[OPEN, part] > 0
@@ -233,7 +253,7 @@ def scan(search, middle, n_rows, a, n_parts, one, other, wanted):
             ends = k == inside - 1
             if sorted_here:
                 place = room.places[at]
-                weight = weights[rows[place]]
+                weight = weights[number_of(rows[place])]
                 apart += weight if place < middle else -weight
                 at += 1
             if ends:

@@ -1,8 +1,9 @@
-"""The surrogates of every inner node of a grown tree, where no cell is missing.
+"""The surrogates of inner nodes.
 
-The rows of a node are a stretch of one array of row numbers, those of its first branch
-before the others. With T₀, T₁ the weights of the branches, and D the weight of the
-first branch less that of the second among the rows left of a cut, the cut agrees on ::
+The rows of a node that have a value of its attribute are a stretch of one array of row
+words, those of its first branch before the others. Of another attribute, let T₀, T₁ be
+the weights of the branches among the rows that have a value of that one, and D the
+weight of the first branch less that of the second left of a cut; the cut agrees on ::
 
     L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
 
@@ -21,9 +22,10 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
-from spinney.growth.binned.loops import nodes
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops import surrogate_bins as bins
 from spinney.growth.binned.loops.layout import Cells
+from spinney.growth.binned.loops.row_words import RowWords, number_of
 from spinney.growth.binned.loops.send import send_rows
 from spinney.growth.binned.loops.sort import sort
 from spinney.growth.binned.loops.surrogate_bins import (
@@ -70,7 +72,7 @@ class SurrogateSearch(NamedTuple):
     real: NDArray[np.float64]
     by_code: NDArray[np.int64]
     spans: NDArray[np.int64]
-    rows: NDArray[np.uint32]
+    rows: RowWords
     small: int
     room: bins.SurrogateRoom
     kept: SurrogateLines
@@ -81,7 +83,7 @@ def _weigh(search, begin, end):
     """Return the weight of a stretch of rows."""
     total, rows, weights = 0.0, search.rows, search.weights
     for i in range(begin, end):
-        total += weights[rows[i]]
+        total += weights[number_of(rows[i])]
     return total
 
 
@@ -94,8 +96,9 @@ def _count(search, begin, middle, end, first, last):
         for b in range(cells.n_bins[a]):
             words[a, b] = 0
             lines[a, b, 0], lines[a, b, 1] = 0.0, 0.0
+        words[a, layout.ABSENT] = 0
     for i in range(begin, end):
-        row, one = rows[i], bins.FIRST if i < middle else bins.SECOND
+        row, one = number_of(rows[i]), bins.FIRST if i < middle else bins.SECOND
         for a in range(first, last):
             words[a, codes[row, a]] += one
         if not unit:
@@ -110,8 +113,27 @@ def _count(search, begin, middle, end, first, last):
 
 
 @kernel
-def _group(a, n_codes, one, other, room):
+def _sum_known(a, n_bins, one, other, n_rows, room):
+    """Set the weights and the number of the rows that have a value of an attribute.
+
+    ``one``, ``other`` and ``n_rows`` are those of all rows.
+    """
+    cuts, lacking = room.cuts, rows_in(room.words[a, layout.ABSENT])
+    cuts[a, bins.KNOWN_ONE], cuts[a, bins.KNOWN_OTHER] = one, other
+    cuts[a, bins.KNOWN_ROWS] = n_rows - lacking
+    if lacking == 0:
+        return
+    for side in range(2):
+        total = 0.0
+        for b in range(n_bins):
+            total += room.lines[a, b, side]
+        cuts[a, bins.KNOWN_ONE + side] = total
+
+
+@kernel
+def _group(a, n_codes, room):
     """Give each code its branch; on a tie the heavier one, of equals the second."""
+    one, other = room.cuts[a, bins.KNOWN_ONE], room.cuts[a, bins.KNOWN_OTHER]
     lines, everything = room.lines, one + other
     heavier = 1 if other / everything >= one / everything - TOLERANCE else 0
     agreeing, n_first, n_second = 0.0, 0, 0
@@ -133,8 +155,10 @@ def _group(a, n_codes, one, other, room):
 
 
 @kernel
-def _best_edge(a, n_bins, openable, one, other, n_rows, room):
+def _best_edge(a, n_bins, openable, room):
     """Find what the best cut between bins agrees on, and one inside may at most."""
+    one, other = room.cuts[a, bins.KNOWN_ONE], room.cuts[a, bins.KNOWN_OTHER]
+    n_rows = room.cuts[a, bins.KNOWN_ROWS]
     lines, apart, before = room.lines, 0.0, ZERO
     best, bound = -np.inf, -np.inf
     for b in range(n_bins):
@@ -192,13 +216,15 @@ def _search(search, begin, middle, end, own, first, last):
     if not sorting:
         _count(search, begin, middle, end, first, last)
     for a in range(first, last):
-        if cells.nominal[a] and a != own:
-            if sorting:
-                _count(search, begin, middle, end, a, a + 1)
-            _group(a, cells.n_bins[a], one, other, room)
-        elif not sorting and a != own:
-            opens = cells.column[a] >= 0
-            _best_edge(a, cells.n_bins[a], opens, one, other, n, room)
+        if a == own or (sorting and not cells.nominal[a]):
+            continue
+        if sorting:
+            _count(search, begin, middle, end, a, a + 1)
+        _sum_known(a, cells.n_bins[a], one, other, n, room)
+        if cells.nominal[a]:
+            _group(a, cells.n_bins[a], room)
+        else:
+            _best_edge(a, cells.n_bins[a], cells.column[a] >= 0, room)
     floor = least
     if not sorting:
         most = np.int64(search.kept.attributes.shape[1])
@@ -208,26 +234,24 @@ def _search(search, begin, middle, end, own, first, last):
         if a == own or (not sorting and max(agreeing, cuts[a, bins.BOUND]) < floor):
             cuts[a, bins.AGREEING] = -np.inf
         elif not cells.nominal[a]:
-            n_parts, n_keys = ZERO + 1, n
+            n_parts = ZERO + 1
             if sorting:
-                lay_all(search, begin, end, a, one, other)
+                n_keys = lay_all(search, begin, middle, end, a, one, other)
             else:
                 low = max(floor, agreeing - bins.SLACK * everything)
-                n_parts, n_keys = lay_parts(
-                    search, begin, middle, end, a, one, other, low
-                )
+                n_parts, n_keys = lay_parts(search, begin, middle, end, a, low)
             sort(room.keys, room.places, n_keys, room.marks)
-            _scan_twice(search, middle, n, a, n_parts, one, other, least)
+            _scan_twice(search, middle, a, n_parts, least)
         if (cuts[a, bins.AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
             cuts[a, bins.AGREEING] = -np.inf
 
 
 @kernel
-def _scan_twice(search, middle, n, a, n_parts, one, other, least):
+def _scan_twice(search, middle, a, n_parts, least):
     """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
     search.room.cuts[a, bins.AGREEING], wanted = -np.inf, np.inf
     for _ in range(2):
-        best = scan(search, middle, n, a, n_parts, one, other, wanted)
+        best = scan(search, middle, a, n_parts, wanted)
         if best < least:
             return
         wanted = best * (1 - TOLERANCE)
@@ -240,7 +264,7 @@ def _find_ends(search, begin, end, a):
     column, before = cells.column[a], np.int64(cuts[a, bins.BIN])
     after, low, high = np.int64(cuts[a, bins.AFTER]), -np.inf, np.inf
     for i in range(begin, end):
-        row = rows[i]
+        row = number_of(rows[i])
         code = cells.codes[row, a]
         if code == before:
             low = max(low, np.float64(cells.numbers[row, column]))

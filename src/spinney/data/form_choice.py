@@ -1,0 +1,178 @@
+"""Which form the cells of each column are written in.
+
+Words
+-----
+evidence
+    the forms that *all* known cells of a column match.
+placeholder
+    a text such as ``N/A`` that spreadsheets and people write where there is no number.
+    It is missing where all other cells of its column are numbers or dates; among names
+    it may be a name.
+
+Where several forms are left, as of ``1,234``, the notation decides, then the columns of
+which one alone is left, then the delimiter: files with decimal commas are divided at
+semicolons. A date whose day and month could change places is in no form until somebody
+says which comes first.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from spinney.data.cell_forms import CURRENCY, FORMS, DateForm, Form, NumberForm
+from spinney.data.notation import DATE_ORDERS, Notation
+
+PLACEHOLDERS = frozenset(
+    {"?", "-", "--", ".", "NA", "N/A", "n/a", "na", "<NA>", "NaN", "nan", "NaT"}
+    | {"NULL", "Null", "null", "None", "none", "#N/A", "#NA", "#NULL!", "#DIV/0!"}
+    | {"#VALUE!", "#REF!", "#NAME?", "#NUM!"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the cells of a column say of its form, placeholders left out.
+
+    Parameters
+    ----------
+    forms : collection of Form
+        Those that all cells match, and can be read by.
+    pointed : bool
+        Whether a comma or a point is in any cell, so that the form matters.
+    plain : bool
+        Whether all cells are numbers as programs write them.
+    example : str
+        A cell.
+    placeholders : tuple of str
+        Those among the cells.
+    """
+
+    forms: Collection[Form]
+    pointed: bool
+    plain: bool
+    example: str
+    placeholders: tuple[str, ...] = ()
+
+
+def may_have_a_form(texts: Iterable[str]) -> bool:
+    """Return whether a form may be that of cells among which are these.
+
+    >>> may_have_a_form(["N/A"]), may_have_a_form(["red", "3"])
+    (True, False)
+    """
+    known = set(texts) - PLACEHOLDERS
+    return any(all(map(form.matches, known)) for form in FORMS)
+
+
+def evidence_of(texts: Iterable[str]) -> Evidence | None:
+    """Return what the known cells of a column say; None where they are in no form.
+
+    >>> [form.decimal for form in evidence_of(["1,017.77", "N/A", "3"]).forms]
+    ['.']
+    >>> evidence_of(["red", "3"]) is None
+    True
+    """
+    present = set(texts)
+    known = sorted(present - PLACEHOLDERS)
+    forms: list[Form] = [
+        form for form in FORMS if known and all(map(form.matches, known))
+    ]
+    forms = [
+        form for form in forms if form.kind == "numbers" or _all_dates(form, known)
+    ]
+    if not forms or not signs_agree(known):
+        return None
+    if len(known) == 1 < len(present):
+        return None  # of "-" and "1" both may be names
+    pointed = [text for text in known if "," in text or "." in text]
+    return Evidence(
+        forms,
+        pointed=bool(pointed),
+        plain=all(map(_PLAIN.fullmatch, known)),
+        example=max(pointed or known),
+        placeholders=tuple(sorted(present & PLACEHOLDERS)),
+    )
+
+
+_PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_CURRENCY = re.compile(CURRENCY)
+
+
+def _all_dates(form: Form, texts: Iterable[str]) -> bool:
+    assert isinstance(form, DateForm)
+    return all(form.time(text) is not None for text in texts)
+
+
+def signs_agree(texts: Collection[str]) -> bool:
+    """Return whether all cells are percentages or none is, and of one currency.
+
+    >>> signs_agree(["5 %", "0.05"]), signs_agree(["$5", "6"])
+    (False, True)
+    >>> signs_agree(["$5", "€6"])
+    False
+    """
+    percent = sum("%" in text for text in texts)
+    currencies = {sign for text in texts for sign in _CURRENCY.findall(text)}
+    return percent in (0, len(texts)) and len(currencies) < 2
+
+
+def forms_of(
+    columns: Mapping[str, Evidence], notation: Notation, delimiter: str = ","
+) -> "dict[str, Form]":
+    """Return the form of each column whose form is known.
+
+    Examples
+    --------
+    >>> seen = {"a": evidence_of(["1,234"]), "b": evidence_of(["2,5"])}
+    >>> {name: form.decimal for name, form in forms_of(seen, Notation()).items()}
+    {'a': ',', 'b': ','}
+    """
+    decimal, dates = notation.decimal, notation.dates
+    if decimal is None:
+        decimal = _only(_decimals(each) for each in columns.values() if each.pointed)
+    if dates is None:
+        dates = _only(_orders(each) for each in columns.values())
+    likely = decimal or ("," if delimiter == ";" else ".")
+    chosen: dict[str, Form] = {}
+    for name, evidence in columns.items():
+        numbers = [form for form in evidence.forms if isinstance(form, NumberForm)]
+        if numbers:
+            # A number as programs write it is taken for one, unless commas are known.
+            by_comma = decimal == "," and evidence.pointed
+            if evidence.plain and not by_comma and not evidence.placeholders:
+                continue
+            chosen[name] = min(
+                numbers,
+                key=lambda form: (
+                    form.decimal != likely,
+                    form.thousands != (notation.thousands or form.thousands),
+                ),
+            )
+            continue
+        orders = {f.name: f for f in evidence.forms if isinstance(f, DateForm)}
+        if len(orders) == 1 or dates in orders:
+            chosen[name] = orders.get(dates or "") or next(iter(orders.values()))
+    return chosen
+
+
+def _decimals(evidence: Evidence) -> set[str]:
+    forms = () if evidence.plain else evidence.forms
+    return {form.decimal for form in forms if isinstance(form, NumberForm)}
+
+
+def _orders(evidence: Evidence) -> set[str]:
+    names = {form.name for form in evidence.forms if isinstance(form, DateForm)}
+    return names if names <= set(DATE_ORDERS) else set()
+
+
+def _only(choices: Iterable[set[str]]) -> str | None:
+    """Return what those say who leave no choice, if they agree."""
+    said = {next(iter(choice)) for choice in choices if len(choice) == 1}
+    return said.pop() if len(said) == 1 else None
+
+
+def is_guess(evidence: Evidence, form: Form, notation: Notation) -> bool:
+    """Return whether a number could have been read another way as well."""
+    if not isinstance(form, NumberForm) or not evidence.pointed:
+        return False
+    return notation.decimal is None and len(_decimals(evidence)) > 1

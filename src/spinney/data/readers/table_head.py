@@ -1,0 +1,151 @@
+"""Where the names of columns are in a file, and which of them can stay.
+
+Above the names there may be titles. R writes a line of names that lacks one for the
+names of rows, and pandas an empty one for its index. Whatever is mended is noted.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spinney.data.cells import parse_number
+from spinney.data.declarations import Declarations
+from spinney.data.reading_notes import ReadingNotes
+
+MOST_TITLES = 20
+# What pandas calls an index that it has written and read again.
+PANDAS_INDEX = "Unnamed: 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The line that names the columns.
+
+    Parameters
+    ----------
+    above : int
+        How many records stand above it.
+    names : tuple of str
+        A name for each cell of a row, empty where none is written.
+    fits : bool
+        Whether there are several columns, and all records below are equally long.
+    is_first : bool
+        Whether it is the first line, and lacks no name.
+    """
+
+    above: int
+    names: tuple[str, ...]
+    fits: bool
+    is_first: bool
+
+
+def head_of(records: Sequence[Sequence[str]], above: int | None = None) -> Head | None:
+    """Return the head of some first records; None where all of them are empty.
+
+    ``above`` says how many records stand above it, if that is known.
+
+    >>> head_of([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
+    Head(above=2, names=('size', 'price'), fits=True, is_first=False)
+    >>> head_of([["size"], ["a", "1"], ["b", "2"]])
+    Head(above=0, names=('', 'size'), fits=True, is_first=False)
+    """
+    widths = Counter(len(cells) for cells in records if cells)
+    if not widths:
+        return None
+    width = max(widths, key=lambda each: (widths[each], each))
+    if above is None:
+        above = _n_titles(records, width)
+    if above >= len(records):
+        return None
+    names, below = (
+        tuple(records[above]),
+        [cells for cells in records[above + 1 :] if cells],
+    )
+    equal = {len(cells) for cells in below} <= {width}
+    if below and equal and len(names) == width - 1:
+        # The names of rows come first; a delimiter too many comes last.
+        ends = any(cells[-1] for cells in below)
+        names = ("", *names) if ends else (*names, "")
+    fits = width > 1 and equal and len(names) == width
+    return Head(above, names, fits, above == 0 and len(names) == len(records[above]))
+
+
+def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
+    """Return how many first records are titles: what follows them names columns."""
+    first = next(number for number, cells in enumerate(records) if cells)
+    for number, cells in enumerate(records[: MOST_TITLES + 1]):
+        if width == 1 or len(cells) not in (width, width - 1):
+            continue
+        if len(list(filter(None, cells))) > 1 and not _has_numbers([cells]):
+            return number
+        if width == 2 and _has_numbers(records[number + 1 : number + 2]):
+            return number  # one name, and rows that have names, too
+    return first
+
+
+def _has_numbers(records: Sequence[Sequence[str]]) -> bool:
+    return any(parse_number(cell) is not None for cells in records for cell in cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is asked of a column without a name: how many cells, and values."""
+
+    n_rows: int
+    n_cells: int
+    n_values: int
+
+
+def in_doubt(names: Sequence[str]) -> list[int]:
+    """Return the columns of whose cells one must know something to name them."""
+    return [
+        index
+        for index, name in enumerate(names)
+        if not name.strip() or (index == 0 and name == PANDAS_INDEX)
+    ]
+
+
+def settled_names(
+    names: Sequence[str],
+    facts: Mapping[int, Facts],
+    declarations: Declarations,
+    notes: ReadingNotes,
+) -> list[str | None]:
+    """Return a name for each column, all different; None for one to leave out.
+
+    ``facts`` are those of the columns :func:`in_doubt`.
+    """
+    settled: list[str | None] = []
+    declared = {*declarations.names, *(declarations.only or ())}
+    for index, name in enumerate(names):
+        new: str | None = name
+        if index in facts and name not in declared:
+            new = _named(index, name, facts[index], notes)
+        if new is not None and new in settled:
+            new = _another(new, {*names, *filter(None, settled)})
+            notes.add(f"a second column {name!r} is called {new!r}")
+        settled.append(new)
+    return settled
+
+
+def _named(index: int, name: str, facts: Facts, notes: ReadingNotes) -> str | None:
+    """Return the name of a column that has none, if it is to stay."""
+    called = f"called {name!r}" if name.strip() else "without a name"
+    what = f"column {index + 1}, {called},"
+    if facts.n_cells == 0:
+        notes.add(f"{what} has no cell and is left out")
+        return None
+    if index == 0 and facts.n_values == facts.n_rows:
+        notes.add(f"{what} numbers or names the rows and is left out")
+        return None
+    if not name.strip():
+        name = f"column {index + 1}"
+        notes.add(f"{what} is called {name!r}")
+    return name
+
+
+def _another(name: str, taken: set[str]) -> str:
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"

@@ -1,0 +1,71 @@
+"""A look at a table: how it is read, before anything is done with it."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spinney.data.declarations import Declarations, declarations_of
+from spinney.data.notation import Notation
+from spinney.data.readers.read import read_table
+from spinney.data.table import Value
+from spinney.data.table_summary import TableSummary, summary_of
+from spinney.errors import SpinneyNote
+
+
+def look(
+    data: Any,
+    *,
+    nominal: Sequence[str] = (),
+    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    missing_values: Sequence[str] = (),
+    format: str | None = None,
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
+) -> TableSummary:
+    """Return how a table is read: kinds, missing cells, values, and what is doubtful.
+
+    Parameters
+    ----------
+    data, nominal, ordinal, numeric, ignore, missing_values, format, encoding, notation
+        As for :func:`spinney.grow`.
+
+    Returns
+    -------
+    TableSummary
+        Prints as a table of the columns.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> print(spinney.look({"size": [1, 2, 9], "colour": ["red", "red", None]}))
+    3 rows, 2 columns
+    <BLANKLINE>
+    column  kind     missing  values  rows
+    size    numeric                3  ██     █  1 … 2 … 9
+    colour  nominal        1       1  █         red 2 (100 %)
+    <BLANKLINE>
+    doubts
+      column 'colour' has the same value in every cell: leave it out (ignore=['colour'])
+    """
+    declared = declarations_of(
+        nominal, ordinal, numeric, ignore, missing_values, notation
+    )
+    return look_at(data, declared, format=format, encoding=encoding)
+
+
+def look_at(
+    data: Any,
+    declarations: Declarations,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+) -> TableSummary:
+    """Return how a table is read, by what was declared of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)  # the summary has the notes
+        table = read_table(
+            data, declarations=declarations, format=format, encoding=encoding
+        )
+    return summary_of(table, declarations)

@@ -1,0 +1,97 @@
+"""Excel workbooks: the first sheet that holds anything, by python-calamine.
+
+The library reads cells as numbers, texts, truths and dates; where the table begins in
+the sheet, and what its texts are, is found as in CSV.
+"""
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+from spinney.data.cells import table_of
+from spinney.data.declarations import Declarations, check_names
+from spinney.data.readers.table_head import Facts, head_of, in_doubt, settled_names
+from spinney.data.reading_notes import ReadingNotes
+from spinney.data.table import Table
+from spinney.data.written_cells import read_written
+from spinney.errors import DataError, MissingExtraError, Setting
+
+_SAMPLE = 100
+
+Row = list[Any]
+
+
+def read_workbook(
+    path: Path, origin: str, *, declarations: Declarations, notes: ReadingNotes
+) -> Table:
+    """Return the table in the first sheet of a file that is not empty."""
+    rows = _rows(path, origin, notes)
+    skip = declarations.notation.skip
+    texts = [[_text(cell) for cell in row] for row in rows[: _SAMPLE + (skip or 0)]]
+    head = head_of([cells if any(cells) else [] for cells in texts], skip)
+    if head is None:
+        msg = f"{origin!r} has no line that names the columns"
+        raise DataError(msg, remedy=("check it, or ", Setting("skip", 0)))
+    if head.above and skip is None:
+        above = Setting("skip", head.above)
+        notes.add("what is above the names is passed over (", above, ")")
+    body = [row for row in rows[head.above + 1 :] if any(map(_text, row))]
+    columns = [list(cells) for cells in zip(*body, strict=True)] or [
+        [] for _ in head.names
+    ]
+    facts = {index: _facts(columns[index]) for index in in_doubt(head.names)}
+    settled = settled_names(head.names, facts, declarations, notes)
+    named = {
+        name: cells
+        for name, cells in zip(settled, columns, strict=True)
+        if name is not None
+    }
+    check_names(list(named), declarations, origin=f"the header of {origin!r}")
+    cells = read_written(named, declarations, notes)
+    return table_of(cells, len(body), declarations)
+
+
+def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
+    """Return the rows of the first sheet that has any, equally long."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        msg = "python-calamine is needed to read Excel files"
+        remedy = "pip install python-calamine, or save the table as CSV"
+        raise MissingExtraError(msg, remedy=remedy) from None
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+        for name in book.sheet_names:
+            rows = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
+            if rows:
+                if len(book.sheet_names) > 1:
+                    notes.add(f"of {len(book.sheet_names)} sheets {name!r} is read")
+                return [[_cell(cell) for cell in row] for row in rows]
+    except (CalamineError, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        msg = f"{origin!r} is no Excel workbook ({reason}): save it again as .xlsx"
+        raise DataError(msg) from None
+    return []
+
+
+def _cell(cell: Any) -> Any:
+    """Return a cell that tables know; None where it is empty."""
+    if cell == "" or cell is None:
+        return None
+    if isinstance(cell, datetime.timedelta):
+        return cell.total_seconds()
+    return cell
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as the text by which it names a column."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def _facts(cells: Row) -> Facts:
+    known = [_text(cell) for cell in cells if cell is not None]
+    return Facts(len(cells), len(known), len(set(known)))

@@ -1,0 +1,100 @@
+"""What was done to read a table that is not written as programs write them.
+
+A reader notes it; whoever asked for the table hears of it in one line.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from spinney.data.cell_forms import DateForm, Form
+from spinney.data.form_choice import Evidence
+from spinney.data.notation import DATE_ORDERS, Notation
+from spinney.errors import Setting, Text, note
+
+MOST_NAMED = 3
+
+
+@dataclass
+class ReadingNotes:
+    """Notes of one table, and the notation that its cells were found to have.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether a model reads, which has told of placeholders when it was grown.
+    """
+
+    quiet: bool = False
+    notes: list[Text] = field(default_factory=list)
+    notation: Notation = field(default_factory=Notation)
+    _forms: dict[str, list[str]] = field(default_factory=dict)
+    _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def add(self, *words: Text) -> None:
+        """Note something."""
+        self.notes.append(words)
+
+    def add_column(
+        self, name: str, evidence: Evidence, form: Form | None, given: Notation
+    ) -> None:
+        """Note by which form a column was read, unless somebody has said so.
+
+        Where it is in none, it is one of dates that could be read in two ways, or one
+        of plain numbers.
+        """
+        if form is None:
+            if not evidence.plain:
+                day, month = (Setting("dates", order) for order in DATE_ORDERS)
+                why = f"{evidence.example!r} is a date in two ways"
+                text = f"column {name!r} stays text, for {why}: say "
+                self.add(text, day, " or ", month)
+            return
+        if evidence.placeholders and not self.quiet:
+            self._placeholders[name] = evidence.placeholders
+        if isinstance(form, DateForm):
+            dates = form.name if form.name in DATE_ORDERS else self.notation.dates
+            self.notation = replace(self.notation, dates=dates)
+            said = given.dates == form.name or (self.quiet and dates is None)
+        else:
+            decimal = form.decimal if evidence.pointed else self.notation.decimal
+            self.notation = replace(self.notation, decimal=decimal)
+            plain = evidence.plain and form.decimal == "."
+            said = given.decimal == form.decimal or plain
+        if said:
+            return
+        example = evidence.example
+        read = f"{name} ({example.strip()!r} is {form.shown(example)})"
+        self._forms.setdefault(form.kind, []).append(read)
+
+    def listed(self) -> tuple[Text, ...]:
+        """Return all notes."""
+        listed: list[Text] = [*self.notes]
+        for kind, columns in self._forms.items():
+            listed.append(f"read as {kind}: {_some(columns)}")
+        if self._placeholders:
+            texts = sorted(
+                {text for each in self._placeholders.values() for text in each}
+            )
+            names = _some([repr(name) for name in self._placeholders])
+            words = " and ".join(
+                filter(None, [", ".join(map(repr, texts[:-1])), repr(texts[-1])])
+            )
+            listed.append(f"taken as missing: {words} in {names}")
+        return tuple(listed)
+
+
+def tell(notes: Sequence[Text], origin: str) -> None:
+    """Say in one line what was done to read a file, if anything was."""
+    if not notes:
+        return
+    joined: list[Text] = [notes[0]]
+    for each in notes[1:]:
+        joined += ["; ", each]
+    note(f"{origin!r}: ", tuple(joined))
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    names = list(names)
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

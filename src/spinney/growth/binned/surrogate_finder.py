@@ -1,0 +1,163 @@
+"""The search for surrogates at nodes, by one thread or by all of them."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned.loops.layout import BINS, Cells
+from spinney.growth.binned.loops.row_words import RowWords
+from spinney.growth.binned.loops.surrogate_bins import (
+    FOUND,
+    LINES_OF_PARTS,
+    PARTS,
+    SurrogateRoom,
+)
+from spinney.growth.binned.loops.surrogates import (
+    KEPT,
+    SurrogateLines,
+    SurrogateSearch,
+    find_surrogates,
+)
+
+# A node of fewer rows is searched by one thread, and so is one with less than an
+# eighth of all rows.
+FEWEST_ROWS = 20_000
+SHARE = 8
+
+SMALL = 96
+
+SEND, SEARCH, KEEP = (True, False, False), (False, True, False), (False, False, True)
+
+
+# ``whole``, ``real``, ``by_code`` and ``spans`` of ``SurrogateSearch``.
+NodeArrays = tuple[NDArray[np.int32], Floats, NDArray[np.int64], NDArray[np.int64]]
+
+
+class OwnWeights(NamedTuple):
+    """What rows weigh by themselves, and whether each weighs 1."""
+
+    weights: Floats
+    unit: bool
+
+
+def own_weights(weights: Floats | None, n_rows: int) -> OwnWeights:
+    """Return the weights of rows, None for 1 each."""
+    weights = np.ones(n_rows) if weights is None else weights
+    return OwnWeights(weights, bool(np.all(weights == 1.0)))
+
+
+def least_together(n_rows: int) -> int:
+    """Return how many rows a node has at most that one thread searches."""
+    return max(FEWEST_ROWS, n_rows // SHARE)
+
+
+def room_for_lines(inner: NDArray[np.bool_], cells: Cells, most: int) -> SurrogateLines:
+    """Return room for up to ``most`` surrogates of each inner node."""
+    n = int(inner.sum())
+    # Codes that some node lacks are 0, and pages never written to take no memory.
+    widest = max((cells.n_bins[cells.nominal]).tolist(), default=0)
+    return SurrogateLines(
+        np.cumsum(inner) - 1,
+        np.full((n, most), -1, np.int32),
+        np.zeros((n, most, KEPT)),
+        np.zeros((n, most, widest), np.uint8),
+    )
+
+
+class Finder:
+    """The search for surrogates at nodes, whose rows are stretches of one array.
+
+    ``tree`` is what is known of the nodes; lines of ``kept`` become their surrogates.
+    """
+
+    def __init__(
+        self,
+        cells: Cells,
+        weights: OwnWeights,
+        rows: RowWords,
+        tree: NodeArrays,
+        kept: SurrogateLines,
+    ) -> None:
+        self.cells, self.weights, self.rows = cells, weights, rows
+        self.tree, self.kept = tree, kept
+        self.everything = 0, len(cells.n_bins)
+        p, n = len(cells.n_bins), min(n_threads(), len(cells.n_bins))
+        self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
+
+    def find(self, nodes: tuple[int, int], n_rows: int, *, sends: bool = False) -> None:
+        """Find the surrogates of a range of nodes by one thread.
+
+        None has more than ``n_rows`` rows. They are sent down first, if that is wanted.
+        """
+        steps = (sends, True, True)
+        self._step(nodes, self.everything, steps, self._room(n_rows))
+
+    def find_together(self, node: int, n_rows: int, *, sends: bool = False) -> None:
+        """Find the surrogates of a node, each thread taking some attributes."""
+        room, one = self._room(n_rows), (node, node + 1)
+        if sends:
+            self._step(one, self.everything, SEND, room)
+        run_all(
+            [
+                partial(self._step, one, part, SEARCH, self._private(room, n_rows))
+                for part in self.ranges
+            ]
+        )
+        self._step(one, self.everything, KEEP, room)
+
+    def _step(
+        self,
+        nodes: tuple[int, int],
+        attributes: tuple[int, int],
+        steps: tuple[bool, bool, bool],
+        room: SurrogateRoom,
+    ) -> None:
+        """Make these steps at a range of nodes."""
+        whole, real, by_code, spans = self.tree
+        search = SurrogateSearch(
+            self.cells,
+            *self.weights,
+            whole,
+            real,
+            by_code,
+            spans,
+            self.rows,
+            SMALL,
+            room,
+            self.kept,
+        )
+        find_surrogates(search, nodes, attributes, steps)
+
+    def _room(self, n_rows: int) -> SurrogateRoom:
+        """Return room for the search of nodes of up to so many rows."""
+        p, size = len(self.cells.n_bins), self._length(n_rows)
+        return SurrogateRoom(
+            np.zeros((p, BINS), np.uint64),
+            np.zeros((p, BINS, 2)),
+            np.zeros((p, FOUND)),
+            np.zeros((p, BINS), np.uint8),
+            np.zeros(BINS, np.int64),
+            np.zeros((LINES_OF_PARTS, PARTS)),
+            np.empty(size),
+            np.empty(size, np.int64),
+            np.empty(size, np.uint8),
+        )
+
+    def _private(self, room: SurrogateRoom, n_rows: int) -> SurrogateRoom:
+        """Return a room that shares what is told apart by attributes."""
+        size = self._length(n_rows)
+        return room._replace(
+            marks=np.zeros(BINS, np.int64),
+            parts=np.zeros((LINES_OF_PARTS, PARTS)),
+            keys=np.empty(size),
+            places=np.empty(size, np.int64),
+            owners=np.empty(size, np.uint8),
+        )
+
+    def _length(self, n_rows: int) -> int:
+        """Return how many keys there are at most."""
+        return max(n_rows, BINS, int(self.kept.real.shape[1]))

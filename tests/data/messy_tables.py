@@ -1,0 +1,295 @@
+"""Tables as people have them, made here: each named by its mess.
+
+A case is the bytes of a file, and what is to be read of it. ``told`` is part of the
+note that says what was done; None where nothing is said.
+"""
+
+import csv
+import datetime
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+DAYS = [
+    datetime.date(2026, 11, 17),
+    datetime.date(2026, 12, 1),
+    datetime.date(2027, 1, 31),
+]
+NUMBERS = [1017.77, 5433.86, 3.5]
+DAY = 86_400
+
+
+def day_number(day: datetime.date) -> float:
+    return float((day - datetime.date(1970, 1, 1)).days)
+
+
+@dataclass
+class Messy:
+    """One table: its file, what its columns hold, and what is said."""
+
+    content: bytes
+    columns: dict[str, list[Any]]
+    told: str | None = None
+    name: str = "table.csv"
+    settings: dict[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+
+def lines(*rows: str, end: str = "\n", encoding: str = "utf-8") -> bytes:
+    return (end.join(rows) + end).encode(encoding)
+
+
+def column_of(cells: list[str], delimiter: str = ",") -> bytes:
+    """Return a file with a column of these cells, and one of letters beside it."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(["x", "y"])
+    writer.writerows([cell, "ab"[i % 2]] for i, cell in enumerate(cells))
+    return text.getvalue().encode()
+
+
+def numbers(cells: list[str], told: str | None, *, delimiter: str = ",", **more: Any):
+    """Return a table whose column x holds the three numbers."""
+    return Messy(
+        column_of(cells, delimiter), {"x": NUMBERS, "y": ["a", "b", "a"]}, told, **more
+    )
+
+
+def dates(cells: list[str], told: str | None = "read as dates: x", **more: Any):
+    """Return a table whose column x holds the three days."""
+    days = [day_number(day) for day in DAYS]
+    return Messy(column_of(cells), {"x": days, "y": ["a", "b", "a"]}, told, **more)
+
+
+def missing(marker: str) -> Messy:
+    """Return a table in which a text stands for a number that is not there."""
+    cells = ["1", marker, "2.5"]
+    columns = {"x": [1, None, 2.5], "y": ["a", "b", "a"]}
+    return Messy(column_of(cells), columns, f"taken as missing: {marker!r} in 'x'")
+
+
+AS_NUMBERS = "read as numbers: x"
+PLAIN = {"a": [1, 2], "b": ["x", "y"]}
+SIMPLE = ("a,b", "1,x", "2,y")
+
+MESSY = {
+    # numbers
+    "thousands with commas": numbers(["1,017.77", "5,433.86", "3.5"], AS_NUMBERS),
+    "decimal commas between semicolons": numbers(
+        ["1017,77", "5433,86", "3,5"], AS_NUMBERS, delimiter=";"
+    ),
+    "decimal commas in quotes": numbers(["1017,77", "5433,86", "3,5"], AS_NUMBERS),
+    "German thousands": numbers(["1.017,77", "5.433,86", "3,50"], AS_NUMBERS),
+    "French thousands": numbers(["1 017,77", "5 433,86", "3,5"], AS_NUMBERS),
+    "thousands with narrow spaces": numbers(
+        ["1\u202f017,77", "5\u00a0433,86", "3,5"], AS_NUMBERS
+    ),
+    "Swiss thousands": numbers(["1'017.77", "5'433.86", "3.5"], AS_NUMBERS),
+    "dollars": numbers(["$1,017.77", "$5,433.86", "$3.50"], AS_NUMBERS),
+    "euros after the number": numbers(
+        ["1.017,77 €", "5.433,86 €", "3,50 €"], AS_NUMBERS
+    ),
+    "currency by its letters": numbers(
+        ["USD 1017.77", "5433.86 USD", "3.5"], AS_NUMBERS
+    ),
+    "percent": numbers(["1017.77%", "5433.86%", "3.5%"], AS_NUMBERS),
+    "percent after a space, with commas": numbers(
+        ["1017,77 %", "5433,86 %", "3,5 %"], AS_NUMBERS
+    ),
+    "negative with a currency": Messy(
+        column_of(["-$5.00", "$-6.50", "$7"]),
+        {"x": [-5, -6.5, 7], "y": ["a", "b", "a"]},
+        AS_NUMBERS,
+    ),
+    "spaces around numbers": Messy(
+        lines("x,y", " 1 ,a", "2 ,b"), {"x": [1, 2], "y": ["a", "b"]}
+    ),
+    "whole thousands between commas": Messy(
+        column_of(["1,234", "2,500"]),
+        {"x": [1234, 2500], "y": ["a", "b"]},
+        "'2,500' is 2500",
+    ),
+    "three decimals between semicolons": Messy(
+        column_of(["1,234", "2,500"], ";"),
+        {"x": [1.234, 2.5], "y": ["a", "b"]},
+        "'2,500' is 2.5",
+    ),
+    "whole thousands that a column beside them explains": Messy(
+        lines("x;y", "1.234;0,5", "100;2,25"),
+        {"x": [1234, 100], "y": [0.5, 2.25]},
+        "x ('1.234' is 1234)",
+    ),
+    "points before fractions in a file with commas": Messy(
+        lines("x;y", "1.5;0,5", "100.25;2,25"),
+        {"x": [1.5, 100.25], "y": [0.5, 2.25]},
+        "read as numbers: y",
+    ),
+    "decimal said": numbers(
+        ["1017,77", "5433,86", "3,5"], None, settings={"decimal": ","}
+    ),
+    "decimal said against all looks": Messy(
+        column_of(["1,234", "2,500"]),
+        {"x": [1.234, 2.5], "y": ["a", "b"]},
+        settings={"decimal": ","},
+    ),
+    "thousands said": Messy(
+        column_of(["1,234", "2,500"], ";"),
+        {"x": [1234, 2500], "y": ["a", "b"]},
+        settings={"decimal": ".", "thousands": ","},
+    ),
+    "two currencies stay text": Messy(
+        column_of(["$5", "€6"]), {"x": ["$5", "€6"], "y": ["a", "b"]}
+    ),
+    "percent and shares stay text": Messy(
+        column_of(["5 %", "0.05"]), {"x": ["5 %", "0.05"], "y": ["a", "b"]}
+    ),
+    "telephone numbers stay text": Messy(
+        column_of(["030-1234", "040-5678"]),
+        {"x": ["030-1234", "040-5678"], "y": ["a", "b"]},
+    ),
+    "versions stay text": Messy(
+        column_of(["1.2.3", "1.10.0"]), {"x": ["1.2.3", "1.10.0"], "y": ["a", "b"]}
+    ),
+    # dates
+    "German dates": dates(["17.11.2026", "1.12.2026", "31.01.2027"]),
+    "US dates": dates(["11/17/2026", "12/1/2026", "01/31/2027"]),
+    "British dates": dates(["17/11/2026", "1/12/2026", "31/01/2027"]),
+    "dates with dashes, day first": dates(["17-11-2026", "1-12-2026", "31-01-2027"]),
+    "years of two digits": dates(["17.11.26", "1.12.26", "31.01.27"]),
+    "years first, with slashes": dates(["2026/11/17", "2026/12/1", "2027/01/31"]),
+    "months by name": dates(["17 Nov 2026", "1 Dec 2026", "31 Jan 2027"]),
+    "months by name and dashes": dates(["17-Nov-26", "1-Dec-26", "31-Jan-27"]),
+    "months by whole names, first": dates(
+        ["November 17, 2026", "December 1, 2026", "January 31, 2027"]
+    ),
+    "dates with a gap": Messy(
+        column_of(["17.11.2026", "N/A", "31.01.2027"]),
+        {"x": [day_number(DAYS[0]), None, day_number(DAYS[2])], "y": ["a", "b", "a"]},
+        "read as dates: x",
+    ),
+    "US times": Messy(
+        column_of(["11/17/2026 1:05 PM", "11/18/2026 12:00 AM"]),
+        {
+            "x": [
+                day_number(DAYS[0]) * 86_400 + 47_100,
+                (day_number(DAYS[0]) + 1) * 86_400,
+            ],
+            "y": ["a", "b"],
+        },
+        "read as dates: x",
+    ),
+    "dates in two ways": Messy(
+        column_of(["03/04/2026", "05/06/2026"]),
+        {"x": ["03/04/2026", "05/06/2026"], "y": ["a", "b"]},
+        "is a date in two ways: say dates='dayfirst' or dates='monthfirst'",
+    ),
+    "dates in two ways, said": Messy(
+        column_of(["03/04/2026", "05/06/2026"]),
+        {
+            "x": [
+                day_number(datetime.date(2026, 4, 3)),
+                day_number(datetime.date(2026, 6, 5)),
+            ],
+            "y": ["a", "b"],
+        },
+        settings={"dates": "dayfirst"},
+    ),
+    "days that no calendar has": Messy(
+        column_of(["31.02.2026", "17.11.2026"]),
+        {"x": ["31.02.2026", "17.11.2026"], "y": ["a", "b"]},
+    ),
+    # missing cells
+    "question mark": missing("?"),
+    "NA": missing("NA"),
+    "N/A": missing("N/A"),
+    "dash": missing("-"),
+    "Excel's #N/A": missing("#N/A"),
+    "NULL": missing("NULL"),
+    "several markers in one column": Messy(
+        column_of(["1", "?", "NA", "", "#N/A", "-", "2"]),
+        {"x": [1, None, None, None, None, None, 2], "y": list("abababa")},
+        "taken as missing: '#N/A', '-', '?' and 'NA' in 'x'",
+    ),
+    "a marker among names is a name": Messy(
+        column_of(["red", "NA", "blue"]), {"x": ["red", "NA", "blue"], "y": list("aba")}
+    ),
+    "plus and minus are classes": Messy(
+        column_of(["+", "-", "+"]), {"x": ["+", "-", "+"], "y": list("aba")}
+    ),
+    # heads
+    "index of pandas": Messy(
+        lines(",a,b", "0,1,x", "1,2,y"),
+        PLAIN,
+        "names the rows and is left out",
+    ),
+    "index of pandas, read and written again": Messy(
+        lines("Unnamed: 0,a,b", "0,1,x", "1,2,y"), PLAIN, "called 'Unnamed: 0'"
+    ),
+    "row names of R's write.csv": Messy(
+        lines('"","a","b"', '"r1",1,"x"', '"r2",2,"y"'), PLAIN, "is left out"
+    ),
+    "row names of R's write.table": Messy(
+        lines("a,b", "r1,1,x", "r2,2,y"), PLAIN, "is left out"
+    ),
+    "a name twice": Messy(
+        lines("a,a,b", "1,3,x", "2,4,y"),
+        {"a": [1, 2], "a_2": [3, 4], "b": ["x", "y"]},
+        "a second column 'a' is called 'a_2'",
+    ),
+    "a name thrice, and one of the new names": Messy(
+        lines("a,a,a_2,a", "1,3,5,7", "2,4,6,8"),
+        {"a": [1, 2], "a_3": [3, 4], "a_2": [5, 6], "a_4": [7, 8]},
+        "is called 'a_3'",
+    ),
+    "a column without a name": Messy(
+        lines("a,,b", "1,5,x", "2,5,y"),
+        {"a": [1, 2], "column 2": [5, 5], "b": ["x", "y"]},
+        "is called 'column 2'",
+    ),
+    "a delimiter too many in each row": Messy(
+        lines("a,b", "1,x,", "2,y,"), PLAIN, "has no cell and is left out"
+    ),
+    "a delimiter too many in each line": Messy(
+        lines("a,b,", "1,x,", "2,y,"), PLAIN, "has no cell and is left out"
+    ),
+    "a title": Messy(
+        lines("Sales in May", "", *SIMPLE), PLAIN, "is passed over (skip=2)"
+    ),
+    "a title with empty cells": Messy(
+        lines("Sales in May,", ",", *SIMPLE), PLAIN, "is passed over (skip=2)"
+    ),
+    "titles said": Messy(
+        lines("made by,us", "in,May", *SIMPLE), PLAIN, settings={"skip": 2}
+    ),
+    "empty lines above": Messy(
+        lines("", "", *SIMPLE), PLAIN, "is passed over (skip=2)"
+    ),
+    # bytes
+    "mixed line ends": Messy(b"a,b\r\n1,x\n2,y\r\n", PLAIN),
+    "line ends of old Macs": Messy(lines(*SIMPLE, end="\r"), PLAIN),
+    "byte order mark": Messy(b"\xef\xbb\xbf" + lines(*SIMPLE), PLAIN),
+    "UTF-16": Messy(lines(*SIMPLE, encoding="utf-16"), PLAIN),
+    "UTF-16, the other order": Messy(
+        b"\xfe\xff" + lines(*SIMPLE, encoding="utf-16-be"), PLAIN
+    ),
+    "Windows-1252": Messy(
+        lines("a,b", "1,café", "2,5 €", encoding="cp1252"),
+        {"a": [1, 2], "b": ["café", "5 €"]},
+        "read in encoding='cp1252'",
+    ),
+    "latin-1 with a byte that Windows lacks": Messy(
+        b"a,b\n1,caf\xe9\n2,\x81\n",
+        {"a": [1, 2], "b": ["café", "\x81"]},
+        "encoding='latin-1'",
+    ),
+    "tabs under the name of CSV": Messy(lines("a\tb", "1\tx", "2\ty"), PLAIN),
+    "quoted line breaks of Excel": Messy(
+        b'a,b\r\n1,"x\ny"\r\n2,z\r\n', {"a": [1, 2], "b": ["x\ny", "z"]}
+    ),
+    "JSON lines with texts": Messy(
+        lines('{"a": "1,017.77", "b": "x"}', '{"a": "N/A", "b": "y"}', '{"a": "3"}'),
+        {"a": [1017.77, None, 3], "b": ["x", "y", None]},
+        "read as numbers: a",
+        name="table.jsonl",
+    ),
+}

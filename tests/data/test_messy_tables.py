@@ -1,0 +1,140 @@
+"""Tables as people have them: what is read, and what is said of it."""
+
+import datetime
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.data.messy_tables import MESSY, Messy
+from tests.helpers.fuzz import examples
+
+import spinney
+from spinney.data import Declarations, Notation
+from spinney.data.duckdb.sql_forms import evidence_in_sql
+from spinney.data.form_choice import evidence_of
+from spinney.data.readers import look, read_table
+from spinney.errors import ParameterError, SpinneyNote
+
+
+def test_there_are_at_least_forty():
+    assert len(MESSY) >= 40
+
+
+@pytest.mark.parametrize("case", MESSY)
+def test_what_is_read_and_said(write, values, case):
+    messy: Messy = MESSY[case]
+    path = write(messy.name, messy.content)
+    declared = Declarations(notation=Notation(**messy.settings), missing=messy.missing)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_table(path, declarations=declared)
+    assert values(table) == messy.columns
+    told = [str(each.message) for each in caught]
+    assert [type(each.message) for each in caught] == [SpinneyNote] * (
+        messy.told is not None
+    )
+    assert messy.told is None or messy.told in told[0]
+
+
+@pytest.mark.parametrize("case", MESSY)
+def test_it_can_be_looked_at(write, case):
+    messy: Messy = MESSY[case]
+    path = write(messy.name, messy.content)
+    summary = look(path, notation=messy.settings)
+    assert [column.name for column in summary.columns] == list(messy.columns)
+    assert messy.told is None or messy.told in str(summary)
+
+
+DAYS = [datetime.date(2026, 1, 1) + datetime.timedelta(days=11 * i) for i in range(60)]
+FORMS = {
+    "ISO": (",", "{:.2f}", "%Y-%m-%d", ""),
+    "US": (",", "US", "%m/%d/%Y", "N/A"),
+    "German": (";", "German", "%d.%m.%Y", "-"),
+}
+
+
+def written(form: str) -> str:
+    """Return sixty rows, written as people of a country do."""
+    delimiter, number, date, gap = FORMS[form]
+    rows = [delimiter.join(["price", "day", "sold"])]
+    for i, day in enumerate(DAYS):
+        price = 970.25 + 17.5 * ((i * 37) % 60)
+        text = f"{price:,.2f}" if number != "{:.2f}" else f"{price:.2f}"
+        if number == "German":
+            text = text.translate(str.maketrans(",.", ".,"))
+        text = gap if i == 7 else f'"{text}"'
+        sold = "yes" if (price > 1500) ^ (day.month > 9) else "no"
+        rows.append(delimiter.join([text, day.strftime(date), sold]))
+    return "\n".join(rows) + "\n"
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+@pytest.mark.parametrize("recipe", ["c4.5", "cart"])
+def test_the_same_rows_give_the_same_tree_in_every_form(write, recipe):
+    trees = {
+        form: str(
+            spinney.grow(write(f"{form}.csv", written(form)), "sold", recipe=recipe)
+        )
+        for form in FORMS
+    }
+    assert trees["ISO"].count("\n") >= 3
+    assert trees["US"] == trees["ISO"] == trees["German"]
+
+
+def test_a_model_reads_later_tables_as_the_first_was_written(write, tmp_path):
+    with pytest.warns(SpinneyNote, match="read as numbers: price"):
+        model = spinney.grow(write("t.csv", written("US")), "sold", recipe="cart")
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    # Of one row nobody could tell what is the month; and nothing is said.
+    later = write("later.csv", 'price,day\n"1,999.00",03/04/2026\n')
+    asked = {"price": [1999.0], "day": [datetime.date(2026, 3, 4)]}
+    for each in (model, loaded):
+        assert each.predict(str(later)).tolist() == each.predict(asked).tolist()
+        assert each.schema.notation == Notation(".", None, "monthfirst")
+
+
+def test_what_is_said_of_notation_is_checked():
+    for wrong, message in (
+        ({"decimal": ";"}, "decimal=';' is unknown"),
+        ({"thousands": "_"}, "thousands='_' is unknown"),
+        ({"dates": "american"}, "dates='american' is unknown"),
+        ({"skip": -1}, "skip=-1 must be"),
+        ({"decimal": ",", "thousands": ","}, "thousands=',' is decimal=',' as well"),
+        ({"decimals": ","}, "did you mean 'decimal'"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            Notation.of(wrong)
+
+
+CELLS = ["1", "1.5", "1,5", "1,234", "1.234", "1.234,5", "1,234.5", "$5", "5 €", "€6"]
+CELLS += [
+    "12 %",
+    "0.5 %",
+    "1 234",
+    "1'234",
+    "-3",
+    "+4,5",
+    "1e5",
+    ".5",
+    "5.",
+    "N/A",
+    "?",
+]
+CELLS += ["-", "nan", "17.11.2026", "11/17/2026", "03/04/2026", "3-4-26", "2026/1/2"]
+CELLS += ["17 Nov 2026", "Nov 17, 2026", "31.02.2026", "17.11.2026 10:30", "red", "1_0"]
+CELLS += ["11/17/2026 1:05 pm", "١", " 7 ", "USD 8", "1\u00a0234,5", "NA", "12,34,567"]
+
+
+@given(st.lists(st.sampled_from(CELLS), min_size=1, max_size=4))
+@settings(max_examples=examples(300), deadline=None)
+def test_sql_and_python_see_the_same_forms(cells):
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        rows = ", ".join(
+            f"('{cell}')" for cell in (c.replace("'", "''") for c in cells)
+        )
+        texts = connection.sql(f"SELECT * FROM (VALUES {rows}) AS t(c0)")
+        assert evidence_in_sql(texts, ["c0"]).get("c0") == evidence_of(cells)
