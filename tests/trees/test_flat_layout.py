@@ -23,9 +23,6 @@ from spinney.errors import SpinneyWarning
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned.binned_nodes import GrownNodes
-from spinney.growth.binned.binned_rows import prepared as coded
-from spinney.growth.binned.grow_binned import grow_together
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_model
@@ -48,7 +45,6 @@ from spinney.trees.predict.compiled.loops.walk import BY_TABLE
 from spinney.trees.predict.compiled.walk_rows import NO_WORDS, leaves, votes
 from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of
-from spinney.trees.tree import Tree
 from spinney.trees.tree_arrays import arrays_of_nodes
 
 
@@ -138,8 +134,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prepared, "SMALL", 8)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
-        grown = grow_together(coded(training, recipe))
-    tree = Tree(training.schema, GrownNodes(*grown, training.schema, recipe))
+        tree = crowd.grow(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(tree))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
     same(arrays.arrays, again.arrays, *questions, "final_branch", "shares", "outputs")
