@@ -36,7 +36,16 @@ from spinney.growth.binned.loops.layout import (
     VECTORS,
 )
 from spinney.growth.binned.loops.row_words import words_of
-from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
+from spinney.growth.binned.loops.score import (
+    DEVIATION,
+    ENTROPY,
+    ERRORS,
+    GINI,
+    POISSON,
+    ROOT,
+    SQUARES,
+    TWOING,
+)
 
 
 @entry
@@ -238,18 +247,45 @@ def test_a_row_word_tells_number_class_and_weight(rows, unit):
 
 
 def plain_worth(kind, side):
-    if kind == SQUARES:
-        return (side[1] + side[2]) ** 2 / side[0] if side[0] else 0.0
+    if kind >= SQUARES:
+        if not side[0]:
+            return 0.0
+        mean, square = (side[1] + side[2]) / side[0], side[3] / side[0]
+        spread = max(square - mean * mean, 0.0)
+        spread = 0.0 if spread < 1e-12 * square else spread
+        return (
+            side[0]
+            * {
+                SQUARES: mean**2,
+                POISSON: 2 * mean * np.log(mean) if mean > 0 else 0.0,
+                DEVIATION: -(spread**0.5),
+                ROOT: -(spread**0.2),
+            }[kind]
+        )
     size = sum(side)
     if not size:
         return 0.0
     if kind == GINI:
         return sum(weight * weight for weight in side) / size
+    if kind == ERRORS:
+        return max(side)
     return sum(w * np.log2(w / size) for w in side if w)
 
 
-@pytest.mark.parametrize("most", [1, 8])
-@pytest.mark.parametrize("kind", [GINI, ENTROPY])
+def plain_cut(kind, left, right):
+    if kind != TWOING:
+        return plain_worth(kind, left) + plain_worth(kind, right)
+    one, other = sum(left), sum(right)
+    if not one or not other:
+        return 0.0
+    apart = sum(abs(a / one - b / other) for a, b in zip(left, right, strict=True))
+    return one * other / (one + other) / 4 * apart**2
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [(GINI, 1), (GINI, 8), (ENTROPY, 1), (ENTROPY, 8), (ERRORS, 8), (TWOING, 8)],
+)
 @pytest.mark.parametrize("width", [2, 3, 4])
 @given(data=st.data())
 @settings(max_examples=examples(60))
@@ -265,11 +301,13 @@ def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, most, data):
     else:
         bound = bound_inside(kind, vectors, np.inf, False)
     vectors[LEFT] = left
-    assert worth(kind, vectors, LEFT) == pytest.approx(plain_worth(kind, left))
+    if kind != TWOING:
+        assert worth(kind, vectors, LEFT) == pytest.approx(plain_worth(kind, left))
     worths = [
-        plain_worth(kind, [a + b for a, b in zip(left, part, strict=True)])
-        + plain_worth(
-            kind, [a + b - c for a, b, c in zip(right, inside, part, strict=True)]
+        plain_cut(
+            kind,
+            [a + b for a, b in zip(left, part, strict=True)],
+            [a + b - c for a, b, c in zip(right, inside, part, strict=True)],
         )
         for part in itertools.product(*(range(n + 1) for n in inside))
     ]
@@ -300,10 +338,12 @@ def test_a_bin_is_left_closed_only_where_an_edge_is_as_good(kind, data):
         pytest.fail("a bin of one class was opened")
 
 
+@pytest.mark.parametrize("kind", [SQUARES, POISSON, DEVIATION, ROOT])
 @given(data=st.data())
 @settings(max_examples=examples(80))
-def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(data):
-    rows = st.lists(st.tuples(st.integers(1, 3), st.integers(-5, 5)), max_size=6)
+def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(kind, data):
+    numbers = st.integers(0 if kind == POISSON else -5, 5)
+    rows = st.lists(st.tuples(st.integers(1, 3), numbers), max_size=6)
     vectors = np.zeros((VECTORS, 4))
     groups = {LEFT: data.draw(rows), INSIDE: data.draw(rows), RIGHT: data.draw(rows)}
 
@@ -315,14 +355,14 @@ def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(data):
 
     for place, lines in groups.items():
         vectors[place] = moments(lines)
-    bound = bound_inside(SQUARES, vectors, -np.inf, True)
+    bound = bound_inside(kind, vectors, -np.inf, True)
     for mask in itertools.product([0, 1], repeat=len(groups[INSIDE])):
         halves = [
             [row for row, m in zip(groups[INSIDE], mask, strict=True) if m == side]
             for side in (0, 1)
         ]
         cut = sum(
-            plain_worth(SQUARES, moments(groups[place] + half))
+            plain_worth(kind, moments(groups[place] + half))
             for place, half in zip((LEFT, RIGHT), halves, strict=True)
         )
         assert cut <= bound + 1e-9

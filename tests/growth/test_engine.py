@@ -66,13 +66,21 @@ def test_rows_that_stay_away_are_for_the_plain_learner():
 
 
 @pytest.mark.parametrize(
-    ("missing", "expected"), [("branch", True), ("fractional", True), ("mean", False)]
+    ("missing", "kind", "expected"),
+    [
+        ("branch", "nominal", True),
+        ("fractional", "nominal", True),
+        ("mean", "numeric", True),
+        ("mean", "nominal", False),
+    ],
 )
-def test_where_a_later_missing_value_goes_by_all_rows_loops_do_not_know(
-    missing, expected
+def test_where_a_later_missing_code_goes_by_all_rows_loops_do_not_know(
+    missing, kind, expected
 ):
-    schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))
-    rows = TrainingSet(schema, (np.arange(4.0),), np.array([0, 0, 1, 1]), None)
+    values = ("p", "q") if kind == "nominal" else ()
+    schema = Schema((Attribute("x", kind, values),), Target("y", ("a", "b")))
+    cells = np.array([0, 0, 1, 1], np.int32 if values else np.float64)
+    rows = TrainingSet(schema, (cells,), np.array([0, 0, 1, 1]), None)
     recipe = RECIPES["cart"].changed(missing=missing)
     assert can_grow_binned(rows, recipe, Options()) == expected
 

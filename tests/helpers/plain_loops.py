@@ -82,7 +82,7 @@ def cells_of(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=N
 
 def labels_of(labels, *, kind=0, weights=None, halves=False):
     """Return classes, or numbers where sums of squares are wanted."""
-    numeric = kind == score.SQUARES
+    numeric = score.of_numbers(kind)
     return layout.Labels(
         classes=np.asarray([] if numeric else labels, np.int32),
         weights=np.asarray([] if weights is None else weights, float),
@@ -105,16 +105,21 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "tries": p,
         "small": 0,
         "single": 1.5,
-        "tally": kind == score.SQUARES,
+        "tally": score.of_numbers(kind),
         "exact": True,
         "subtract": True,
         "runners_up": n + 1,
         "listing": layout.BINS,
         "own": np.ones(width),
+        "branch_share": 0.0,
+        "cut_share": 0.0,
+        "least_deviation": 0.0,
+        "by_ratio": False,
+        "below_average": 0.0,
         "apart": False,
         **rules,
     }
-    n_counts = 1 if kind == score.SQUARES else width
+    n_counts = 1 if score.of_numbers(kind) else width
     drawn = given["tries"] if given["tries"] < p else 0
     search = grow_loops.Search(
         cells=cells,
@@ -134,19 +139,32 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
     for word in rows:
         nodes.tally(kind, labels, word, stack.weights, stack.counts, 0)
     stack.state[nodes.WAITING] = 1
+    search.work.limits[layout.WEIGHT] = score.size_of(kind, stack.weights, 0)
+    search.work.limits[layout.LEAST] = given["least_branch"]
     return search
 
 
 def phi(kind, side):
     """Return the score of a side by its definition: of class weights or moments."""
     side = np.asarray(side, float)
-    if kind == score.SQUARES:
-        return (side[1] + side[2]) ** 2 / side[0] if side[0] else 0.0
-    total = side.sum()
+    total = side[0] if score.of_numbers(kind) else side.sum()
     if total == 0:
         return 0.0
+    if score.of_numbers(kind):
+        mean, square = (side[1] + side[2]) / total, side[3] / total
+        return float(
+            total
+            * {
+                score.SQUARES: lambda: mean**2,
+                score.POISSON: lambda: 2 * mean * np.log(mean) if mean > 0 else 0.0,
+                score.DEVIATION: lambda: -(max(square - mean**2, 0.0) ** 0.5),
+                score.ROOT: lambda: -(max(square - mean**2, 0.0) ** 0.2),
+            }[kind]()
+        )
     if kind == score.GINI:
         return float((side**2).sum() / total)
+    if kind == score.ERRORS:
+        return float(side.max())
     known = side[side > 0]
     return float((known * np.log2(known)).sum() - total * np.log2(total))
 

@@ -16,7 +16,11 @@ from spinney.search.node_split import (
     score,
 )
 from spinney.search.random_cuts import splits_of_drawn_cuts
-from spinney.search.root_statistics import RootStatistics, statistics_by_attribute
+from spinney.search.root_statistics import (
+    RootStatistics,
+    statistics_by_attribute,
+    typical_value,
+)
 from spinney.search.split_recount import recount
 from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
@@ -48,4 +52,5 @@ __all__ = [
     "score",
     "splits_of_drawn_cuts",
     "statistics_by_attribute",
+    "typical_value",
 ]

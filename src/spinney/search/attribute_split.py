@@ -257,8 +257,8 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
     if stack.is_counted:
         table = ways.tables(won)
     else:
-        table = _by_branch(stack, branch, ways.n_branches, able, missing_at)
-    gain, merit = gains[won], np.asarray(criterion.merit(table))
+        table = _by_branch(search, stack, branch, ways.n_branches, able, missing_at)
+    gain, merit = np.asarray(criterion.gain(table)), np.asarray(criterion.merit(table))
     if criterion.chance:
         merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
@@ -346,6 +346,7 @@ def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _by_branch(
+    search: Search,
     stack: TableStack,
     branch: Integers,
     n_branches: int,
@@ -355,9 +356,11 @@ def _by_branch(
     """Return some tables by branch, as a stack, their lines added up once more.
 
     What is left of a sum after a subtraction has fewer digits than a sum, and −ln p of
-    small numbers would show it.
+    small numbers would show it. Roots of small variances show the order of the lines,
+    too: attributes that divide the rows alike are to tie.
     """
-    weights, rows = stack.by_branch(branch, n_branches)
+    roots = search.criterion.tolerance > TOLERANCE
+    weights, rows = stack.by_branch(branch, n_branches, by_amount=roots)
     table = CountTable(
         np.arange(n_branches),
         weights[tables],

@@ -46,13 +46,7 @@ def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
     if not len(table.values):
         return RootStatistics(0.0, np.arange(len(attribute.values)))
     sizes = table.sizes
-    if attribute.kind == "nominal":
-        typical = float(table.values[heaviest(sizes)])
-    else:
-        mean = float((sizes / sizes.sum()) @ table.values)
-        typical = float(f"{mean:.12g}")
-        if attribute.kind == "ordinal":
-            typical = float(np.rint(typical))
+    typical = typical_value(table.values, sizes, attribute.kind)
     ranks = np.arange(len(attribute.values))
     if table.is_moments and attribute.kind == "nominal":
         filled = table.with_missing_at(heaviest(sizes))
@@ -61,6 +55,21 @@ def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
         means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
         ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
     return RootStatistics(typical, ranks)
+
+
+def typical_value(values: NDArray[Any], sizes: Floats, kind: str) -> float:
+    """Return what stands for a missing value, of values that weigh ``sizes``.
+
+    A number or an ordered code may be there several times.
+
+    >>> typical_value(np.array([1.0, 2.0]), np.array([1.0, 3.0]), "numeric")
+    1.75
+    """
+    if kind == "nominal":
+        return float(values[heaviest(sizes)])
+    mean = float((sizes / sizes.sum()) @ values)
+    typical = float(f"{mean:.12g}")
+    return float(np.rint(typical)) if kind == "ordinal" else typical
 
 
 def statistics_by_attribute(

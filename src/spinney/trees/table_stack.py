@@ -182,17 +182,21 @@ class TableStack:
         start = np.searchsorted(begins, self.start)
         return replace(self, start=start, values=values, weights=weights, rows=rows)
 
-    def by_branch(self, branch: Integers, n_branches: int) -> tuple[Floats, Integers]:
+    def by_branch(
+        self, branch: Integers, n_branches: int, *, by_amount: bool = False
+    ) -> tuple[Floats, Integers]:
         """Return weights and rows of each table, added up by the branch of each line.
 
-        Both have the shape (tables, branches, columns).
+        Both have the shape (tables, branches, columns). Lines are added up in their
+        order, or ``by_amount``: then the same lines have the same sum in any order.
 
         >>> stack = TableStack.of([{0: CountTable.of([[1, 2], [3, 4], [5, 6]])}])
         >>> stack.by_branch(np.array([1, 0, 1]), 2)[0].tolist()
         [[[3.0, 4.0], [6.0, 8.0]]]
         """
         keys, n_keys = self.owner * n_branches + branch, len(self) * n_branches
-        weights = sums_by(keys, self.weights, n_keys)
+        order = np.lexsort(self.weights.T) if by_amount else slice(None)
+        weights = sums_by(keys[order], self.weights[order], n_keys)
         rows = counts_by(keys, self.rows, n_keys)
         return (
             weights.reshape(len(self), n_branches, weights.shape[1]),

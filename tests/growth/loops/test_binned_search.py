@@ -22,11 +22,13 @@ from tests.helpers.plain_loops import (
 between_bins, inside_bins, runners_up, search_loops = plain(
     *(BINNED + name for name in ("between_bins", "inside_bins", "runners_up", "search"))
 )
-sort, sorted_cuts, split, subsets = plain(
-    *(BINNED + name for name in ("sort", "sorted_cuts", "split", "subsets"))
+choosing, sort, sorted_cuts, split, subsets = plain(
+    *(BINNED + name for name in ("choose", "sort", "sorted_cuts", "split", "subsets"))
 )
 GINI, ENTROPY, SQUARES = score.GINI, score.ENTROPY, score.SQUARES
-KINDS = pytest.mark.parametrize("kind", [GINI, ENTROPY, SQUARES])
+OF_CLASSES = [GINI, ENTROPY, score.ERRORS]
+OF_NUMBERS = [SQUARES, score.DEVIATION, score.ROOT]
+KINDS = pytest.mark.parametrize("kind", [*OF_CLASSES, *OF_NUMBERS])
 ABSENT, BINS = layout.ABSENT, layout.BINS
 
 
@@ -46,7 +48,7 @@ def planted(kind, *, codes=None, seed=0, n=30, width=None, **rules):
     if codes is None:
         codes = np.column_stack([rng.integers(0, 6, n), numbers // 8])
     cells = cells_of(codes, numbers=numbers[:, None], columns=[1])
-    if kind == SQUARES:
+    if kind in OF_NUMBERS:
         labels, width = rng.normal(size=n) + (numbers > n / 3), 4
     else:
         width = 3 if width is None else width
@@ -66,7 +68,8 @@ def counted(search):
 
 @KINDS
 def test_the_score_of_a_side_is_its_definition(kind):
-    side = np.array([[5.0, 2.0, -1.0, 3.0]] if kind == SQUARES else [[3.0, 0.0, 2.0]])
+    numeric = kind in OF_NUMBERS
+    side = np.array([[5.0, 2.0, -1.0, 3.0]] if numeric else [[3.0, 0.0, 2.0]])
     assert score.score_of(kind, side, 0) == pytest.approx(phi(kind, side[0]))
     assert score.size_of(kind, side, 0) == 5
     assert score.score_of(kind, 0 * side, 0) == 0
@@ -116,7 +119,8 @@ def test_a_bin_that_may_hold_a_better_cut_is_marked():
     lines, work, rules = counted(search), search.work, search.rules
     first, last, absent = between_bins.run(GINI, lines, 1, 3, work.floats, work.vectors)
     assert between_bins.greatest_bound(rules, 3, first, last, absent, work) >= 12
-    n = between_bins.mark_bins(rules, lines, 1, 3, first, last, absent, 11.9, work)
+    work.cuts[1, [layout.SCORE, layout.BIN]] = -np.inf, -1
+    n = between_bins.mark_bins(rules, lines, 1, 3, first, last, absent, 11.9, 0, work)
     assert n == 1
     assert work.wholes[layout.OPENED, :3].tolist() == [0, 1, 0]
 
@@ -187,21 +191,22 @@ def test_a_cut_with_too_light_a_branch_is_no_improvement():
     work = search.work
     work.cuts[0, layout.SCORE] = -np.inf
     work.vectors[layout.LEFT], work.vectors[layout.RIGHT] = [2, 0], [0, 5]
-    assert not sorted_cuts.improve(search.rules, False, 0.0, work.cuts, 0, work.vectors)
+    assert not sorted_cuts.improve(search.rules, False, 0.0, work, 0)
     work.vectors[layout.LEFT] = 3, 0
-    assert sorted_cuts.improve(search.rules, False, 0.0, work.cuts, 0, work.vectors)
+    assert sorted_cuts.improve(search.rules, False, 0.0, work, 0)
     assert work.cuts[0, layout.SCORE] == 8
     assert work.vectors[layout.BEST].tolist() == [3, 0]
 
 
-@KINDS
+@pytest.mark.parametrize("kind", [*OF_CLASSES, SQUARES])
 @pytest.mark.parametrize("width", [2, 3])
 def test_the_best_subset_is_the_best_of_all(kind, width):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         codes = rng.choice([0, 1, 3, 4], 40)[:, None]
-        target = rng.normal(size=40) if kind == SQUARES else rng.integers(0, width, 40)
-        own = 4 if kind == SQUARES else width
+        numeric = kind in OF_NUMBERS
+        target = rng.normal(size=40) if numeric else rng.integers(0, width, 40)
+        own = 4 if numeric else width
         labels = labels_of(target, kind=kind)
         search = search_of(cells_of(codes, nominal=[0]), labels, kind=kind, width=own)
         lines, work = counted(search), search.work
@@ -238,6 +243,66 @@ def test_a_node_is_split_by_the_attribute_of_the_best_cut(kind, small):
         assert varies
         assert chosen == int(np.argmax([reached for reached, _ in cuts]))
         assert search.work.cuts[chosen, layout.SCORE] == pytest.approx(cuts[chosen][0])
+
+
+def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
+    # The first gains more than the second, but its sides are even.
+    classes = np.array([0] * 6 + [1] * 6)
+    even = np.array([0] * 5 + [1] * 5 + [0, 1])
+    rare = np.array([1] * 3 + [0] * 9)
+    search = search_of(
+        cells_of(np.column_stack([even, rare])),
+        labels_of(classes),
+        kind=ENTROPY,
+        by_ratio=True,
+        below_average=1.0,
+    )
+    lines = search.work.lines
+    assert search_loops.search_node(search, 0, lines, False) == (1, True)
+    gains = [choosing.gain_of(search, 0, a) for a in range(2)]
+    information = [phi(ENTROPY, sides) / -12 for sides in ([6, 6], [9, 3])]
+    assert gains[0] / information[0] < gains[1] / information[1]
+    rules = search.rules._replace(by_ratio=False)
+    by_gain = search._replace(rules=rules)
+    chosen, _ = search_loops.search_node(by_gain, 0, lines, False)
+    assert chosen == int(np.argmax(gains))
+    # Only who gains the average competes, whatever the ratio.
+    rules = search.rules._replace(below_average=0.0)
+    chosen, _ = search_loops.search_node(search._replace(rules=rules), 0, lines, False)
+    assert chosen == int(np.argmax(gains))
+
+
+@pytest.mark.parametrize("small", [0, 100])
+def test_a_side_weighs_more_than_its_share_of_the_node(small):
+    numbers = np.arange(10.0)
+    cells = cells_of(
+        (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
+    )
+    labels = labels_of([0] * 2 + [1] * 8)
+    lows = {}
+    for share in (0.0, 0.2):
+        search = search_of(cells, labels, small=small, branch_share=share)
+        search_loops.search_node(search, 0, search.work.lines, False)
+        lows[share] = search.work.cuts[0, layout.LOW]
+    assert lows == {0.0: 1, 0.2: 2}
+    search = search_of(cells, labels, small=small, cut_share=0.4)
+    search_loops.search_node(search, 0, search.work.lines, False)
+    left = search.work.cuts[0, layout.TOTALS : layout.TOTALS + 2].sum()
+    assert left == 4
+
+
+def test_rows_in_buckets_are_cut_between_them_alone():
+    numbers = np.arange(10.0)
+    cells = cells_of(
+        (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
+    )
+    for small in (0, 100):
+        search = search_of(
+            cells, labels_of([0] * 2 + [1] * 8), small=small, exact=False
+        )
+        search_loops.search_node(search, 0, search.work.lines, False)
+        left = search.work.cuts[0, layout.TOTALS : layout.TOTALS + 2]
+        assert left.tolist() == [2, 3]
 
 
 def test_attributes_that_do_not_vary_are_drawn_in_vain():
@@ -295,6 +360,15 @@ def test_why_a_node_is_a_leaf_before_it_is_searched():
     assert nodes.reason_to_stop(rules._replace(max_depth=0), stack, 0) == nodes.DEPTH
     few = rules._replace(least_node=31.0)
     assert nodes.reason_to_stop(few, stack, 0) == nodes.ROWS_TO_SPLIT
+    search = search_of(
+        cells_of([[0], [1]]),
+        labels_of([1.0, -1.0], kind=SQUARES),
+        kind=SQUARES,
+        width=4,
+    )
+    for least, reason in ((0.9, nodes.INNER), (1.1, nodes.DEVIATION)):
+        own = search.rules._replace(least_deviation=least)
+        assert nodes.reason_to_stop(own, search.stack, 0) == reason
     stack.counts[0] = 30, 0
     assert nodes.reason_to_stop(few, stack, 0) == nodes.PURE
 

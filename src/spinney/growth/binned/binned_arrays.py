@@ -1,5 +1,6 @@
 """Trees that compiled loops grew as arrays: no node is made."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ REASONS = reason_codes(
     Reason.PURE,
     Reason.DEPTH,
     Reason.ROWS_TO_SPLIT,
+    Reason.DEVIATION,
     Reason.IDENTICAL,
     Reason.ROWS_IN_LEAF,
     Reason.MIN_GAIN,
@@ -39,8 +41,12 @@ REASONS = reason_codes(
 )
 
 
+Buckets = Mapping[int, Floats]
+"""The cuts between the buckets of numbers, by attribute."""
+
+
 def arrays_of_grown(
-    shape: Shape, lines: Lines, schema: Schema, recipe: Recipe
+    shape: Shape, lines: Lines, schema: Schema, recipe: Recipe, buckets: Buckets
 ) -> TreeArrays:
     """Return what loops grew as a compact tree, or several side by side."""
     attribute = shape.whole[:, ATTRIBUTE].astype(np.int32)
@@ -58,7 +64,7 @@ def arrays_of_grown(
         left, right = (sizes[shape.whole[open_, CHILD + side]] for side in (0, 1))
         missing[open_] = right / (left + right) > left / (left + right) + TOLERANCE
     return TreeArrays(
-        **questions_of(shape, lines, schema),
+        **questions_of(shape, lines, schema, buckets),
         parent=shape.whole[:, ABOVE].astype(np.int32),
         missing=missing,
         gain=np.where(attribute >= 0, shape.real[:, GAIN], 0.0),
@@ -69,7 +75,9 @@ def arrays_of_grown(
     )
 
 
-def questions_of(records: Shape, lines: Lines, schema: Schema) -> dict[str, Any]:
+def questions_of(
+    records: Shape, lines: Lines, schema: Schema, buckets: Buckets
+) -> dict[str, Any]:
     """Return the fields of ``QuestionArrays`` for nodes, or for splits that lost.
 
     Of a cut between bins of many numbers only the lower edge is known, and cuts there.
@@ -78,10 +86,10 @@ def questions_of(records: Shape, lines: Lines, schema: Schema) -> dict[str, Any]
     inner = np.flatnonzero(attribute >= 0)
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
     by_code = nominal[attribute[inner]]
-    low, high = records.real[inner[~by_code]][:, [CUT_LOW, CUT_HIGH]].T
-    cut, known = np.zeros(len(attribute)), ~np.isnan(high)
-    low[known] = midpoints(low[known], high[known])
-    cut[inner[~by_code]], cut[inner[by_code]] = low, np.nan
+    cut, cuts = np.zeros(len(attribute)), inner[~by_code]
+    low, high = records.real[cuts][:, [CUT_LOW, CUT_HIGH]].T
+    cut[cuts] = thresholds_between(low, high, attribute[cuts], buckets)
+    cut[inner[by_code]] = np.nan
     listed, branches = _branches(records, lines, inner[by_code])
     return {
         "attribute": attribute,
@@ -90,6 +98,22 @@ def questions_of(records: Shape, lines: Lines, schema: Schema) -> dict[str, Any]
         "branches": branches,
         "cuts": np.zeros(0),
     }
+
+
+def thresholds_between(
+    low: Floats, high: Floats, attribute: NDArray[Any], buckets: Buckets
+) -> Floats:
+    """Return the middles of numbers, or the cuts in the middle of their buckets.
+
+    Where ``high`` is NaN, ``low`` is the threshold.
+    """
+    cut, known = low.copy(), ~np.isnan(high)
+    cut[known] = midpoints(low[known], high[known])
+    for a, cuts in buckets.items():
+        own = known & (attribute == a)
+        codes = [np.searchsorted(cuts, numbers[own]) for numbers in (low, high)]
+        cut[own] = cuts[(codes[0] + codes[1]) // 2]
+    return cut
 
 
 def _branches(
@@ -116,6 +140,17 @@ def moments_of(weights: Floats, *, numeric: bool) -> Floats:
         return weights
     weight, above, below, second = np.moveaxis(weights, -1, 0)
     return np.stack([weight, above + below, second], axis=-1)
+
+
+def with_typical(records: Shape, lines: Lines, schema: Schema, typical: Floats) -> None:
+    """Send a later missing value where the typical one of its attribute goes.
+
+    Of nodes, or of splits that lost, by thresholds; no row was missing.
+    """
+    asked = questions_of(records, lines, schema, {})
+    inner = np.flatnonzero(asked["attribute"] >= 0)
+    own = typical[asked["attribute"][inner]]
+    records.real[inner, CUT_MISSING] = own > asked["cut"][inner]
 
 
 def sides_of(

@@ -50,7 +50,7 @@ def grow_one(
     if class_weights is not None:
         weights *= class_weights[ready.labels.classes]
     own = weights[rows]
-    if ready.rules.kind == SQUARES:
+    if ready.rules.kind >= SQUARES:  # a number
         labels = labels_of_numbers(ready.labels.numbers, weights)
         numbers = labels.numbers[rows]
         first = own * numbers

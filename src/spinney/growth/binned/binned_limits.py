@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named
+from spinney.trees.criteria import Criterion
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -18,18 +20,25 @@ MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
 LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 
-CRITERIA = ("gini", "gain", "squared_error")
+# What cuts compete by; gain ratio chooses among the cuts of an attribute by gain.
+CRITERIA = (
+    "gini",
+    "gain",
+    "gain_ratio",
+    "misclassification",
+    "twoing",
+    "squared_error",
+    "poisson",
+    "sdr",
+    "variance_root",
+)
 
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {
-    "buckets": None,
     "alpha_split": None,
     "mdl_correction": False,
-    "min_cut_share": 0.0,
     "min_step": 0.0,
     "thresholds": "midpoint",
-    "min_branch_share": 0.0,
-    "min_deviation": 0.0,
     "linear_terms": 0,
     "construct": 0,
 }
@@ -40,7 +49,8 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
     schema = training.schema
     if schema.n_classes > MOST_CLASSES:
         return False
-    if recipe.measure(numeric=schema.target.is_numeric).name not in CRITERIA:
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    if criterion.name not in CRITERIA:
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
@@ -49,11 +59,38 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if options.costs is not None and options.costs.sum(axis=0).min() <= 0:
         return False  # a class that costs nothing would weigh nothing
+    if criterion.average and not (
+        options.costs is None
+        and _all_count(training.weighed(options.class_weights), criterion)
+    ):
+        return False
     if not options.leave_all_to_recipe(schema):
         return False
-    if options.costs is not None and goes_by_surrogates(training, recipe):
-        return False  # counted again by rows that are sent by splits alone
+    if not (recipe.bucketing is None or _can_bucket(recipe)):
+        return False
+    if (options.costs is not None or criterion.average) and goes_by_surrogates(
+        training, recipe
+    ):
+        # Costs count rows again, which are sent by splits alone then. Gain ratio is no
+        # score to be raised by what missing rows are worth (``loops/search.py``).
+        return False
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)
+
+
+def _can_bucket(recipe: Recipe) -> bool:
+    """Return whether buckets are codes, of which two subsets are asked for."""
+    told = recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MOST_CODES
+    by_root = policy_named(recipe.missing).by_root
+    return told and recipe.grouping != "multiway" and not by_root
+
+
+def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:
+    """Return whether no attribute has too many values to count in an average gain."""
+    most = criterion.many_values * training.weight * (1 - TOLERANCE)
+    return not any(
+        attribute.kind == "nominal" and len(attribute.values) >= most
+        for attribute in training.schema.attributes
+    )
 
 
 def _can_code(schema: Schema, recipe: Recipe) -> bool:
@@ -77,8 +114,10 @@ def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     policy = policy_named(recipe.missing)
     if policy.moves or policy.surrogates:
         return True
-    # Where it is by root, a later missing value goes where the typical one does.
-    return not (policy.by_root or lacks_cells(training))
+    kinds = {attribute.kind for attribute in training.schema.attributes}
+    if policy.by_root and "nominal" in kinds:
+        return False  # a later missing value goes where the commonest one does
+    return not lacks_cells(training)
 
 
 def goes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:

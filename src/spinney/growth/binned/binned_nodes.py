@@ -9,10 +9,15 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
-from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of, sides_of
+from spinney.growth.binned.binned_arrays import (
+    Buckets,
+    arrays_of_grown,
+    moments_of,
+    sides_of,
+)
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops.nodes import Lines, Shape, cut
-from spinney.growth.binned.runners_up import GrownRivals, by_code
+from spinney.growth.binned.runners_up import GrownRivals, by_code, with_merit
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.trees import Candidate, CountTable, LazyNodes, Node, TreeArrays
@@ -30,6 +35,7 @@ class GrownNodes(LazyNodes):
     rivals: Shape
     schema: Schema
     recipe: Recipe
+    buckets: Buckets
     surrogates: GrownSurrogates | None = None
     class_weights: Floats | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
@@ -41,7 +47,8 @@ class GrownNodes(LazyNodes):
     def _arrays(self) -> TreeArrays:
         """Return the tree with what its nodes predict, and with its surrogates."""
         target = self.schema.target
-        arrays = arrays_of_grown(self.shape, self.lines, self.schema, self.recipe)
+        grown = self.shape, self.lines, self.schema, self.recipe
+        arrays = arrays_of_grown(*grown, self.buckets)
         inner = np.flatnonzero(arrays.inner)
         weights, _, shares = self._sides(inner)
         outputs = outputs_of_tree(arrays, target, self.recipe)
@@ -110,7 +117,7 @@ class GrownNodes(LazyNodes):
     @cached_property
     def _rivals(self) -> GrownRivals:
         return GrownRivals(
-            self.rivals, self.shape, self.lines, self.schema, self.recipe
+            self.rivals, self.shape, self.lines, self.schema, self.recipe, self.buckets
         )
 
     def _winner(self, number: int) -> Candidate:
@@ -125,4 +132,5 @@ class GrownNodes(LazyNodes):
             facts = self.shape.whole[number]
             counted = by_code(self.lines, facts, away, numeric=numeric)
         gain = float(self.arrays.gain[number])
-        return Candidate(split, counted, gain, gain)
+        criterion = self.recipe.measure(numeric=numeric)
+        return with_merit(Candidate(split, counted, gain, gain), criterion)

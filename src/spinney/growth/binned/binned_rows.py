@@ -1,6 +1,6 @@
 """Rows as the kernels take them: codes of one byte, and labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.binned_limits import CRITERIA, goes_by_surrogates
+from spinney.growth.binned.binned_arrays import moments_of
+from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -24,6 +25,9 @@ from spinney.growth.binned.loops.coding import (
 )
 from spinney.growth.binned.loops.layout import Cells, Labels, Rules
 from spinney.recipes import Recipe
+from spinney.search import Search
+from spinney.sources import Request
+from spinney.trees.criteria import deviation
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -33,8 +37,16 @@ LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
 
 
-def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
-    """Code columns as ``Schema.encode`` gives them."""
+def cells_of(
+    attributes: Sequence[Attribute],
+    columns: Sequence[NDArray[Any]],
+    buckets: Mapping[int, Floats] | None = None,
+) -> Cells:
+    """Code columns as ``Schema.encode`` gives them.
+
+    The bins of numbers are ``buckets`` between the cuts of an attribute, if these are
+    given.
+    """
     p, n_rows = len(columns), len(columns[0])
     codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
@@ -52,7 +64,7 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     if numeric:
         numbered = np.array(numeric, np.int64)
         coder = _Coder(numbers, numbered, codes, by_attribute)
-        exact = coder.code()
+        exact = coder.code([(buckets or {}).get(a) for a in numeric])
         column[numbered] = np.where(exact, -1, np.arange(len(numbered)))
         # A bin that may hold several values has none of its own.
         coding = coder.coding
@@ -129,15 +141,19 @@ class _Coder:
             by_attribute=by_attribute,
         )
 
-    def code(self) -> NDArray[np.bool_]:
-        """Code all columns, and return which have one value a bin.
+    def code(self, cuts: Sequence[Floats | None]) -> NDArray[np.bool_]:
+        """Code all columns by their cuts, and return which have one value a bin.
 
-        What a sample shows few values of may have others, that are rare: then it is
-        coded again, with those, as long as they are few.
+        Without cuts there are bins. What a sample shows few values of may have others,
+        that are rare: then it is coded again, with those, as long as they are few.
         """
         everything = np.arange(self.numbers.shape[1])
-        for j, (edges, values) in enumerate(self._sampled()):
-            self._expect(j, edges, values)
+        if any(own is None for own in cuts):
+            for j, (edges, values) in enumerate(self._sampled()):
+                self._expect(j, edges, values)
+        for j, own in enumerate(cuts):
+            if own is not None:
+                self._expect(j, own, None)
         odd = self._code(everything)
         rare = everything[self.coding.expected & odd]
         widened = run_all([partial(self._widened, j) for j in rare])
@@ -219,7 +235,18 @@ def _weights(weights: Floats | None) -> Floats:
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
 
 
-KINDS = dict(zip(CRITERIA, (score.GINI, score.ENTROPY, score.SQUARES), strict=True))
+# What cuts compete by, for each of the criteria that ``binned_limits`` lists.
+KINDS = {
+    "gini": score.GINI,
+    "gain": score.ENTROPY,
+    "gain_ratio": score.ENTROPY,
+    "misclassification": score.ERRORS,
+    "twoing": score.TWOING,
+    "squared_error": score.SQUARES,
+    "poisson": score.POISSON,
+    "sdr": score.DEVIATION,
+    "variance_root": score.ROOT,
+}
 
 SMALL = 96
 DEEP = 2**31 - 1
@@ -239,6 +266,7 @@ class Prepared:
     rules: Rules
     weights: Floats
     counts: NDArray[np.int64]
+    buckets: Mapping[int, Floats]
 
 
 def prepared(
@@ -256,7 +284,8 @@ def prepared(
     given: trees of a forest grow on bags of them.
     """
     schema = training.schema
-    cells = cells_of(schema.attributes, training.columns)
+    buckets = _cuts_of_rows(training, recipe)
+    cells = cells_of(schema.attributes, training.columns, buckets)
     total = training.weight
     whole = total if share_of is None else share_of
     own = training.weighed(altered).weights
@@ -274,10 +303,16 @@ def prepared(
         parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
+    criterion, least_deviation = recipe.measure(numeric=numbers is not None), 0.0
+    kind = KINDS[criterion.name]
+    if numbers is not None:
+        moments = moments_of(np.asarray(weights, np.float64), numeric=True)
+        recipe = recipe.in_unit(criterion.gain_unit(moments))
+        least_deviation = recipe.min_deviation * float(deviation(moments))
     keeping = own is None and tries is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
-        kind=KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
+        kind=kind,
         width=len(weights),
         max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
         least_node=recipe.least_node(whole) * (1 - TOLERANCE),
@@ -286,13 +321,20 @@ def prepared(
         tries=len(schema.attributes) if tries is None else tries,
         small=SMALL,
         single=1.5 if own is None else 1.5 * float(own.min()),
-        # Sums of numbers round: those of a branch are counted afresh.
+        # Sums of numbers round: those of a branch are counted afresh, and those of its
+        # bins as well where roots show what a subtraction leaves.
         tally=own is not None or numbers is not None,
-        exact=True,
-        subtract=own is None or (altered is None and _is_whole(own)),
+        exact=not buckets,
+        subtract=kind < score.DEVIATION
+        and (own is None or (altered is None and _is_whole(own))),
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
+        branch_share=recipe.min_branch_share,
+        cut_share=recipe.min_cut_share / max(1, schema.n_classes),
+        least_deviation=least_deviation * (1 - TOLERANCE),
+        by_ratio=criterion.average,
+        below_average=criterion.slack,
         apart=goes_by_surrogates(training, recipe),
     )
     return Prepared(
@@ -302,7 +344,31 @@ def prepared(
         rules,
         weights.astype(np.float64),
         counts.astype(np.int64),
+        buckets,
     )
+
+
+def _cuts_of_rows(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats]:
+    """Return the cuts between the buckets of each number, if it has any."""
+    if recipe.bucketing is None:
+        return {}
+    schema = training.schema
+    search = Search.of(recipe, numeric=schema.target.is_numeric)
+    attributes = tuple(range(len(schema.attributes)))
+    for stack in training.source().tables([Request(0, attributes)]):
+        search = search.knowing(stack, schema)
+    return search.at_root.cuts
+
+
+def in_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
+    """Return cells whose numbers are told apart by bucket: the least of each is all."""
+    column, values = cells.column.copy(), cells.values.copy()
+    for a in buckets:
+        numbers = cells.numbers[:, column[a]].astype(np.float64)
+        least = np.full(layout.BINS, np.inf)
+        np.fmin.at(least, cells.by_attribute[a], numbers)  # what is missing is none
+        column[a], values[a] = -1, least
+    return cells._replace(column=column, values=values)
 
 
 def _is_whole(weights: Floats) -> bool:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
-from spinney.growth.binned.binned_rows import Prepared
+from spinney.growth.binned.binned_arrays import Buckets, thresholds_between
+from spinney.growth.binned.binned_rows import Prepared, in_buckets
 from spinney.growth.binned.loops.layout import Cells
 from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.growth.binned.loops.surrogates import SurrogateLines
@@ -23,7 +24,6 @@ from spinney.growth.binned.surrogate_finder import (
     own_weights,
     room_for_lines,
 )
-from spinney.search import midpoints
 from spinney.trees import SurrogateArrays
 
 
@@ -37,6 +37,7 @@ class GrownSurrogates:
 
     kept: SurrogateLines
     nominal: NDArray[np.bool_]
+    buckets: Buckets
     sent: Floats | None = None
     sent_rows: Integers | None = None
 
@@ -47,7 +48,9 @@ class GrownSurrogates:
         grouped = self.nominal[attribute]
         real, masks = self.kept.real[there], self.kept.masks[there][grouped]
         cut = np.full(len(attribute), np.nan)
-        cut[~grouped] = midpoints(*real[~grouped, :2].T)
+        low, high = real[~grouped, :2].T
+        own = attribute[~grouped]
+        cut[~grouped] = thresholds_between(low, high, own, self.buckets)
         # Branches are 1 and 2 there, and no branch is 0.
         within = np.arange(masks.shape[1]) < _ends(masks)[:, None]
         listed = np.zeros(len(attribute), np.int32)
@@ -78,10 +81,11 @@ def surrogates_of_grown(
 ) -> GrownSurrogates:
     """Find up to ``most`` surrogates of every inner node, by the rows' own weights."""
     inner = shape.whole[:, ATTRIBUTE] >= 0
-    kept = room_for_lines(inner, ready.cells, most)
+    cells = in_buckets(ready.cells, ready.buckets)
+    kept = room_for_lines(inner, cells, most)
     if inner.any() and most:
-        _Walk(ready.cells, own, shape, lines, kept).run()
-    return GrownSurrogates(kept, ready.cells.nominal)
+        _Walk(cells, own, shape, lines, kept).run()
+    return GrownSurrogates(kept, cells.nominal, ready.buckets)
 
 
 class _Walk:

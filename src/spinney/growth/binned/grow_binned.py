@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned.binned_arrays import with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
@@ -28,7 +30,7 @@ from spinney.growth.binned.meeting import Meeting, ranges_of
 from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
-from spinney.search import policy_named
+from spinney.search import policy_named, typical_value
 from spinney.trees import Tree, altered_priors
 
 if TYPE_CHECKING:
@@ -92,6 +94,18 @@ class _Crowd:
         ]
 
 
+def typical_values(training: "TrainingSet") -> Floats:
+    """Return what a missing value stands for, by attribute; no cell is missing."""
+    return np.array(
+        [
+            typical_value(cells, training.own_weights, attribute.kind)
+            for cells, attribute in zip(
+                training.columns, training.schema.attributes, strict=True
+            )
+        ]
+    )
+
+
 def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     """Put the parts of a tree into one, each below what its link says."""
     if len(parts) == 1:
@@ -133,13 +147,23 @@ def grow(
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)
     ready = prepared(weighed, recipe, altered=altered)
-    own, most, surrogates = training.weights, recipe.surrogates, None
+    policy, own, most = (
+        policy_named(recipe.missing),
+        training.weights,
+        recipe.surrogates,
+    )
+    surrogates = None
     if ready.rules.apart:
         grown, surrogates = grow_routed(ready, own, most)
     else:
         grown = grow_together(ready)
-        if policy_named(recipe.missing).surrogates:
+        if policy.surrogates:
             surrogates = surrogates_of_grown(ready, own, *grown[:2], most)
-    nodes = GrownNodes(*grown, schema, recipe, surrogates, class_weights)
+    if policy.by_root:
+        typical = typical_values(training)
+        for records in (grown.shape, grown.rivals):
+            with_typical(records, grown.lines, schema, typical)
+    known = schema, recipe, ready.buckets
+    nodes = GrownNodes(*grown, *known, surrogates, class_weights)
     counted = None if altered is None else nodes.recounted(training)
     return Tree(schema, counted or nodes)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_rows import Prepared
+from spinney.growth.binned.binned_rows import Prepared, in_buckets
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.nodes import (
@@ -92,6 +92,7 @@ def grow_routed(
 class _Routes:
     def __init__(self, ready: Prepared, own: Floats | None, most: int) -> None:
         self.ready, self.most = ready, most
+        self.told_apart = in_buckets(ready.cells, ready.buckets)  # as surrogates do
         self.rows = words_of(ready.labels)
         self.own = own_weights(own, len(self.rows))
         self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
@@ -113,7 +114,7 @@ class _Routes:
             done += parts
             level = stacked(children)
             depth += 1
-        return _in_printing_order(done, ready.cells.nominal)
+        return _in_printing_order(done, ready)
 
     def split(self, level: Level, depth: int) -> Iterator[Routed]:
         """Split the nodes of a level: large ones by all threads, the others by one."""
@@ -149,12 +150,12 @@ class _Routes:
         spans = _spans(level, stack, inner)
         # Children are numbered after the nodes, two and two.
         whole[inner, nodes.CHILD] = np.arange(n, len(spans), 2)
-        kept = room_for_lines(inner, ready.cells, self.most)
+        kept = room_for_lines(inner, self.told_apart, self.most)
         if inner.any() and self.most:
             self.find((whole, grown.shape.real, grown.lines.codes, spans), kept)
         widths = level.weights.shape[1], level.counts.shape[1]
         routing = Routing(
-            ready.cells,
+            self.told_apart,
             ready.labels,
             ready.rules.kind,
             self.own.weights,
@@ -172,7 +173,7 @@ class _Routes:
     def find(self, tree: NodeArrays, kept: SurrogateLines) -> None:
         """Find the surrogates of nodes: of a large one by all threads."""
         whole, *_, spans = tree
-        finder = Finder(self.ready.cells, self.own, self.rows, tree, kept)
+        finder = Finder(self.told_apart, self.own, self.rows, tree, kept)
         most_rows = int(np.diff(spans[: len(whole)]).max())
         if len(whole) == 1 and most_rows > self.least:
             finder.find_together(0, most_rows)
@@ -233,7 +234,7 @@ def _children(part: Routed, number: int) -> Level:
 
 
 def _in_printing_order(
-    parts: Sequence[Routed], nominal: NDArray[np.bool_]
+    parts: Sequence[Routed], ready: Prepared
 ) -> tuple[Grown, GrownSurrogates]:
     """Put the nodes of all levels into the order of printing."""
     levels = stacked([part.level for part in parts])
@@ -249,7 +250,8 @@ def _in_printing_order(
             kept.real[own],
             kept.masks[own],
         ),
-        nominal,
+        ready.cells.nominal,
+        ready.buckets,
         np.concatenate([part.sums[:, SENT] for part in parts])[own],
         np.concatenate([part.counts[:, SENT] for part in parts])[own],
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney._support.threads import run_all
 from spinney.growth.binned.binned_rows import Prepared
-from spinney.growth.binned.loops import layout, nodes, score
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.grow import Task, work_on
 from spinney.growth.binned.loops.layout import Cells, Workspace, workspace_for
 from spinney.growth.binned.loops.nodes import cut
@@ -53,14 +53,11 @@ class Meeting:
         if node.lines is None:
             self.together(Task.COUNT)
             node.lines = self.works[0].lines
-        chosen, work = self.best()
-        if chosen < 0:
-            return None
-        if self.do(Task.SPLIT, work, chosen, chosen, 0.0) < 0:
+        chosen, work = self.best(), self.works[0]
+        if chosen < 0 or self.do(Task.SPLIT, work, chosen, chosen, 0.0) < 0:
             return None
         if node.n_rows >= self.ready.rules.runners_up:
-            for each, part in zip(self.works, self.ranges, strict=True):
-                self.do(Task.RUNNERS_UP, each, *part, 0.0)
+            self.do(Task.RUNNERS_UP, work, 0, len(self.ready.cells.n_bins), 0.0)
         lines = cut(search.listed, stack.state[nodes.LISTED])
         runners_up = cut(search.runners_up, stack.state[nodes.RECORDED])
         return Grown(search.shape, lines, runners_up)
@@ -83,21 +80,21 @@ class Meeting:
         self.share_counts(left, right)
         return left, right
 
-    def best(self) -> tuple[int, Workspace]:
-        """Return the attribute whose split is best, -1 for none, and where it is."""
+    def best(self) -> int:
+        """Return the attribute whose split is best, -1 for none.
+
+        What all threads found is then with the first of them.
+        """
         self.together(Task.EDGES)
         pairs = list(zip(self.works, self.ranges, strict=True))
         scores = [work.cuts[slice(*part), layout.SCORE] for work, part in pairs]
         floor = float(np.concatenate(scores).max())
         self.together(Task.INSIDE, floor)
-        totals, kind = self.node.weights, self.ready.rules.kind
-        slack = 1e-12 * float(totals[3] if kind == score.SQUARES else totals.sum())
-        best, chosen, where = -np.inf, -1, self.works[0]
+        all_found = self.works[0]
         for work, part in pairs:
-            for a in range(*part):
-                if work.cuts[a, layout.SCORE] > best + slack:
-                    best, chosen, where = work.cuts[a, layout.SCORE], a, work
-        return chosen, where
+            own = slice(*part)
+            all_found.cuts[own], all_found.masks[own] = work.cuts[own], work.masks[own]
+        return self.do(Task.CHOOSE, all_found, 0, 0, 0.0)
 
     def share_counts(self, left: Stretch, right: Stretch) -> None:
         """Count the smaller branch; the larger one has what remains."""

@@ -1,6 +1,6 @@
 """The splits that lost at large nodes of a tree that kernels grew."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
-from spinney.growth.binned.binned_arrays import moments_of, questions_of
+from spinney.growth.binned.binned_arrays import Buckets, moments_of, questions_of
 from spinney.growth.binned.loops.nodes import (
     ABOVE,
     CUT_HIGH,
@@ -25,6 +25,7 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.trees import Candidate, CountTable, QuestionArrays
+from spinney.trees.criteria import Criterion
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,7 @@ class GrownRivals:
     lines: Lines
     schema: Schema
     recipe: Recipe
+    buckets: Buckets
 
     def of(self, node: int) -> tuple[Candidate, ...]:
         """Return those of a node, by attribute."""
@@ -64,12 +66,15 @@ class GrownRivals:
         else:
             numeric = self.schema.target.is_numeric
             counted = by_code(self.lines, self.records.whole[at], away, numeric=numeric)
-        return Candidate(split, counted, gain, gain, exact)
+        numeric = self.schema.target.is_numeric
+        criterion = self.recipe.measure(numeric=numeric)
+        return with_merit(Candidate(split, counted, gain, gain, exact), criterion)
 
     @cached_property
     def _questions(self) -> QuestionArrays:
         """The splits."""
-        return QuestionArrays(**questions_of(self.records, self.lines, self.schema))
+        asked = questions_of(self.records, self.lines, self.schema, self.buckets)
+        return QuestionArrays(**asked)
 
     @cached_property
     def _facts(self) -> list[tuple[int | None, bool, float]]:
@@ -137,6 +142,13 @@ class _Sides(NamedTuple):
     missing: Floats
     missing_rows: Integers
     shares: Floats
+
+
+def with_merit(candidate: Candidate, criterion: Criterion) -> Candidate:
+    """Return a split with its merit, where that is the gain over something."""
+    if criterion.per is None:
+        return candidate
+    return replace(candidate, merit=float(criterion.merit(candidate.branches)))
 
 
 def by_code(

@@ -30,7 +30,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe
-from spinney.search import Draws
+from spinney.search import Draws, policy_named
 from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, arrays_of, parted
 
@@ -149,7 +149,7 @@ class _Nursery:
         # Shares are of a bag's weight: of each its own where bags differ.
         shares = recipe.has_shares and self.bags.weight is None
         limited = recipe.max_leaves is not None or recipe.pruning != "none"
-        plain = settings.extra_random or shares or limited
+        plain = settings.extra_random or shares or limited or _asks_bag(recipe)
         numbered = with_levels_as_numbers(self.rows)
         if not plain and can_grow_binned(numbered, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
@@ -188,7 +188,8 @@ class _Nursery:
         from spinney.growth.binned.binned_arrays import arrays_of_grown
 
         assert self.coded is not None
-        return compact(arrays_of_grown(shape, lines, self.coded.schema, self.recipe))
+        grown = shape, lines, self.coded.schema, self.recipe
+        return compact(arrays_of_grown(*grown, {}))
 
     def _bag(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
@@ -243,3 +244,9 @@ class _Nursery:
         tree = grow_tree(source, self.recipe, Options(draws=draws))
         pruned = pruned_after_growing(tree, source, recipe=self.recipe).tree
         return compact(arrays_of(pruned))
+
+
+def _asks_bag(recipe: Recipe) -> bool:
+    """Return whether all rows of a bag together say what a split may be."""
+    asks = policy_named(recipe.missing).by_root or recipe.bucketing is not None
+    return asks or recipe.min_deviation > 0 or recipe.criterion == "gain_ratio"

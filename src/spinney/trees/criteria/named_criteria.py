@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
     from spinney.trees.counts import CountTable
 
+# The variance κm, with m = Σwy² / Σw, is known to some roundings u ≈ 1e-16 of m; below
+# κ = 1e-12 it counts as 0 (``spread_of``). So its square root is known to
+# u κ^(−1/2) / 2 ≤ 1e-10 of √m, well within this tolerance, but its fifth root to
+# u κ^(−4/5) / 5 ≤ 1e-7 of the unit, and within it from κ ≈ 1e-9 on: numbers of a branch
+# that vary by less than 3e-5 of their distance from the origin. A wider tolerance would
+# take the first of unlike cuts. Attributes that divide the rows alike tie all the same,
+# as the sums of both are made in one order (``TableStack.by_branch``).
 OF_ROOTS = 1e-9
 
 

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops import nodes, score
+from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.draw import mixed
 from spinney.growth.binned.loops.nodes import tally
 from spinney.growth.binned.loops.row_words import word_of
+from spinney.growth.binned.loops.score import of_numbers
 
 
 class Bags(NamedTuple):
@@ -52,7 +53,7 @@ def begin_tree(search, tree):
         often = times[tree, row]
         if often == 0:
             continue
-        own = ZERO if kind == score.SQUARES else np.int64(classes[row])
+        own = ZERO if of_numbers(kind) else np.int64(classes[row])
         if len(base):
             weights[row] = often * base[row]
             rows[n] = word_of(row, own, ZERO)

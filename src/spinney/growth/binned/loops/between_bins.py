@@ -12,7 +12,9 @@ from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.score import (
     add_missing,
     bound_inside,
+    of_numbers,
     own_size,
+    score_of_cut,
     size_of,
 )
 
@@ -48,7 +50,7 @@ def run(kind, lines, a, n_bins, floats, vectors):
         floats[layout.SUMS + c, last + 1], floats[layout.SUMS + d, last + 1] = one, two
     for b in range(first, last + 2):
         floats[layout.SIZES, b] = 0.0
-    for c in range(1 if kind == score.SQUARES else width):
+    for c in range(1 if of_numbers(kind) else width):
         for b in range(first, last + 2):
             floats[layout.SIZES, b] += floats[layout.SUMS + c, b]
     floats[layout.SIZES, n_bins] = floats[layout.SIZES, last + 1]
@@ -106,33 +108,30 @@ def _score_edges(kind, begin, end, absent, trial, work):
         for b in range(begin, end):
             if b > begin and sizes[b] == sizes[b - 1]:
                 scores[b] = scores[b - 1]
-                continue
-            reached, rest = 0.0, everything - sizes[b]
-            for c in range(vectors.shape[1]):
-                here, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, end]
-                left = here + vectors[on_left, c]
-                right = total + vectors[on_right, c] - here
-                if left > 0:
-                    reached += left * np.log2(left)
-                if right > 0:
-                    reached += right * np.log2(right)
-            if rest > 0:
-                reached -= rest * np.log2(rest)
-            scores[b] = reached - left_sizes[b] * np.log2(left_sizes[b])
+            else:
+                _set_sides(end, b, absent, trial, floats, vectors)
+                scores[b] = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
 
 
 @kernel
-def _are_heavy(rules, n_bins, b, absent, trial, floats, vectors):
-    """Return whether both sides of the cut before a bin weigh enough."""
-    if rules.least_branch <= 0:
-        return True
+def _set_sides(end, b, absent, trial, floats, vectors):
+    """Set ONE and OTHER to the sides of the cut before a bin, missing rows on one."""
     on_left, on_right = _sides_of_missing(absent, trial)
     for c in range(vectors.shape[1]):
-        left, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, n_bins]
+        left, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, end]
         vectors[layout.ONE, c] = left + vectors[on_left, c]
         vectors[layout.OTHER, c] = total - left + vectors[on_right, c]
+
+
+@kernel
+def _are_heavy(rules, n_bins, b, absent, trial, work):
+    """Return whether both sides of the cut before a bin weigh enough."""
+    least, vectors = work.limits[layout.LEAST], work.vectors
+    if least <= 0:
+        return True
+    _set_sides(n_bins, b, absent, trial, work.floats, vectors)
     one = own_size(rules, vectors, layout.ONE)
-    return min(one, own_size(rules, vectors, layout.OTHER)) >= rules.least_branch
+    return min(one, own_size(rules, vectors, layout.OTHER)) >= least
 
 
 @kernel
@@ -147,7 +146,7 @@ def best_edge(rules, a, n_bins, first, last, absent, slack, work):
         for trial in range(trials):
             reached = floats[layout.SCORES + trial, b]
             if reached > best + slack and _are_heavy(
-                rules, n_bins, b, absent, trial, floats, vectors
+                rules, n_bins, b, absent, trial, work
             ):
                 best, at, side = reached, b, (trial if absent else -1)
     if at < 0:
@@ -175,12 +174,17 @@ def greatest_bound(rules, n_bins, first, last, absent, work):
 
 
 @kernel
-def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
-    """Mark the bins that may hold a cut of this score, and return how many do."""
+def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, slack, work):
+    """Mark the bins that may hold a cut of this score, and return how many do.
+
+    After the best edge, a cut must be better than that one.
+    """
     kind, vectors, floats = rules.kind, work.vectors, work.floats
     for b in range(n_bins):
         work.wholes[layout.OPENED, b] = 0
-    width, number, tried = vectors.shape[1], 0, rules.least_branch <= 0
+    width, number, tried = vectors.shape[1], 0, work.limits[layout.LEAST] <= 0
+    lower, edge = floor, work.cuts[a, layout.BIN]
+    higher = max(floor, work.cuts[a, layout.SCORE] + slack / 2)
     for trial in range(2 if absent else 1):
         quick = kind == score.GINI and width == 2
         if quick:
@@ -189,6 +193,9 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
             wide = floats[layout.SIZES, b + 1] - floats[layout.SIZES, b] > rules.single
             if not wide or work.wholes[layout.OPENED, b] == 1:
                 continue
+            if of_numbers(kind) and not _can_cut(n_bins, b, work):
+                continue
+            floor = higher if b > edge else lower
             if quick:
                 bound = floats[layout.SCORES, b]
             else:
@@ -204,6 +211,14 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
                 work.wholes[layout.OPENED, b] = 1
                 number += 1
     return number
+
+
+@kernel
+def _can_cut(n_bins, b, work):
+    """Return whether a cut inside a bin of numbers can leave enough on both sides."""
+    least, sizes = work.limits[layout.LEAST], work.floats[layout.SIZES]
+    away = work.vectors[layout.AWAY, 0]
+    return min(sizes[b + 1], sizes[n_bins] - sizes[b]) + away >= least
 
 
 @kernel

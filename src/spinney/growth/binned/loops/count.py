@@ -4,13 +4,14 @@ import numpy as np
 
 from spinney._support.jit.compile import kernel
 from spinney._support.jit.prefetch import prefetch
-from spinney.growth.binned.loops import layout, score
+from spinney.growth.binned.loops import layout
 from spinney.growth.binned.loops.row_words import (
     class_of,
     half_of,
     number_of,
     weight_of,
 )
+from spinney.growth.binned.loops.score import of_numbers
 
 AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
@@ -26,7 +27,7 @@ def count(search, start, stop, first, last, lines):
     two = search.labels.halves
     for a in range(first, last):
         clear(n_bins[a], a, two, rules.width, lines, words)
-    if rules.kind == score.SQUARES:
+    if of_numbers(rules.kind):
         count_moments(search, start, stop, first, last, lines)
     elif two:
         count_halves(search, start, stop, first, last)
@@ -148,7 +149,7 @@ def count_drawn(search, start, stop, first, n, lines):
                     kept[np.uint64(k), np.uint64(i - start)] = b
             continue
         weight = weight_of(labels, word)
-        if rules.kind == score.SQUARES:
+        if of_numbers(rules.kind):
             number = labels.numbers[row]
             moved = weight * number
             side = 1 if number > 0 else 2

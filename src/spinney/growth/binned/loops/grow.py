@@ -26,15 +26,17 @@ from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.bags import Bags, begin_tree
+from spinney.growth.binned.loops.choose import choose
 from spinney.growth.binned.loops.count import count
 from spinney.growth.binned.loops.nodes import open_node, push, reason_to_stop
 from spinney.growth.binned.loops.row_words import RowWords
 from spinney.growth.binned.loops.runners_up import record_runners_up
+from spinney.growth.binned.loops.score import slack_of
 from spinney.growth.binned.loops.search import (
+    open_bins,
     search_edges,
-    search_inside,
     search_node,
-    slack_of,
+    weigh_node,
 )
 from spinney.growth.binned.loops.split import gains, split_node
 
@@ -47,8 +49,9 @@ class Task(IntEnum):
     COUNT = 2
     EDGES = 3
     INSIDE = 4
-    SPLIT = 5
-    RUNNERS_UP = 6
+    CHOOSE = 5
+    SPLIT = 6
+    RUNNERS_UP = 7
 
 
 class Search(NamedTuple):
@@ -184,11 +187,11 @@ def grow_trees(search):
 
 @entry
 def work_on(search, task, first, last, floor):
-    """Do a task; return where the right rows begin after SPLIT, -1 without one.
+    """Do a task; return what CHOOSE chose, and where the right rows begin after SPLIT.
 
-    COUNT, EDGES, INSIDE and RUNNERS_UP are about the attributes from ``first`` to
-    ``last`` of the node at the bottom of the stack, whose counts are ``work.lines``;
-    SPLIT is about its attribute ``first``.
+    -1 without one. COUNT, EDGES, INSIDE and RUNNERS_UP are about the attributes from
+    ``first`` to ``last`` of the node at the bottom of the stack, whose counts are
+    ``work.lines``; CHOOSE is about all of them, SPLIT about its attribute ``first``.
     """
     search = reference(search)
     if task == Task.GROW:
@@ -202,14 +205,16 @@ def work_on(search, task, first, last, floor):
     if task == Task.COUNT:
         count(search, begin, end, first, last, lines)
         return -1
+    if task == Task.CHOOSE:
+        return choose(search, ZERO, len(search.cells.n_bins))
     slack = slack_of(rules.kind, stack.weights, ZERO)
+    weigh_node(search, ZERO)
     if task == Task.EDGES:
         for a in range(first, last):
             search_edges(search, lines, a, slack)
     elif task == Task.INSIDE:
         for a in range(first, last):
-            search_inside(search, begin, end, lines, a, floor - 3 * slack, slack)
-            floor = max(floor, search.work.cuts[a, layout.SCORE])
+            floor = open_bins(search, begin, end, lines, a, floor, slack)
     elif task == Task.RUNNERS_UP:
         chosen = np.int64(search.shape.whole[0, nodes.ATTRIBUTE])
         record_runners_up(search, ZERO, ZERO, first, last, chosen, False, lines)

@@ -41,7 +41,7 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
         varies |= floats[layout.PART_LOW, part] < floats[layout.PART_HIGH, part]
         if _beside(part, share, n_bins, work) >= 0:
             varies = True
-            improve(rules, absent, slack, work.cuts, inner, work.vectors)
+            improve(rules, absent, slack, work, inner)
     floor = max(floor, work.cuts[inner, layout.SCORE] - 3 * slack)
     kept = _keep_rows(rules, n, n_parts, n_bins, absent, floor, work)
     sort(work.keys, None, kept, work.wholes[layout.WAITING])
@@ -69,7 +69,7 @@ def _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work):
             scan_sorted(rules, begin, end, labels, absent, slack, work, inner, b)
             begin = end
         after = _beside(part, share, n_bins, work)
-        if after >= 0 and improve(rules, absent, slack, cuts, inner, work.vectors):
+        if after >= 0 and improve(rules, absent, slack, work, inner):
             cuts[inner, layout.BIN] = b
             cuts[inner, layout.LOW] = work.floats[layout.PART_HIGH, part]
             cuts[inner, layout.HIGH] = work.floats[layout.PART_LOW, after]
@@ -156,7 +156,7 @@ def _beside(part, share, n_bins, work):
 def _keep_rows(rules, n, n_parts, n_bins, absent, floor, work):
     """Keep the rows of the parts that may hold a better cut, and return how many."""
     wholes, floats, vectors = work.wholes, work.floats, work.vectors
-    tried = rules.least_branch <= 0
+    tried = work.limits[layout.LEAST] <= 0
     for part in range(n_parts):
         wholes[layout.KEPT, part] = 0
         if floats[layout.PART_LOW, part] >= floats[layout.PART_HIGH, part]:

@@ -21,6 +21,10 @@ LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 # missing rows.
 SCORE, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
 
+# What ``limits`` has: the weight of the node, and the least that a side of a cut of the
+# attribute at hand must weigh; both as ``own_size`` weighs.
+WEIGHT, LEAST = np.arange(2)
+
 # Lines of ``order``.
 PLACE, DRAWN, LINE_OF = np.arange(3)
 
@@ -81,12 +85,17 @@ class Rules(NamedTuple):
     """What a search is to know.
 
     ``tries`` attributes that vary are searched at a node. A node of up to ``small``
-    rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
+    rows is sorted. ``single`` is what a bin of one row weighs at most. ``exact`` says
+    that cuts inside of bins count, which are no buckets then. ``tally`` says
     that rows are to be counted, since their weights do not tell how many there are;
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
     Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then
     take ``listing`` lines of codes. Limits on weights are those of weights times
-    ``own``, by class: what they were before costs altered them. Rows whose value is
+    ``own``, by class: what they were before costs altered them. A side weighs more than
+    ``branch_share`` of its node; that of a cut between numbers as much as ``cut_share``
+    of what is known, or MOST_IN_SIDE. A node whose numbers deviate less than
+    ``least_deviation`` is a leaf. Attributes compete by the gain, or, ``by_ratio``, by
+    the gain ratio, if they gain the average less ``below_average``. Rows whose value is
     missing count on the better side of a cut, or stay ``apart``: they count on none,
     and others say where they go.
     """
@@ -106,6 +115,11 @@ class Rules(NamedTuple):
     runners_up: int
     listing: int
     own: NDArray[np.float64]
+    branch_share: float
+    cut_share: float
+    least_deviation: float
+    by_ratio: bool
+    below_average: float
     apart: bool
 
 
@@ -115,6 +129,7 @@ class Workspace(NamedTuple):
     ``order`` has the attributes in the order of their draw, what was drawn, and by
     attribute which line of ``gathered`` has its codes in the order of rows, or -1.
     ``keys``, ``members``, ``owners`` and ``values`` are of the rows that are sorted.
+    ``limits`` are those of the node.
     """
 
     order: NDArray[np.int64]
@@ -131,6 +146,7 @@ class Workspace(NamedTuple):
     owners: NDArray[np.uint16]
     values: NDArray[np.float64]
     gathered: NDArray[np.uint8]
+    limits: NDArray[np.float64]
 
 
 def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
@@ -156,4 +172,5 @@ def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
         np.empty(size, np.uint16),
         np.empty(size),
         np.empty((drawn, n_rows), np.uint8),
+        np.zeros(2),
     )

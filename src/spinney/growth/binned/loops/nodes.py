@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops import layout, score
+from spinney.growth.binned.loops import layout
 from spinney.growth.binned.loops.draw import key_of_branch
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
-from spinney.growth.binned.loops.score import own_size, score_of
+from spinney.growth.binned.loops.score import SQUARES, of_numbers, own_size, score_of
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
-INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
+INNER, PURE, DEPTH, ROWS_TO_SPLIT, DEVIATION = range(5)
+IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(5, 8)
 
 # Columns of what waits: where its rows begin and end, its depth, parent, branch, and
 # which of the kept counts are its own, or -1. Once it is split: where the rows of its
@@ -186,15 +187,24 @@ def reason_to_stop(rules, stack, top):
         return DEPTH
     if own_size(rules, stack.weights, top) < rules.least_node:
         return ROWS_TO_SPLIT
+    if rules.least_deviation > 0:
+        spread = _spread(stack.weights, top) / stack.weights[top, 0]
+        if np.sqrt(spread) < rules.least_deviation:
+            return DEVIATION
     return INNER
+
+
+@kernel
+def _spread(weights, at):
+    """Return Σw(y − mean)² of moments."""
+    return max(weights[at, 3] - score_of(SQUARES, weights, at), 0.0)
 
 
 @kernel
 def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
-    if kind == score.SQUARES:
-        rest = weights[at, 3] - score_of(kind, weights, at)
-        return counts[at, 0] == 1 or rest <= 1e-12 * weights[at, 3]
+    if of_numbers(kind):
+        return counts[at, 0] == 1 or _spread(weights, at) <= 1e-12 * weights[at, 3]
     present = 0
     for c in range(counts.shape[1]):
         present += counts[at, c] > 0

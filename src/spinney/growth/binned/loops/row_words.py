@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.binned.loops import score
 from spinney.growth.binned.loops.layout import Labels
+from spinney.growth.binned.loops.score import of_numbers
 
 RowWords = NDArray[np.uint64]
 
@@ -76,7 +76,7 @@ def half_of(labels, word):
 def add_row(kind, labels, word, vectors, at):
     """Add the weight of a row to that of its class, or its moments to those."""
     weight = weight_of(labels, word)
-    if kind == score.SQUARES:
+    if of_numbers(kind):
         number = labels.numbers[number_of(word)]
         moved = weight * number
         vectors[at, 0] += weight

@@ -4,7 +4,8 @@ A rival is recorded with the best of its cuts that were looked at. Those are all
 where an attribute has one value a bin, and where a node was sorted; else those between
 bins, and inside the bins that might have held the split that won. To look into the
 others would take many times as long as the tree. An attribute whose rows are all in one
-bin that was not looked into is no rival.
+bin that was not looked into is no rival. Of buckets every cut is looked at, but not the
+numbers beside it, so that these are not exact.
 
 Every row weighs 1 here: else those beside each cut would have to be counted again, and
 no lost are kept.
@@ -18,8 +19,9 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
+from spinney.growth.binned.loops.choose import gain_of
 from spinney.growth.binned.loops.nodes import list_codes
-from spinney.growth.binned.loops.score import score_of, size_of
+from spinney.growth.binned.loops.score import size_of
 
 
 @kernel
@@ -29,21 +31,19 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
     listed, lost, work = search.listed, search.runners_up, search.work
     kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
     begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
-    size = size_of(kind, stack.weights, top)
-    undivided = score_of(kind, stack.weights, top)
     n_counts = stack.counts.shape[1]
     for a in range(first, last):
         if a == chosen or cuts[a, layout.SCORE] == -np.inf:
             continue
         at = state[nodes.RECORDED]
         lost.whole[at, nodes.ATTRIBUTE], lost.whole[at, nodes.ABOVE] = a, here
-        lost.whole[at, nodes.EXACT] = is_sorted or cells.column[a] < 0
+        every_cut = is_sorted and rules.exact
+        lost.whole[at, nodes.EXACT] = every_cut or cells.column[a] < 0
         lost.whole[at, nodes.LINE] = state[nodes.LISTED]
         lost.whole[at, nodes.LINES] = 0
         lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
-        gain = (cuts[a, layout.SCORE] - undivided) / size
-        lost.real[at, nodes.GAIN] = max(gain, 0.0)
-        _record_ends(kind, cells, a, lines, cuts, lost, at)
+        lost.real[at, nodes.GAIN] = gain_of(search, top, a)
+        _record_ends(rules, cells, a, lines, cuts, lost, at)
         for c in range(2 * width):
             lost.weights[at, c] = cuts[a, layout.TOTALS + c]
         for c in range(n_counts):
@@ -62,13 +62,16 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
 
 
 @kernel
-def _record_ends(kind, cells, a, lines, cuts, lost, at):
-    """Set the values beside a cut; beside one between bins of numbers, the edge."""
+def _record_ends(rules, cells, a, lines, cuts, lost, at):
+    """Set the values beside a cut; beside one between bins of numbers, the edge.
+
+    Of buckets between which none has rows, it is the edge in their middle.
+    """
     low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
-    after = bin_after(kind, cells, a, lines, cuts)
+    after = bin_after(rules.kind, cells, a, lines, cuts)
     if after >= 0:
         b = np.int64(cuts[a, layout.BIN])
-        low, high = cells.edges[a, b], np.nan
+        low, high = cells.edges[a, b if rules.exact else (b + after) >> 1], np.nan
         if cells.column[a] < 0:
             low, high = cells.values[a, b], cells.values[a, after]
     lost.real[at, nodes.CUT_LOW], lost.real[at, nodes.CUT_HIGH] = low, high

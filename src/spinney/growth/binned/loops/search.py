@@ -4,33 +4,55 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney._support.jit.prefetch import prefetch
-from spinney.growth.binned.loops import layout, nodes, score
+from spinney._support.ties import TOLERANCE
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import (
     best_edge,
     greatest_bound,
     mark_bins,
     run,
 )
+from spinney.growth.binned.loops.choose import choose
 from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
 from spinney.growth.binned.loops.row_words import add_row, number_of
-from spinney.growth.binned.loops.score import score_of, size_of
+from spinney.growth.binned.loops.score import (
+    DEVIATION,
+    add_missing,
+    own_size,
+    score_of,
+    score_of_cut,
+    slack_of,
+)
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
 FEW_BINS = 8
+MOST_IN_SIDE = 25.0  # as that of recipes
 
 
 @kernel
-def slack_of(kind, totals, at):
-    """Return by how much the scores of cuts must differ, not to be equal.
+def weigh_node(search, top):
+    """Note the weight of a node, of which its limits are shares."""
+    own = own_size(search.rules, search.stack.weights, top)
+    search.work.limits[layout.WEIGHT] = own
 
-    By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
-    """
-    size = totals[at, 3] if kind == score.SQUARES else size_of(kind, totals, at)
-    return 1e-12 * size
+
+@kernel
+def _set_least(search, a):
+    """Note what a side of a cut of an attribute must weigh; AWAY is what is missing."""
+    rules, limits = search.rules, search.work.limits
+    least, weight = rules.least_branch, limits[layout.WEIGHT]
+    if rules.cut_share > 0 and not search.cells.nominal[a]:
+        known = weight - own_size(rules, search.work.vectors, layout.AWAY)
+        side = min(rules.cut_share * known, MOST_IN_SIDE)
+        least = max(least, side * (1 - TOLERANCE))
+    if rules.branch_share > 0:
+        share = rules.branch_share * weight * (1 + TOLERANCE)
+        least = max(least, np.nextafter(share, np.inf))
+    limits[layout.LEAST] = least
 
 
 @kernel
@@ -58,7 +80,8 @@ def _worth_apart(rules, absent, vectors):
     """Return what scores are to be raised by where missing rows are on no side.
 
     RIGHT is the known rows K. A cut gains (φ(L) + φ(R) − φ(K)) / |T| then, T being all
-    rows: the gain of a score that is greater by φ(T) − φ(K).
+    rows: the gain of a score that is greater by φ(T) − φ(K). That is so of every kind,
+    as each is discounted by |K| / |T|; of TWOING, whose φ is 0, by nothing more.
     """
     if not (absent and rules.apart):
         return 0.0
@@ -89,6 +112,7 @@ def search_edges(search, lines, a, slack):
     first, last, absent, raised = _run(rules, lines, a, n_bins, work)
     if first == last:
         return
+    _set_least(search, a)
     work.cuts[a, layout.BIN] = -1
     if cells.nominal[a]:
         best_subset(rules, lines, a, n_bins, first, last, absent, slack, work)
@@ -109,13 +133,14 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     """
     cells, rules, work = search.cells, search.rules, search.work
     column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
-    if column < 0 or cuts[a, layout.BOUND] < floor:
+    if column < 0 or not rules.exact or cuts[a, layout.BOUND] < floor:
         return
     first, last, absent, raised = _run(rules, lines, a, n_bins, work)
     if first < 0:
         return
+    _set_least(search, a)
     floor -= raised
-    if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
+    if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, slack, work):
         return
     n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
@@ -130,6 +155,19 @@ def search_inside(search, start, stop, lines, a, floor, slack):
         for what in range(layout.BOUND):
             cuts[a, what] = cuts[inner, what]
         _end(a, cuts, work.vectors)
+
+
+@kernel
+def open_bins(search, start, stop, lines, a, floor, slack):
+    """Look inside the bins of an attribute; return the best score so far.
+
+    Where attributes compete by ratio, each must know what it gains itself.
+    """
+    cuts, by_ratio = search.work.cuts, search.rules.by_ratio
+    least = cuts[a, layout.SCORE] if by_ratio else floor
+    search_inside(search, start, stop, lines, a, least - 3 * slack, slack)
+    _score_afresh(search, start, stop, a)
+    return max(floor, cuts[a, layout.SCORE])
 
 
 @kernel
@@ -163,7 +201,8 @@ def _search_small(search, n, top, a, slack):
     """
     cells, labels, rules, work = search.cells, search.labels, search.rules, search.work
     column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
-    if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
+    few = cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)
+    if (column < 0 and few) or (column >= 0 and not rules.exact):
         _count_small(search, n, a)
         search_edges(search, work.lines, a, slack)
         return
@@ -191,15 +230,16 @@ def _search_small(search, n, top, a, slack):
     if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
         return
     cuts[a, layout.BIN] = -1
+    _set_least(search, a)
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
         vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
     raised = _worth_apart(rules, m < n, vectors)
     absent = m < n and not rules.apart
     scan_sorted(rules, ZERO, m, labels, absent, slack, work, a, ZERO)
-    cuts[a, layout.SCORE] += raised
     if cuts[a, layout.SCORE] == -np.inf:
         return
+    cuts[a, layout.SCORE] += raised
     if column < 0:
         # The values were codes: a cut between bins, the next one known.
         cuts[a, layout.BIN], cuts[a, layout.LOW] = cuts[a, layout.LOW], np.nan
@@ -209,6 +249,44 @@ def _search_small(search, n, top, a, slack):
             i += 1
         cuts[a, layout.BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
     _end(a, cuts, vectors)
+
+
+@kernel
+def _score_afresh(search, start, stop, a):
+    """Score the best cut of an attribute by sums over its rows, as attributes compete.
+
+    Only for roots: what a subtraction leaves of a light side has few digits, and roots
+    show it. Rows are added in their own order: attributes that divide them alike tie.
+    """
+    cells, rules, work = search.cells, search.rules, search.work
+    cuts, vectors, column = work.cuts, work.vectors, cells.column[a]
+    if rules.kind < DEVIATION or cuts[a, layout.SCORE] == -np.inf:
+        return
+    last, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
+    for c in range(rules.width):
+        vectors[layout.ONE, c] = vectors[layout.OTHER, c] = 0.0
+        vectors[layout.AWAY, c] = 0.0
+    for i in range(start, stop):
+        word = search.rows[i]
+        code = np.int64(cells.by_attribute[a, number_of(word)])
+        if cells.nominal[a]:
+            left = work.masks[a, code] == 1
+        elif code == last and column >= 0 and low == low:
+            left = cells.numbers[number_of(word), column] <= low
+        else:
+            left = code <= last
+        side = layout.ONE if left else layout.OTHER
+        if code == layout.ABSENT:
+            side = layout.AWAY
+        add_row(rules.kind, search.labels, word, vectors, side)
+    for c in range(rules.width):
+        known = vectors[layout.ONE, c] + vectors[layout.OTHER, c]
+        vectors[layout.RIGHT, c] = known
+    absent = vectors[layout.AWAY, 0] > 0
+    if absent and not rules.apart:
+        add_missing(vectors, layout.ONE + np.int64(cuts[a, layout.MISSING]))
+    reached = score_of_cut(rules.kind, vectors, layout.ONE, layout.OTHER)
+    cuts[a, layout.SCORE] = reached + _worth_apart(rules, absent, vectors)
 
 
 @kernel
@@ -230,9 +308,9 @@ def _count_small(search, n, a):
 @kernel
 def _varies_inside(search, start, stop, a):
     """Return whether an attribute varies, all of whose rows are in one bin."""
-    cells, rows, cuts = search.cells, search.rows, search.work.cuts
+    cells, rows = search.cells, search.rows
     column = cells.column[a]
-    if column < 0 or cuts[a, layout.BIN] == cuts[a, layout.BIN]:
+    if column < 0:
         return False
     known = np.nan
     for i in range(start, stop):
@@ -273,12 +351,13 @@ def search_node(search, top, lines, counted):
     slack = slack_of(rules.kind, stack.weights, top)
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
+    weigh_node(search, top)
     if small:
         for i in range(stop - start):
             work.members[i] = search.rows[start + i]
     elif not counted and not sampled:
         count(search, start, stop, ZERO, p, lines)
-    best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
+    floor, front, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
     while drawn < p and varying < rules.tries:
         if sampled and drawn == at_hand:
             # As many as are still wanted are drawn and counted together.
@@ -292,29 +371,26 @@ def search_node(search, top, lines, counted):
         if small:
             n, order[layout.LINE_OF, a] = stop - start, -1
             _search_small(search, n, top, a, slack)
+            _score_afresh(search, start, stop, a)
         else:
             search_edges(search, lines, a, slack)
-            if sampled and _varies_inside(search, start, stop, a):
+            unknown = cuts[a, layout.BIN] != cuts[a, layout.BIN]
+            if sampled and unknown and _varies_inside(search, start, stop, a):
                 cuts[a, layout.BIN] = -1
-        here = cuts[a, layout.SCORE]
         varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
-        # Of equals the first column wins, in whatever order they are drawn.
-        if here > best + slack or (a < chosen and here >= best - slack):
-            best, chosen = here, a
-    if not small and rules.exact:
+        if cuts[a, layout.SCORE] > floor:
+            floor, front = cuts[a, layout.SCORE], a
+    if not small:
         # The best so far is opened first: what it gains, the others need not try.
-        floor, front, best, chosen = best, chosen, -np.inf, -1
         for i in range(-1, drawn):
             a = front if i < 0 else order[layout.PLACE, i]
-            if a < 0 or (i >= 0 and a == front):
-                continue
-            low = floor - 3 * slack
-            search_inside(search, start, stop, lines, a, low, slack)
-            here = cuts[a, layout.SCORE]
-            varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
-            floor = max(floor, here)
-            if here > best + slack or (a < chosen and here >= best - slack):
-                best, chosen = here, a
+            if a >= 0 and (i < 0 or a != front):
+                floor = open_bins(search, start, stop, lines, a, floor, slack)
+                varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
+    chosen = choose(search, top, drawn)
+    if varying == 0 and not rules.exact:
+        for a in range(p):
+            varying += _varies_inside(search, start, stop, a)
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
             _exchange(order, i, order[layout.DRAWN, i])

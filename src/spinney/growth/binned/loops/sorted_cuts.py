@@ -5,6 +5,7 @@ from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import class_of, number_of, weight_of
 from spinney.growth.binned.loops.score import (
     add_missing,
+    of_numbers,
     own_size,
     score_of_cut,
     size_of,
@@ -15,18 +16,19 @@ MOST_EXACT = 2.0**53
 
 
 @kernel
-def improve(rules, absent, slack, cuts, at, vectors):
+def improve(rules, absent, slack, work, at):
     """Note the cut between LEFT and RIGHT if it is better than what was found."""
-    kind, better = rules.kind, False
+    kind, better, least = rules.kind, False, work.limits[layout.LEAST]
+    cuts, vectors = work.cuts, work.vectors
     for trial in range(2 if absent else 1):
         for c in range(vectors.shape[1]):
             vectors[layout.ONE, c] = vectors[layout.LEFT, c]
             vectors[layout.OTHER, c] = vectors[layout.RIGHT, c]
         if absent:
             add_missing(vectors, layout.ONE + trial)
-        if rules.least_branch > 0:
+        if least > 0:
             one = own_size(rules, vectors, layout.ONE)
-            if min(one, own_size(rules, vectors, layout.OTHER)) < rules.least_branch:
+            if min(one, own_size(rules, vectors, layout.OTHER)) < least:
                 continue
         reached = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
         if reached > cuts[at, layout.SCORE] + slack:
@@ -47,7 +49,7 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
     LEFT and RIGHT are what lies beside the first key to begin with: nothing and all
     for a whole node, and what the other bins have for the rows of one bin.
     """
-    kind, least = rules.kind, rules.least_branch
+    kind, least = rules.kind, work.limits[layout.LEAST]
     keys, values, cuts, vectors = work.keys, work.values, work.cuts, work.vectors
     left_size = size_of(kind, vectors, layout.LEFT)
     right_size = size_of(kind, vectors, layout.RIGHT)
@@ -66,7 +68,7 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
         here, after = after, place_of(keys[i + 1])
         word = work.members[here]
         weight = weight_of(labels, word)
-        if kind == score.SQUARES:
+        if of_numbers(kind):
             number = labels.numbers[number_of(word)]
             moved, side = weight * number, 1 if number > 0 else 2
             vectors[layout.LEFT, 0] += weight
@@ -74,6 +76,7 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
             vectors[layout.LEFT, 3] += moved * number
             vectors[layout.RIGHT, 0] -= weight
             vectors[layout.RIGHT, side] -= moved
+            vectors[layout.RIGHT, 3] -= moved * number
         else:
             c = class_of(word)
             if quick:
@@ -93,7 +96,7 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
             best = reached + slack
             for c in range(vectors.shape[1]):
                 vectors[layout.BEST, c] = vectors[layout.LEFT, c]
-        elif not improve(rules, absent, slack, cuts, at, vectors):
+        elif not improve(rules, absent, slack, work, at):
             continue
         cuts[at, layout.BIN] = at_bin
         cuts[at, layout.LOW], cuts[at, layout.HIGH] = values[here], values[after]

@@ -3,11 +3,12 @@
 import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops import layout, nodes, score
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
+from spinney.growth.binned.loops.choose import gain_of
 from spinney.growth.binned.loops.nodes import count_sides, infer_sides, list_codes
 from spinney.growth.binned.loops.row_words import number_of
-from spinney.growth.binned.loops.score import score_of, size_of
+from spinney.growth.binned.loops.score import of_numbers
 
 
 @kernel
@@ -82,10 +83,7 @@ def set_aside(search, start, stop, a):
 @kernel
 def gains(search, top, here, a):
     """Record the best split of a node; return whether it gains enough."""
-    rules, shape, stack = search.rules, search.shape, search.stack
-    size = size_of(rules.kind, stack.weights, top)
-    gain = search.work.cuts[a, layout.SCORE] - score_of(rules.kind, stack.weights, top)
-    gain = max(gain / size, 0.0)
+    rules, shape, gain = search.rules, search.shape, gain_of(search, top, a)
     if gain < rules.min_gain * (1 - 1e-12):
         shape.whole[here, nodes.REASON] = nodes.MIN_GAIN
         return False
@@ -101,7 +99,7 @@ def split_node(search, top, a, lines):
     begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
     cuts, here = search.work.cuts, stack.state[nodes.DONE]
     middle = partition(search, begin, end, a, lines)
-    if rules.kind == score.SQUARES or not rules.subtract:
+    if of_numbers(rules.kind) or not rules.subtract:
         count_sides(search, begin, middle, end, a)
     else:
         infer_sides(search, begin, middle, end, a, top)

@@ -1,7 +1,8 @@
 """The best two subsets of the codes of a nominal attribute at a node."""
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops import layout, score
+from spinney.growth.binned.loops import layout
+from spinney.growth.binned.loops.score import of_numbers
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve
 
@@ -26,15 +27,15 @@ def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
         if floats[layout.SUMS + c, n_codes] > 0:
             present += 1
             last_class = c
-    two = rules.kind == score.SQUARES or present <= 2
-    free = rules.least_branch <= 0 and not absent
+    two = of_numbers(rules.kind) or present <= 2
+    free = work.limits[layout.LEAST] <= 0 and not absent
     if k <= ENUMERATED and not (two and free):
         _enumerate(rules, lines, a, n_codes, k, absent, slack, work)
         return
     for i in range(k):
         code = work.wholes[layout.CODES, i]
         above = lines[a, code, last_class]
-        if rules.kind == score.SQUARES:
+        if of_numbers(rules.kind):
             above = lines[a, code, 1] + lines[a, code, 2]
         size = floats[layout.SIZES, code + 1] - floats[layout.SIZES, code]
         work.values[i] = above / size
@@ -65,7 +66,7 @@ def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
             here = lines[a, codes[layout.CODES, place], c]
             vectors[one, c] += here
             vectors[other, c] -= here
-        if improve(rules, absent, slack, work.cuts, a, vectors):
+        if improve(rules, absent, slack, work, a):
             chosen, best_one = i, one
     if chosen < 0:
         return
@@ -89,7 +90,7 @@ def _enumerate(rules, lines, a, n_codes, k, absent, slack, work):
                     left += lines[a, codes[layout.CODES, i], c]
             vectors[layout.LEFT, c] = left
             vectors[layout.RIGHT, c] = work.floats[layout.SUMS + c, n_codes] - left
-        if improve(rules, absent, slack, work.cuts, a, vectors):
+        if improve(rules, absent, slack, work, a):
             chosen = number
     if chosen < 0:
         return
