@@ -201,3 +201,19 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
             )
     columns = [np.where(random.random(80) < 0.3, np.nan, c) for c in (*cells.T, codes)]
     np.testing.assert_allclose(quick.outputs(columns, 80), plain.outputs(columns, 80))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("seed", [52, 56, 57])
+def test_the_best_cut_is_inside_a_bin_after_the_best_edge(seed, n_classes):
+    # Scores are raised by what missing rows leave out, and bins are opened by the same.
+    random = np.random.default_rng(seed)
+    hidden = random.normal(size=281)
+    cells = np.where(random.random(281) < 0.1, np.nan, hidden)
+    classes = np.clip(np.round(hidden + 1), 0, n_classes - 1).astype(np.int64)
+    target = Target("y", tuple("abc"[:n_classes]))
+    schema = Schema((Attribute("x", "numeric"),), target)
+    training = TrainingSet(schema, (cells,), classes, None)
+    recipe = RECIPES["cart"].changed(surrogates=0, max_depth=1)
+    plain = grow_tree(training.source(), recipe)
+    same_tree(plain, crowd.grow(training, recipe), same_node)

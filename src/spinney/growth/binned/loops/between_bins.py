@@ -184,7 +184,8 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, slack, work):
         work.wholes[layout.OPENED, b] = 0
     width, number, tried = vectors.shape[1], 0, work.limits[layout.LEAST] <= 0
     lower, edge = floor, work.cuts[a, layout.BIN]
-    higher = max(floor, work.cuts[a, layout.SCORE] + slack / 2)
+    best = work.cuts[a, layout.SCORE] - work.limits[layout.RAISED]
+    higher = max(floor, best + slack / 2)
     for trial in range(2 if absent else 1):
         quick = kind == score.GINI and width == 2
         if quick:

@@ -22,8 +22,9 @@ LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 SCORE, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
 
 # What ``limits`` has: the weight of the node, and the least that a side of a cut of the
-# attribute at hand must weigh; both as ``own_size`` weighs.
-WEIGHT, LEAST = np.arange(2)
+# attribute at hand must weigh; both as ``own_size`` weighs. Then what the scores of the
+# attribute are raised by where missing rows are on no side.
+WEIGHT, LEAST, RAISED = np.arange(3)
 
 # Lines of ``order``.
 PLACE, DRAWN, LINE_OF = np.arange(3)
@@ -172,5 +173,5 @@ def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
         np.empty(size, np.uint16),
         np.empty(size),
         np.empty((drawn, n_rows), np.uint8),
-        np.zeros(2),
+        np.zeros(3),
     )

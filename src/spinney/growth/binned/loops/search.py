@@ -99,7 +99,7 @@ def _run(rules, lines, a, n_bins, work):
     first, last, absent = run(kind, lines, a, n_bins, floats, vectors)
     for c in range(rules.width):
         vectors[layout.RIGHT, c] = floats[layout.SUMS + c, n_bins]
-    raised = _worth_apart(rules, absent, vectors)
+    raised = work.limits[layout.RAISED] = _worth_apart(rules, absent, vectors)
     return first, last, absent and not rules.apart, raised
 
 
