@@ -205,7 +205,8 @@ def bound_inside(kind, vectors, floor, tried):
         bound = min(bound, _slope(kind, vectors))
     if bound < floor or n_classes > MOST_CLASSES:
         return bound
-    tried = tried and kind != ERRORS
+    # Where nothing is on the left, the lower edge is no cut: equals inside come first.
+    tried = tried and kind != ERRORS and size_of(kind, vectors, layout.LEFT) > 0
     return min(bound, _corners(kind, n_classes, vectors, floor, tried))
 
 
