@@ -39,6 +39,7 @@ from spinney.output.file.strict_json import DamageError
 from spinney.trees import NO_REASON, Reason, TreeArrays, parted, reason_codes
 
 FOREST_VERSION = 1
+PACKED_VERSION = 2  # where arrays are packed
 FOREST_LIMITS = FileLimits(file_bytes=1 << 36, nodes=1 << 31)
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
@@ -174,6 +175,7 @@ FORESTS = Kind(
     Forest,
     FOREST,
     FOREST_VERSION,
+    PACKED_VERSION,
     "this forest",
     "grow the forest again",
     "it is a safetensors file, but not a forest of Spinney's",
