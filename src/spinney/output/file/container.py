@@ -57,8 +57,8 @@ class Header:
     """
 
     texts: Mapping[str, str]
-    entries: Mapping[str, "Place"]
-    packed: Mapping[str, "Form"]
+    entries: Mapping[str, "ArrayPlace"]
+    packed: Mapping[str, "ArrayForm"]
     start: int
 
 
@@ -154,7 +154,7 @@ def _why_foreign(data: bytes, length: int, max_header: int) -> str:
     return f"its first bytes tell a header of {length} bytes, over {max_header}"
 
 
-class Form(NamedTuple):
+class ArrayForm(NamedTuple):
     """What an array is."""
 
     dtype: str
@@ -166,14 +166,14 @@ class Form(NamedTuple):
         return math.prod(self.shape) * DTYPES[self.dtype].itemsize
 
 
-class Place(NamedTuple):
+class ArrayPlace(NamedTuple):
     """What an array is in the file, and where it begins."""
 
-    form: Form
+    form: ArrayForm
     start: int
 
 
-def _read_place(data: object, name: str) -> Place:
+def _read_place(data: object, name: str) -> ArrayPlace:
     """Return what an array is and where; its end must follow from that."""
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data_offsets"))
@@ -186,10 +186,10 @@ def _read_place(data: object, name: str) -> Place:
     if end - start != form.size:
         msg = f"{what} has {end - start} bytes, which is not what its shape needs"
         raise DamageError(msg)
-    return Place(form, start)
+    return ArrayPlace(form, start)
 
 
-def _read_form(entry: Mapping[str, Any], what: str) -> Form:
+def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
     dtype = entry["dtype"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
         msg = f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not"
@@ -201,12 +201,14 @@ def _read_form(entry: Mapping[str, Any], what: str) -> Form:
     if len(shape) not in (1, 2):
         msg = f"{what} has {len(shape)} dimensions"
         raise DamageError(msg)
-    return Form(dtype, shape)
+    return ArrayForm(dtype, shape)
 
 
-def _read_packed(written: str, places: Mapping[str, Place]) -> dict[str, Form]:
+def _read_packed(
+    written: str, places: Mapping[str, ArrayPlace]
+) -> dict[str, ArrayForm]:
     """Return what packed arrays become; only bytes can be packed."""
-    data, forms = parse(written), dict[str, Form]()
+    data, forms = parse(written), dict[str, ArrayForm]()
     if not isinstance(data, dict):
         msg = "what it says of packed arrays is no JSON object"
         raise DamageError(msg)
@@ -276,7 +278,7 @@ def _inflated(packed: memoryview, size: int, name: str) -> memoryview:
     return memoryview(part)
 
 
-def _array(part: memoryview, form: Form) -> NDArray[Any]:
+def _array(part: memoryview, form: ArrayForm) -> NDArray[Any]:
     array = np.frombuffer(part, dtype=DTYPES[form.dtype]).reshape(form.shape)
     native = array.dtype.newbyteorder("=")
     return array.astype(native, copy=False)
