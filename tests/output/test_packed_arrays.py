@@ -77,10 +77,10 @@ def test_any_array_comes_back(numbers, dtype, wide):
 
 
 def test_golden_files_of_packed_arrays():
-    tree = load_model(GOLDEN / "penguins_chaid.v3.spinney")
+    tree = load_model(GOLDEN / "penguins_chaid.packed.spinney")
     golden = (GOLDEN / "penguins_chaid.v2.json").read_text(encoding="utf-8")
     assert json.loads(to_json(tree)) == json.loads(golden)
-    forest = spinney.load(GOLDEN / "forest.v2.spinney")
+    forest = spinney.load(GOLDEN / "forest.packed.spinney")
     golden = (GOLDEN / "forest.v1.json").read_text(encoding="utf-8")
     assert told(forest) == json.loads(golden)
 
