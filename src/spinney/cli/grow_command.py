@@ -25,12 +25,14 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import say
+from spinney.cli.shell_output import progress_bar, say
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.growth import Model
+
+PATIENCE = 1.0  # seconds without a bar
 
 
 @click.command(
@@ -120,7 +122,10 @@ def grow(data: str, target: str, **options: Any) -> None:
     check_model_output(options)
     default = default_recipe(rows_at_hand=options["source"] != "duckdb")
     recipe, settings = recipe_of(options, default)
-    with limited_threads(options["jobs"]):
+    with (
+        progress_bar("growing", after=PATIENCE) as progress,
+        limited_threads(options["jobs"]),
+    ):
         grown = grow_from(
             data,
             target,
@@ -137,6 +142,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
             ties=options["tie"],
             force=_forced(options["split_by"]),
+            progress=progress,
         )
     model = FittedTree(grown)
     if output is not None:

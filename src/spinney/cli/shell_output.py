@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from math import isinf
 from shutil import get_terminal_size
+from threading import Timer
 from typing import Any
 
 import click
@@ -116,10 +117,13 @@ def _write(data: bytes) -> None:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(
+    what: str, *, after: float = 0.0
+) -> Iterator[Callable[[int, int], None] | None]:
     """Give a function of done and total that moves a bar; None without a terminal.
 
-    The bar is there from the first move on, so that a refusal shows none.
+    The bar is there from the first move on, so that a refusal shows none; or so many
+    seconds ``after`` that, so that it does not flicker where little is to do.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -142,14 +146,22 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     # The bar goes when it is done: what stays on the screen is the result.
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(what, total=None)
+    later = Timer(after, bar.start)
+    later.daemon = True
 
     def move(done: int, total: int) -> None:
-        bar.start()  # as often as one likes
         bar.update(task, completed=done, total=total)
+        if not after:
+            bar.start()  # as often as one likes
+        elif later.ident is None:
+            later.start()
 
     try:
         yield move
     finally:
+        later.cancel()
+        if later.ident is not None:
+            later.join()
         if bar.live.is_started:
             bar.stop()
 
