@@ -1,9 +1,10 @@
-"""Progress bars: on a terminal, where it takes long, and nowhere else."""
+"""What only a terminal gets: bars where it takes long, the top of large trees."""
 
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from tests.helpers.strategies import TABLES
 
@@ -29,14 +30,17 @@ main()
 """
 
 
-def on_a_terminal(script, *arguments):
-    """Run a script with stderr on a terminal; return what it wrote there, and out."""
+def on_a_terminal(script, *arguments, out_too=False):
+    """Run a script with stderr on a terminal; return what it wrote there, and out.
+
+    With ``out_too`` both are there, and nothing is anywhere else.
+    """
     import pty
 
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],
-        stdout=subprocess.PIPE,
+        stdout=theirs if out_too else subprocess.PIPE,
         stderr=theirs,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
     ) as running:
@@ -50,7 +54,7 @@ def on_a_terminal(script, *arguments):
             if not chunk:
                 break
             told += chunk
-        out = running.stdout.read().decode()
+        out = "" if out_too else running.stdout.read().decode()
     os.close(ours)
     assert running.returncode == 0, told
     return told.decode(), out
@@ -97,3 +101,35 @@ def test_grow_shows_one(tmp_path):
 def test_grow_shows_none_where_nobody_looks(tool, tmp_path):
     given = ["grow", TABLES / "iris.csv", "--target", "class", "--quiet"]
     assert tool(*given, "-o", tmp_path / "m").err == f"spinney: saved to {tmp_path}/m\n"
+
+
+@pytest.fixture
+def noise(tmp_path):
+    """Return a table of which nothing can be told but by a large tree."""
+    random = np.random.default_rng(0)
+    lines = [
+        f"{a:.5f},{b:.5f},{random.choice(['no', 'yes'])}"
+        for a, b in random.random((800, 2))
+    ]
+    path = tmp_path / "noise.csv"
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    return path
+
+
+def test_a_large_tree_on_a_terminal(noise, tmp_path, tool):
+    given = ["grow", noise, "--target", "y", "--recipe", "id3"]
+    script = GROW.format(after=600)
+    told, _ = on_a_terminal(script, *given, out_too=True)
+    *lines, said = told.splitlines()
+    assert 20 < len(lines) <= 200
+    assert any("more nodes" in line for line in lines)
+    assert "save it by -o MODEL; spinney show MODEL prints all" in said
+    depth = int(said.partition("to depth ")[2].split()[0])
+    model = tmp_path / "m"
+    told, _ = on_a_terminal(script, *given, "-o", model, out_too=True)
+    assert f"spinney show {model} prints all, --depth {depth + 2}" in told
+    shown = tool("show", model, "--depth", depth).out.splitlines()
+    assert [line.rstrip() for line in lines] == shown
+    whole = tool(*given)  # into a file all is written
+    assert len(whole.out.splitlines()) > 200
+    assert "here to depth" not in whole.err

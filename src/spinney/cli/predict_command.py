@@ -1,6 +1,5 @@
 """The command ``predict``: a model over the rows of a table."""
 
-import sys
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from spinney.cli.shell_options import (
     load,
     output_options,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, as_json, write_data
+from spinney.cli.shell_output import STANDARD_OUTPUT, as_json, is_seen, write_data
 from spinney.errors import warn
 
 __all__ = ["predict"]
@@ -72,4 +71,4 @@ def predict(model: str, data: str, **options: Any) -> None:
 def _seen(output: str | None) -> bool:
     """Return whether the result goes straight to a terminal."""
     to_stdout = output is None or output == STANDARD_OUTPUT
-    return to_stdout and sys.stdout is not None and sys.stdout.isatty()
+    return to_stdout and is_seen()

@@ -170,6 +170,9 @@ def line_width() -> int | None:
     """Return how wide lines may be; None where nobody looks at them."""
     if os.environ.get("COLUMNS", "").isdigit():
         return max(20, int(os.environ["COLUMNS"]))
-    if sys.stdout is not None and sys.stdout.isatty():
-        return get_terminal_size().columns
-    return None
+    return get_terminal_size().columns if is_seen() else None
+
+
+def is_seen() -> bool:
+    """Return whether what goes to stdout goes straight to a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
