@@ -19,11 +19,13 @@ import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.threads import run_all
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, text, whole
 from spinney.output.file.strict_json import DamageError, dump, parse
 
@@ -83,19 +85,19 @@ def pack(
     {'a': array([0, 1, 2])}
     """
     names = {dtype.str[1:]: name for name, dtype in DTYPES.items()}
-    entries: dict[str, Any] = {}
-    parts, end, forms = [], 0, dict[str, Any]()
+    entries, forms, end = dict[str, Any](), dict[str, Any](), 0
+    ordered = sorted(arrays.items())
+    parts = run_all([partial(_bytes, array, packed=packed) for _, array in ordered])
     checksum = np.zeros(32, dtype=np.uint8)
-    for name, array in [*sorted(arrays.items()), (CHECKSUM, checksum)]:
-        dtype, shape = names[array.dtype.str[1:]], list(array.shape)
-        part = array.astype(DTYPES[dtype], copy=False).tobytes()
-        smaller = zlib.compress(part, LEVEL) if packed and name != CHECKSUM else part
-        if len(smaller) < len(part):
-            forms[name] = {"dtype": dtype, "shape": shape}
-            part, dtype, shape = smaller, "U8", [len(smaller)]
-        place = [end, end + len(part)]
-        entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": place}
-        parts.append(part)
+    parts.append(checksum.tobytes())
+    for (name, array), part in zip(
+        [*ordered, (CHECKSUM, checksum)], parts, strict=True
+    ):
+        form = {"dtype": names[array.dtype.str[1:]], "shape": list(array.shape)}
+        if len(part) < array.nbytes:
+            forms[name] = form
+            form = {"dtype": "U8", "shape": [len(part)]}
+        entries[name] = {**form, "data_offsets": [end, end + len(part)]}
         end += len(part)
     also = {PACKED: dump(forms)} if forms else {}
     entries[METADATA] = dict(sorted({**texts, **also}.items()))
@@ -106,6 +108,13 @@ def pack(
     for part in file:
         digest.update(part)
     return [*file, digest.digest()]
+
+
+def _bytes(array: NDArray[Any], *, packed: bool) -> bytes:
+    """Return the bytes of an array, little-endian; packed ones where they are fewer."""
+    part = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+    smaller = zlib.compress(part, LEVEL) if packed else part
+    return smaller if len(smaller) < len(part) else part
 
 
 def read_header(data: bytes, *, max_header: int = 1 << 26) -> Header:
