@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.checks import Progress
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
 from spinney.cluster import BATCHES, MIXED
@@ -51,6 +52,7 @@ def grow(
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
     """Grow a tree on a table that holds its target.
@@ -86,6 +88,9 @@ def grow(
     notation : Notation or mapping, optional
         How numbers and dates are written, and how many lines stand above the names,
         where that cannot be seen: ``notation={"decimal": ",", "skip": 2}``.
+    progress : function of two numbers, optional
+        Called with how many trees have been grown, and how many there will be: those
+        of folds and of recipes that are tried are among them.
     **settings
         Further parameters of :class:`TreeClassifier` and :class:`TreeRegressor`. One
         that the recipe or the target has no use for is refused; what each needs is in
@@ -137,6 +142,7 @@ def grow(
             connection=connection,
             format=format,
             encoding=encoding,
+            progress=progress,
             **options,
         )
     named = model.recipe.name if recipe is None else recipe
@@ -172,6 +178,7 @@ def grow_forest(
     notation: Notation | Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> ForestClassifier | ForestRegressor:
     """Grow a forest on a table that holds its target.
@@ -185,6 +192,8 @@ encoding, notation
         How many trees.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe
         That of the trees.
+    progress : function of two numbers, optional
+        Called with how many trees have been grown, and how many there will be.
     n_jobs, random_state, **settings
         Further parameters of :class:`ForestClassifier`. What is about classes is
         refused where the target is a number.
@@ -223,6 +232,7 @@ encoding, notation
         format=format,
         encoding=encoding,
         n_jobs=n_jobs,
+        progress=progress,
     )
     return _adopted_forest(forest)
 

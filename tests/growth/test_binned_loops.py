@@ -334,7 +334,8 @@ def test_a_bin_is_left_closed_only_where_an_edge_is_as_good(kind, data):
     best = max(map(cut, itertools.product(*(range(n + 1) for n in inside))))
     if bound_inside(kind, vectors, floor, True) < floor:
         assert best <= floor + 1e-9
-    elif sum(n > 0 for n in inside) < 2:
+    elif sum(n > 0 for n in inside) < 2 and any(left):
+        # With nothing on its left the lower edge is no cut, and does not come first.
         pytest.fail("a bin of one class was opened")
 
 

@@ -5,7 +5,9 @@ import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
+from spinney.output.file.file_arrays import flatten
 from spinney.sources.rows.training_rows import TrainingSet
+from spinney.trees import Tree
 
 # What no compiled loop knows.
 PLAIN_OPTIONS = (
@@ -30,6 +32,15 @@ def same_tree(plain, swift, same, **options):
     assert len(plain) == len(swift)
     for one, other in zip(plain, swift, strict=True):
         same(one, other, **options)
+    filed_as_its_nodes(swift)
+
+
+def filed_as_its_nodes(tree):
+    """Refuse a tree whose arrays are filed otherwise than the nodes made of them."""
+    from_arrays = flatten(tree)
+    from_nodes = flatten(Tree(tree.schema, tuple(tree)))
+    for name, array in from_nodes.items():
+        np.testing.assert_array_equal(from_arrays[name], array, err_msg=name)
 
 
 def same_node(one, other):

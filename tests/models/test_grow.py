@@ -291,3 +291,38 @@ def test_what_is_declared_stays_and_so_does_all_by_a_named_recipe():
     only = {"name": IDENTIFIED["name"], "sold": IDENTIFIED["sold"]}
     with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
         assert spinney.grow(only, "sold").schema.names == ("name",)
+
+
+IRIS = TABLES / "iris.csv"
+
+
+def test_progress_counts_the_trees_of_recipes_and_folds():
+    told = []
+    spinney.grow(IRIS, "class", progress=lambda *numbers: told.append(numbers))
+    totals = [total for _, total in told]
+    assert told[0] == (0, totals[0])
+    assert totals == sorted(totals)
+    dones = [done for done, _ in told]
+    assert dones == sorted(dones)
+    assert told[-1] == (totals[-1], totals[-1])
+    assert totals[-1] > 10
+
+
+def test_progress_of_a_single_tree():
+    told = []
+    spinney.grow(IRIS, "class", recipe="id3", progress=lambda *n: told.append(n))
+    assert told == [(0, 1), (1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("grow", [spinney.grow, spinney.grow_forest])
+def test_progress_must_be_a_function(grow):
+    with pytest.raises(ParameterError, match=r"progress=3 must be a function of two"):
+        grow(IRIS, "class", progress=3)
+
+
+def test_progress_of_a_forest():
+    told = []
+    spinney.grow_forest(
+        IRIS, "class", n_estimators=5, progress=lambda *n: told.append(n)
+    )
+    assert told[-1] == (5, 5)

@@ -174,7 +174,7 @@ def test_value_that_no_file_can_hold_is_refused_at_save(tmp_path, classes, why):
         ({"number": 3}, "numbered 3"),
         ({"label": 7}, "is not that of"),
         ({"weights": np.ones(5)}, "do not fit its schema"),
-        ({"weights": np.ones(6)}, "node.weights"),
+        ({"weights": np.ones(6)}, "do not fit its schema"),
         ({"weights": np.array([np.nan, 1, 1])}, "no amount"),
     ],
 )

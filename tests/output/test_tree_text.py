@@ -17,7 +17,7 @@ from tests.helpers.strategies import TABLES, recipes, tables
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.tree_text import class_counts, to_text
+from spinney.output.tree_text import class_counts, fitting_depth, to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Tree
@@ -219,3 +219,46 @@ def test_a_long_chain_is_exported(format, tmp_path):
     assert (tmp_path / "chain").read_text(encoding="utf-8") == text
     assert text.endswith("\n")
     assert "4999.5" in text
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5, 30])
+def test_what_a_line_hides_is_what_lies_below(limit):
+    """Counted by walking up from each node that is not shown."""
+    random = np.random.default_rng(3)
+    table = {
+        "a": random.random(300),
+        "b": random.choice(list("uvwx"), 300).tolist(),
+        "y": random.choice(["no", "yes"], 300).tolist(),
+    }
+    tree = spinney.grow(table, "y", recipe="id3").tree
+    hidden = {}
+    for node in tree:
+        above = node
+        while above.depth > limit:
+            above = tree.nodes[above.parent]
+        if above is not node:
+            nodes, leaves = hidden.get(above.number, (0, 0))
+            hidden[above.number] = nodes + 1, leaves + node.is_leaf
+    lines = to_text(tree, max_depth=limit, numbers=True).splitlines()
+    assert [int(line.split()[0]) for line in lines] == [
+        node.number for node in tree if node.depth <= limit
+    ]
+    for line in lines:
+        nodes, leaves = hidden.get(int(line.split()[0]), (0, 0))
+        words = f" … [{nodes} more nodes, {leaves} leaves below]"
+        assert line.endswith(words) == (nodes > 0)
+    # As of nodes that were made.
+    made = Tree(tree.schema, tuple(tree))
+    assert to_text(made, max_depth=limit, numbers=True).splitlines() == lines
+    assert fitting_depth(tree, len(lines)) in (None, max(1, limit))
+
+
+def test_the_depth_that_fits():
+    table = {"a": list(range(16)), "y": [0, 1] * 8}
+    tree = spinney.grow(table, "y", recipe="id3", nominal=["y"]).tree
+    assert fitting_depth(tree, len(tree)) is None
+    assert fitting_depth(tree, 1) == 1
+    for n_lines in range(3, len(tree)):
+        depth = fitting_depth(tree, n_lines)
+        assert len(to_text(tree, max_depth=depth).splitlines()) <= n_lines
+        assert len(to_text(tree, max_depth=depth + 1).splitlines()) > n_lines

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.alike import filed_as_its_nodes
 from tests.helpers.fuzz import examples
 
 import spinney
@@ -50,6 +51,7 @@ def test_a_cut_tree_is_the_tree_of_its_nodes(seed, recipe, data):
         assert as_lists(made) == as_lists(arrays_of(smaller))
         assert children_of_nodes(smaller) == [node.children for node in smaller]
         assert labels_of_nodes(smaller).tolist() == [node.label for node in smaller]
+        filed_as_its_nodes(smaller)
         again = data.draw(st.sets(st.integers(0, len(smaller) - 1), max_size=2))
         smaller = cut(smaller, again, Reason.PRUNED)
     for node in smaller:

@@ -3,7 +3,7 @@
 True and False are no numbers here, though Python has them among the integers.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from sys import float_info
 from typing import Any
 
@@ -13,6 +13,17 @@ from spinney.errors import PythonOnly, Setting, refusal, refuse_unknown
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed of scikit-learn, and so of everything here."""
+
+Progress = Callable[[int, int], object]
+"""What is told how much is done, and how much there is to do."""
+
+
+def check_progress(progress: object) -> None:
+    """Refuse what cannot be told how far the work is."""
+    if progress is not None and not callable(progress):
+        raise refusal(
+            Setting("progress", progress), "must be a function of two numbers, or None"
+        )
 
 
 def is_real(value: object) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.checks import Progress
 from spinney._support.threads import limited_threads, n_threads, run_each
 from spinney.errors import SpinneyError
 from spinney.growth import only_to_predict
@@ -105,7 +106,7 @@ def run_job(name: str) -> None:
 
 
 def compile_ahead(
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     jobs: Sequence[str] = tuple(JOBS),
 ) -> None:
     """Compile the loops of all jobs, each in a process, as many at once as can be.

@@ -25,12 +25,16 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import say
+from spinney.cli.shell_output import is_seen, progress_bar, say
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.growth import Model
+    from spinney.trees import Tree
+
+PATIENCE = 1.0  # seconds without a bar
+MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 
 
 @click.command(
@@ -111,6 +115,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     from spinney._support.threads import limited_threads
     from spinney.growth import tried_text
     from spinney.models import FittedTree, grow_from
+    from spinney.output import fitting_depth
     from spinney.recipes import default_recipe
 
     output = options["output"]
@@ -120,7 +125,10 @@ def grow(data: str, target: str, **options: Any) -> None:
     check_model_output(options)
     default = default_recipe(rows_at_hand=options["source"] != "duckdb")
     recipe, settings = recipe_of(options, default)
-    with limited_threads(options["jobs"]):
+    with (
+        progress_bar("growing", after=PATIENCE) as progress,
+        limited_threads(options["jobs"]),
+    ):
         grown = grow_from(
             data,
             target,
@@ -137,6 +145,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
             ties=options["tie"],
             force=_forced(options["split_by"]),
+            progress=progress,
         )
     model = FittedTree(grown)
     if output is not None:
@@ -147,9 +156,24 @@ def grow(data: str, target: str, **options: Any) -> None:
     elif model.tried_ and not options["quiet"]:
         say(tried_text(model.tried_))
     if not options["quiet"]:
+        depth = None
+        if is_seen() and not options["json_"]:
+            depth = fitting_depth(model.tree, MOST_LINES)
         show_tree(
-            model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"]
+            model, max_depth=depth, ascii_=options["ascii_"], json_=options["json_"]
         )
+        if depth is not None:
+            say(_not_all(model.tree, output, depth))
+
+
+def _not_all(tree: "Tree", output: str | None, depth: int) -> str:
+    """Return how to see what is not on the screen."""
+    model = output if output is not None else "MODEL"
+    saving = "" if output is not None else "save it by -o MODEL; "
+    return (
+        f"the tree has {len(tree)} nodes, here to depth {depth} of {tree.height}; "
+        f"{saving}spinney show {model} prints all, --depth {depth + 2} a bit more"
+    )
 
 
 def _single_leaf(model: "Model") -> str:

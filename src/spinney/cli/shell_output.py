@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
+from threading import Timer
 from typing import Any
 
 import click
@@ -83,10 +84,13 @@ def write_bytes(data: bytes) -> None:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(
+    what: str, *, after: float = 0.0
+) -> Iterator[Callable[[int, int], None] | None]:
     """Give a function of done and total that moves a bar; None without a terminal.
 
-    The bar is there from the first move on, so that a refusal shows none.
+    The bar is there from the first move on, so that a refusal shows none; or so many
+    seconds ``after`` that, so that it does not flicker where little is to do.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -109,14 +113,22 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     # The bar goes when it is done: what stays on the screen is the result.
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(what, total=None)
+    later = Timer(after, bar.start)
+    later.daemon = True
 
     def move(done: int, total: int) -> None:
-        bar.start()  # as often as one likes
         bar.update(task, completed=done, total=total)
+        if not after:
+            bar.start()  # as often as one likes
+        elif later.ident is None:
+            later.start()
 
     try:
         yield move
     finally:
+        later.cancel()
+        if later.ident is not None:
+            later.join()
         if bar.live.is_started:
             bar.stop()
 
@@ -125,6 +137,9 @@ def line_width() -> int | None:
     """Return how wide lines may be; None where nobody looks at them."""
     if os.environ.get("COLUMNS", "").isdigit():
         return max(20, int(os.environ["COLUMNS"]))
-    if sys.stdout is not None and sys.stdout.isatty():
-        return get_terminal_size().columns
-    return None
+    return get_terminal_size().columns if is_seen() else None
+
+
+def is_seen() -> bool:
+    """Return whether what goes to stdout goes straight to a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()

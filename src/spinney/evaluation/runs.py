@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.checks import Progress, check_progress
 from spinney._support.text import shown, value_text
 from spinney.data import Table, Value, cost_array
-from spinney.errors import DataError, Setting, SpinneyWarning, refusal
+from spinney.errors import DataError, SpinneyWarning
 from spinney.evaluation.evaluation_rows import EvaluationRows, codes_of
 from spinney.evaluation.measures import (
     Measured,
@@ -23,8 +24,6 @@ from spinney.evaluation.results import FoldResult
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
 from spinney.growth import only_to_predict
-
-Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +48,7 @@ def run_all(
     progress: Progress | None = None,
 ) -> tuple[FoldResult, ...]:
     """Return the result of each variant on each task, variants first."""
-    if progress is not None and not callable(progress):
-        raise refusal(
-            Setting("progress", progress), "must be a function of two numbers, or None"
-        )
+    check_progress(progress)
     # It brings scikit-learn, which can swallow an interrupt while it loads: before
     # any progress is shown.
     from spinney.api import grow, grow_forest

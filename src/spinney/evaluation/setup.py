@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
+from spinney._support.checks import Progress
 from spinney._support.keyed_random import refuse_seed, seed_of
 from spinney.data import cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs import Progress, TrainingTask, run_all
+from spinney.evaluation.runs import TrainingTask, run_all
 from spinney.evaluation.splits import Part, Scheme, parts_of, with_possible_folds
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 

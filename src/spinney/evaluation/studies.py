@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.checks import Progress
 from spinney.data import Costs, Notation, Value
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs import Progress
 from spinney.evaluation.setup import setup_of
 from spinney.evaluation.splits import Part
 from spinney.evaluation.tasks import (

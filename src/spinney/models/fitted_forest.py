@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.checks import check_whole
+from spinney._support.checks import Progress, check_progress, check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
 from spinney.data.readers import RowReader, read_table
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-    from spinney.growth.forest import ForestBags, Importances, Interactions, Progress
+    from spinney.growth.forest import ForestBags, Importances, Interactions
     from spinney.sources.rows import TrainingSet
 
 
@@ -238,7 +238,7 @@ def forest_from(
     format: str | None = None,
     encoding: str | None = None,
     n_jobs: int | None = None,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
 ) -> "tuple[Forest, TrainingSet]":
     """Grow a forest on a table that holds its target; return it and the rows.
 
@@ -248,6 +248,7 @@ def forest_from(
     from spinney.growth import class_weights_of
     from spinney.sources.rows import check_roles, rows_in_memory
 
+    check_progress(progress)
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     given = {name: value for name, value in settings.items() if value is not None}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from spinney._support.checks import check_number
+from spinney._support.checks import Progress, check_number, check_progress
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import Model, Tried, options_of
@@ -23,16 +23,18 @@ def grow_model(
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
+    progress: Progress | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
     Where the recipe tries several ways to grow, folds of the rows choose one. With a
     ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen.
+    ``progress`` is told how many trees have been grown, and how many there will be.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
-    numeric = rows.schema.target.is_numeric
+    numeric, told = rows.schema.target.is_numeric, _Told(progress)
     if ccp_alpha is not None:
         recipe = _whole(recipe, ccp_alpha)
     recipe.refuse_target(numeric=numeric)
@@ -47,8 +49,14 @@ def grow_model(
             raise _no_rows(recipe)
     else:
         most_held = MOST_HELD if recipe.tries else None
-        recipe, tried = choose_recipe(rows.training, candidates, options)
-    result = grow_by(rows, recipe, options, most_held=most_held)
+        n_tried = len(candidates) if len(candidates) > 1 else 0
+        told.expect(n_tried * (first.folds + 1))
+        recipe, tried = choose_recipe(
+            rows.training, candidates, options, grown=told.grown
+        )
+    told.expect(1 + recipe.folds * (recipe.pruning == "cost-complexity"))
+    result = grow_by(rows, recipe, options, most_held=most_held, grown=told.grown)
+    told.finish()
     if ccp_alpha:
         warn_of_squares(recipe, rows.schema.target)
         result = pruned_by_impurity(result.tree, recipe, ccp_alpha)
@@ -61,6 +69,33 @@ def grow_model(
         sequence=result.sequence,
         tried=tried,
     )
+
+
+class _Told:
+    """Tells how many trees are grown, and of how many, as far as is known."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        check_progress(progress)
+        self.progress, self.done, self.total = progress, 0, 0
+
+    def expect(self, number: int) -> None:
+        """Expect more trees."""
+        self.total += number
+        self._tell()
+
+    def grown(self) -> None:
+        """Count a tree; where rows are few there are fewer than was expected."""
+        self.done = min(self.done + 1, self.total)
+        self._tell()
+
+    def finish(self) -> None:
+        """Tell that nothing more is to come."""
+        self.done = self.total
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.progress is not None and self.total:
+            self.progress(self.done, self.total)
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:

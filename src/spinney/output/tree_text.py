@@ -1,12 +1,13 @@
 """A tree as text, one line per node."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, label_text, shown, weight_text
 from spinney.data import Schema
 from spinney.output.rules.leaf_rules import model_lines
-from spinney.trees import Node, Tree
+from spinney.trees import Node, Tree, lazy_nodes_of
 from spinney.trees.criteria import variance
 
 UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
@@ -34,9 +35,16 @@ def to_text(
     prefixes = {0: ""}
     lines = []
     digits = len(str(len(tree) - 1))
-    for node in tree:
-        if max_depth is not None and node.depth > max_depth:
-            continue
+    depth, leaf = _shape(tree)
+    seen = np.arange(len(tree))
+    if max_depth is not None:
+        seen = np.flatnonzero(depth <= max_depth)
+    # In printing order, what lies below a node stands before the next that is seen.
+    n_below = np.diff(seen, append=len(tree)) - 1
+    leaves_below = np.diff(np.append(0, leaf.cumsum())[np.append(seen, len(tree))])
+    for node, below, leaves in zip(
+        map(tree.nodes.__getitem__, seen.tolist()), n_below, leaves_below, strict=True
+    ):
         lead = ""
         if node.parent is not None:
             last = node.branch == len(tree.nodes[node.parent].children) - 1
@@ -48,10 +56,10 @@ def to_text(
                 lead = f"{before}[{node.depth}] "
                 prefixes[node.depth] = before
         line = lead + _node_text(tree, node, ascii_only=ascii_only)
-        if node.depth == max_depth and not node.is_leaf:
-            line += f" {signs[5]} {_hidden(tree, node)}"
+        if below:
+            line += f" {signs[5]} [{below} more nodes, {leaves} leaves below]"
         lines.append(f"{node.number:>{digits}}  {line}" if numbers else line)
-    shown_leaves = {n.number for n in tree if max_depth is None or n.depth <= max_depth}
+    shown_leaves = set(seen.tolist())
     models = [
         line
         for number, line in model_lines(tree, ascii_only=ascii_only).items()
@@ -70,15 +78,24 @@ def _node_text(tree: Tree, node: Node, *, ascii_only: bool) -> str:
     return f"{name}{verdict}  ({counts_text(node.weights, tree.schema)})"
 
 
-def _hidden(tree: Tree, node: Node) -> str:
-    """Say how much lies below a node: its nodes follow it up to its depth again."""
-    below = []
-    for later in tree.nodes[node.number + 1 :]:
-        if later.depth <= node.depth:
-            break
-        below.append(later)
-    leaves = sum(later.is_leaf for later in below)
-    return f"[{len(below)} more nodes, {leaves} leaves below]"
+def fitting_depth(tree: Tree, n_lines: int) -> int | None:
+    """Return how deep a tree can be shown in so many lines; None if it fits whole.
+
+    The root and its branches are shown in any case.
+    """
+    if len(tree) <= n_lines:
+        return None
+    lines = np.bincount(_shape(tree)[0]).cumsum()
+    return max(1, int(np.count_nonzero(lines <= n_lines)) - 1)
+
+
+def _shape(tree: Tree) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return the depth of each node, and which are leaves; no node is made for it."""
+    nodes = lazy_nodes_of(tree)
+    if nodes is None:
+        depths = np.array([node.depth for node in tree])
+        return depths, np.array([node.is_leaf for node in tree], np.bool_)
+    return nodes.links.depth, ~nodes.arrays.inner
 
 
 def counts_text(weights: Floats, schema: Schema) -> str:

@@ -3,7 +3,7 @@
 from spinney.search.attribute_split import best_splits, n_different
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.draws import Draws, drawn_tables
-from spinney.search.groupings import LISTED
+from spinney.search.groupings import LISTED, count_missing_at
 from spinney.search.level_splits import LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, policy_named
 from spinney.search.node_split import (
@@ -38,6 +38,7 @@ __all__ = [
     "average_gain",
     "best_splits",
     "compete",
+    "count_missing_at",
     "decide_level",
     "drawn_tables",
     "is_significant",

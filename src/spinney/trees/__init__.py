@@ -1,11 +1,20 @@
 """What a tree is made of: count tables, criteria, splits, nodes, predictions."""
 
+from spinney.trees.candidate_arrays import (
+    FORMS,
+    CandidateArrays,
+    SplitArrays,
+    joined_candidates,
+    splits_of_questions,
+    starts_of,
+)
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
 from spinney.trees.lazy_nodes import (
     FormerNodes,
     LazyNodes,
     arrays_of,
+    candidate_arrays_of,
     children_of_nodes,
     cut,
     labels_of_nodes,
@@ -51,8 +60,10 @@ from spinney.trees.tree_arrays import (
 )
 
 __all__ = [
+    "FORMS",
     "NO_REASON",
     "Candidate",
+    "CandidateArrays",
     "CountTable",
     "FlatModels",
     "FormerNodes",
@@ -66,6 +77,7 @@ __all__ = [
     "Reason",
     "Route",
     "Split",
+    "SplitArrays",
     "Surrogate",
     "SurrogateArrays",
     "TableStack",
@@ -76,6 +88,7 @@ __all__ = [
     "altered_priors",
     "arrays_of",
     "branch_table",
+    "candidate_arrays_of",
     "children_of_nodes",
     "counts_by_branch",
     "cut",
@@ -83,6 +96,7 @@ __all__ = [
     "expected_costs",
     "flat_models",
     "joined",
+    "joined_candidates",
     "joined_stacks",
     "labels_of",
     "labels_of_nodes",
@@ -97,7 +111,9 @@ __all__ = [
     "route_of",
     "shared_out",
     "sizes",
+    "splits_of_questions",
     "spread_of",
+    "starts_of",
     "surrogate_arrays",
     "values_of_nodes",
     "values_text",

@@ -11,6 +11,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
+from spinney.trees.candidate_arrays import CandidateArrays, arrays_of_candidates
 from spinney.trees.costs import labels_of
 from spinney.trees.split import Route, Split, Surrogate
 from spinney.trees.tree import Candidate, Node, Reason, Tree
@@ -34,6 +35,11 @@ class LazyNodes(Sequence[Node]):
     @abstractmethod
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
         """Return the candidates of a node, and which of them won."""
+
+    def candidate_arrays(self) -> CandidateArrays:
+        """Return the candidates of all nodes; whoever has them as arrays makes none."""
+        every = map(self.candidates, range(len(self)))
+        return arrays_of_candidates(every, self.schema.target)
 
     def recounted(self, training: Any) -> "LazyNodes | None":
         """Return the nodes counted on the true classes of their rows.
@@ -165,6 +171,12 @@ class FormerNodes(LazyNodes):
             candidates, chosen = node.candidates, node.chosen
         return candidates, chosen if self.tree.attribute[number] >= 0 else None
 
+    def candidate_arrays(self) -> CandidateArrays:
+        """Return the candidates of all nodes."""
+        if not isinstance(self.former, LazyNodes):
+            return super().candidate_arrays()
+        return self.former.candidate_arrays().of_nodes(self.numbers, self.tree.inner)
+
 
 def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) -> Tree:
     """Return the tree with these nodes as leaves, and nothing below them.
@@ -219,6 +231,15 @@ def arrays_of(tree: Tree) -> TreeArrays:
     """Return a tree as arrays; where it has been arrays before, no node is made."""
     nodes = lazy_nodes_of(tree)
     return arrays_of_nodes(tree) if nodes is None else nodes.arrays
+
+
+def candidate_arrays_of(tree: Tree) -> CandidateArrays:
+    """Return the candidates of all nodes as arrays."""
+    nodes = lazy_nodes_of(tree)
+    if nodes is not None:
+        return nodes.candidate_arrays()
+    every = ((node.candidates, node.chosen) for node in tree)
+    return arrays_of_candidates(every, tree.schema.target)
 
 
 def _or_none(number: int) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import check_named, check_whole, is_whole
+from spinney._support.checks import Progress, check_named, check_whole, is_whole
 from spinney.cluster.choose_k.choice import MEASURES, Choice, Line
 from spinney.cluster.choose_k.choice_rules import decided
 from spinney.cluster.choose_k.cluster_measures import calinski_harabasz, davies_bouldin
@@ -64,7 +64,7 @@ def choose(
     measures: Sequence[str] | None = None,
     method: Method | None = None,
     limits: WorkLimits | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Choice:
     """Return the number of clusters that a rule chooses.
 

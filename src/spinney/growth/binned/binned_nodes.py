@@ -16,11 +16,35 @@ from spinney.growth.binned.binned_arrays import (
     sides_of,
 )
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
-from spinney.growth.binned.loops.nodes import Lines, Shape, cut
-from spinney.growth.binned.runners_up import GrownRivals, by_code, with_merit
+from spinney.growth.binned.loops.nodes import (
+    ABOVE,
+    CUT_HIGH,
+    CUT_LOW,
+    Lines,
+    Shape,
+    cut,
+    taken,
+)
+from spinney.growth.binned.runners_up import (
+    GrownRivals,
+    Sides,
+    by_code,
+    counted_candidates,
+    with_merit,
+)
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
-from spinney.trees import Candidate, CountTable, LazyNodes, Node, TreeArrays
+from spinney.trees import (
+    Candidate,
+    CandidateArrays,
+    CountTable,
+    LazyNodes,
+    Node,
+    QuestionArrays,
+    TreeArrays,
+    joined_candidates,
+    starts_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +120,14 @@ class GrownNodes(LazyNodes):
         numeric = self.schema.target.is_numeric
         return sides_of(self.shape, inner, sent, numeric=numeric)
 
-    def _absent(self, number: int) -> tuple[Floats, Integers]:
-        """Return weights and numbers of the rows whose value is missing at a node."""
+    def _absent(self, nodes: Integers) -> tuple[Floats, Integers]:
+        """Return weights and numbers of the rows whose value is missing at nodes."""
         width, n_counts = (
             array.shape[1] // 2 for array in (self.shape.weights, self.shape.counts)
         )
-        own = self.shape.weights[number, width:]
+        own = self.shape.weights[nodes, width:]
         weights = moments_of(own, numeric=self.schema.target.is_numeric)
-        return np.array(weights), np.array(self.shape.counts[number, n_counts:])
+        return np.array(weights), np.array(self.shape.counts[nodes, n_counts:])
 
     def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
         """Return the splits of a node that are kept, by attribute, and which won."""
@@ -114,6 +138,37 @@ class GrownNodes(LazyNodes):
         chosen = sum(rival.attribute < winner.attribute for rival in rivals)
         return (*rivals[:chosen], winner, *rivals[chosen:]), chosen
 
+    def candidate_arrays(self) -> CandidateArrays:
+        """Return the splits of all nodes, those that won among those that lost."""
+        inner, owners = np.flatnonzero(self.arrays.inner), self.rivals.whole[:, ABOVE]
+        every = joined_candidates([self._winners(inner), self._rivals.arrays()])
+        nodes = np.append(inner, owners)
+        order = np.lexsort((every.splits.attribute, nodes))  # of equals, the winner
+        count = np.bincount(nodes, minlength=len(self))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        chosen = np.full(len(self), -1)
+        chosen[inner] = place[: len(inner)] - starts_of(count)[inner]
+        return every.of_lines(order, count, chosen)
+
+    def _winners(self, inner: Integers) -> CandidateArrays:
+        """Return the winning splits of inner nodes, as single ones have it."""
+        arrays = self.arrays
+        weights, rows, shares = self._sides(inner)
+        away = self._absent(inner)
+        values = self.shape.real[inner][:, [CUT_LOW, CUT_HIGH]]
+        return counted_candidates(
+            QuestionArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
+            Sides(values, weights, rows, *away, shares),
+            records=taken(self.shape, inner),
+            lines=self.lines,
+            schema=self.schema,
+            missing=arrays.missing[inner],
+            exact=np.ones(len(inner), np.int64),
+            gain=arrays.gain[inner],
+            criterion=self.recipe.measure(numeric=self.schema.target.is_numeric),
+        )
+
     @cached_property
     def _rivals(self) -> GrownRivals:
         return GrownRivals(
@@ -123,10 +178,12 @@ class GrownNodes(LazyNodes):
     def _winner(self, number: int) -> Candidate:
         """Return the winning split and the counts of both sides."""
         numeric = self.schema.target.is_numeric
-        split, away = self.split(number), self._absent(number)
+        split, own = self.split(number), np.array([number])
+        weights, rows = self._absent(own)
+        away = weights[0], rows[0]
         if self.schema.attributes[split.attribute].kind == "numeric":
             low, high = self.shape.real[number, :2]
-            weights, rows, _ = self._sides(np.array([number]))
+            weights, rows, _ = self._sides(own)
             counted = CountTable(np.array([low, high]), weights[0], rows[0], *away)
         else:
             facts = self.shape.whole[number]

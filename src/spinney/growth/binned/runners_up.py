@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import Buckets, moments_of, questions_of
@@ -23,8 +24,14 @@ from spinney.growth.binned.loops.nodes import (
     Shape,
 )
 from spinney.recipes import Recipe
-from spinney.search import policy_named
-from spinney.trees import Candidate, CountTable, QuestionArrays
+from spinney.search import count_missing_at, policy_named
+from spinney.trees import (
+    Candidate,
+    CandidateArrays,
+    CountTable,
+    QuestionArrays,
+    splits_of_questions,
+)
 from spinney.trees.criteria import Criterion
 
 
@@ -54,6 +61,25 @@ class GrownRivals:
         owners, nodes = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
         return [int(start) for start in np.searchsorted(owners, nodes)]
 
+    def arrays(self) -> CandidateArrays:
+        """Return all of them as arrays, of no node yet."""
+        into = [-1 if branch is None else branch for branch, _, _ in self._facts]
+        return counted_candidates(
+            self._questions,
+            self._sides,
+            records=self.records,
+            lines=self.lines,
+            schema=self.schema,
+            missing=np.array(into, np.int64),
+            exact=self.records.whole[:, EXACT],
+            gain=self.records.real[:, GAIN],
+            criterion=self._criterion,
+        )
+
+    @property
+    def _criterion(self) -> Criterion:
+        return self.recipe.measure(numeric=self.schema.target.is_numeric)
+
     def _candidate(self, at: int) -> Candidate:
         """Return a split and the counts behind it."""
         sides, (into, exact, gain) = self._sides, self._facts[at]
@@ -66,9 +92,7 @@ class GrownRivals:
         else:
             numeric = self.schema.target.is_numeric
             counted = by_code(self.lines, self.records.whole[at], away, numeric=numeric)
-        numeric = self.schema.target.is_numeric
-        criterion = self.recipe.measure(numeric=numeric)
-        return with_merit(Candidate(split, counted, gain, gain, exact), criterion)
+        return with_merit(Candidate(split, counted, gain, gain, exact), self._criterion)
 
     @cached_property
     def _questions(self) -> QuestionArrays:
@@ -95,7 +119,7 @@ class GrownRivals:
         return list(zip(branches, exact, gains, strict=True))
 
     @cached_property
-    def _sides(self) -> "_Sides":
+    def _sides(self) -> "Sides":
         """The counts on both sides of all, worked out together."""
         records, numeric = self.records, self.schema.target.is_numeric
         owners = records.whole[:, ABOVE]
@@ -116,7 +140,7 @@ class GrownRivals:
         low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
         edge = np.isnan(high)
         high[edge] = np.nextafter(low[edge], np.inf)
-        return _Sides(
+        return Sides(
             np.stack([low, high], axis=1),
             weights,
             np.stack([left_rows, rows], axis=1),
@@ -135,7 +159,9 @@ def _amounts(sums: Floats, rows: Integers, *, numeric: bool) -> Floats:
     return np.asarray(np.maximum(np.where(rows > 0, sums, 0.0), least))
 
 
-class _Sides(NamedTuple):
+class Sides(NamedTuple):
+    """The counts on both sides of splits, and beside them: splits × 2 (× classes)."""
+
     values: Floats
     weights: Floats
     rows: Integers
@@ -149,6 +175,79 @@ def with_merit(candidate: Candidate, criterion: Criterion) -> Candidate:
     if criterion.per is None:
         return candidate
     return replace(candidate, merit=float(criterion.merit(candidate.branches)))
+
+
+def _merits(
+    sides: Sides, missing: NDArray[np.integer], gain: Floats, criterion: Criterion
+) -> Floats:
+    """Return the merits of splits, as :func:`with_merit` has them of single ones."""
+    if criterion.per is None:
+        return gain
+    stack = CountTable(
+        np.arange(2),
+        sides.weights.copy(),
+        sides.rows.copy(),
+        sides.missing.copy(),
+        sides.missing_rows.copy(),
+    )
+    count_missing_at(stack, missing.astype(np.int64))
+    return np.asarray(criterion.merit(stack))
+
+
+def counted_candidates(
+    questions: QuestionArrays,
+    sides: Sides,
+    *,
+    records: Shape,
+    lines: Lines,
+    schema: Schema,
+    missing: NDArray[np.integer],
+    exact: NDArray[np.integer],
+    gain: Floats,
+    criterion: Criterion,
+) -> CandidateArrays:
+    """Return splits of two branches with their counts, of no node yet.
+
+    As single ones have it: the counts of a number are those of both sides, others are
+    by code, as ``lines`` have them.
+    """
+    kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
+    numeric, n = kinds[questions.attribute], len(questions)
+    own = records.whole[:, LINES].astype(np.int64)
+    count = np.where(numeric, 2, own)
+    of_sides = np.repeat(numeric, count)
+    coded = np.flatnonzero(~numeric)
+    line = np.repeat(records.whole[coded, LINE], own[coded]) + ramps(own[coded])
+    by_line = moments_of(lines.weights[line], numeric=schema.target.is_numeric)
+
+    def table(by_side: NDArray[Any], by_code: NDArray[Any]) -> NDArray[Any]:
+        """Return the lines of all, in their order."""
+        both = by_side[numeric].reshape(-1, *by_side.shape[2:])
+        together = np.empty((len(of_sides), *both.shape[1:]), both.dtype)
+        together[of_sides], together[~of_sides] = both, by_code
+        return together
+
+    none = np.zeros(0, np.int64)
+    return CandidateArrays(
+        count=none,
+        chosen=none,
+        splits=splits_of_questions(
+            questions,
+            n_branches=np.full(n, 2),
+            missing=missing,
+            shares=sides.shares.ravel(),
+        ),
+        gain=gain,
+        merit=_merits(sides, missing, gain, criterion),
+        exact=exact,
+        p_value=np.full(n, np.nan),
+        n_values=count,
+        values=table(sides.values, lines.codes[line, 0]),
+        weights=table(sides.weights, by_line),
+        rows=table(sides.rows, lines.counts[line]),
+        missing_weights=sides.missing,
+        missing_rows=sides.missing_rows,
+    )
 
 
 def by_code(

@@ -100,12 +100,15 @@ class FoldGrowth:
     most_held : int, optional
         How many copies are enough to be held out: further folds are left in. All
         folds are held out if not given.
+    grown : function
+        Called after each tree.
     """
 
     rows: CopiedRows
     recipe: Recipe
     options: Options
     most_held: int | None = None
+    grown: Callable[[], object] = lambda: None
 
     @property
     def training(self) -> TrainingSet:
@@ -127,15 +130,21 @@ class FoldGrowth:
         return smoothed_labels(self.copies, self.recipe.forest, self.recipe.seed)
 
     def grow(self) -> Tree:
-        """Return the unpruned tree of all rows; of its copies a row has the mean."""
+        """Return the unpruned tree of all rows."""
+        tree = self._grown(self.training, self._own_labels())
+        self.grown()
+        return tree
+
+    def _own_labels(self) -> Floats | None:
+        """Return the smoothed labels of rows: the mean of those of their copies."""
         if self.labels is None:
-            return self._grown(self.training, None)
+            return None
         order = self.rows.order
         copied, twins = order.places, order.twins
         numbers = np.bincount(copied, minlength=len(twins))
         sums = np.zeros((len(numbers), *self.labels.shape[1:]))
         np.add.at(sums, copied, self.labels)
-        return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
+        return np.asarray((sums[twins].T / numbers[twins]).T)
 
     def _grown(
         self, training: TrainingSet, labels: Floats | None, *, rivals: bool = True
@@ -160,7 +169,9 @@ class FoldGrowth:
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        return self._grown(self.copies.taken(mask), labels, rivals=False)
+        tree = self._grown(self.copies.taken(mask), labels, rivals=False)
+        self.grown()
+        return tree
 
     def regrow(self, mask: Mask) -> Tree:
         """Return the tree of some copies, where what was forced may not be possible."""
@@ -169,7 +180,9 @@ class FoldGrowth:
     def finished(self, mask: Mask) -> Tree:
         """Return the tree of some copies, pruned, and with models at its leaves."""
         rows = OpenedSource(self.copies.taken(mask))
-        return self._freed(lambda g: grow_by(rows, g.recipe, g.options).tree)
+        tree = self._freed(lambda g: grow_by(rows, g.recipe, g.options).tree)
+        self.grown()
+        return tree
 
     def _freed(self, grow: Callable[["FoldGrowth"], Tree]) -> Tree:
         with warnings.catch_warnings():
@@ -255,18 +268,20 @@ def grow_by(
     options: Options,
     *,
     most_held: int | None = None,
+    grown: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
-    ``most_held`` is that of :class:`FoldGrowth`.
+    ``most_held`` and ``grown`` are those of :class:`FoldGrowth`.
     """
     if recipe.needs_rows:
         copied = CopiedRows(rows.at_hand)
-        growth = FoldGrowth(copied, recipe, options, most_held)
+        growth = FoldGrowth(copied, recipe, options, most_held, grown)
         result = growth.grow_and_prune()
     else:
         engine = choose_engine(rows.training, recipe, options)
         result = engine.grow_and_prune(rows, recipe, options)
+        grown()
     modelled = with_models(result.tree, rows.source, recipe=recipe)
     steps = Steps(chain(result.steps, modelled.steps))
     return replace(result, tree=without_unused(modelled.tree), steps=steps)

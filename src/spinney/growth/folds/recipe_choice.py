@@ -7,7 +7,7 @@ leaves is chosen, for a tree is there to be read; of equal ones the first.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -36,11 +36,16 @@ WORST = 1e280
 
 
 def choose_recipe(
-    training: TrainingSet, candidates: Mapping[str, Recipe], options: Options
+    training: TrainingSet,
+    candidates: Mapping[str, Recipe],
+    options: Options,
+    *,
+    grown: Callable[[], object] = lambda: None,
 ) -> tuple[Recipe, tuple[Tried, ...]]:
     """Return one of the candidates, and how each did; nothing is tried of a single one.
 
-    Of a large table they are compared on some of the rows.
+    Of a large table they are compared on some of the rows. ``grown`` is called after
+    each tree; there are a tree for each fold, and one, of each candidate.
     """
     first, *others = candidates.values()
     if not others or len(training.classes) < 2:
@@ -52,7 +57,7 @@ def choose_recipe(
         # What is to be said of a recipe is said when the tree of all rows is grown.
         warnings.simplefilter("ignore", SpinneyWarning)
         tried = [
-            _judged(name, FoldGrowth(rows, recipe, options))
+            _judged(name, FoldGrowth(rows, recipe, options, grown=grown))
             for name, recipe in candidates.items()
         ]
     best = min(tried, key=lambda each: each.risk)

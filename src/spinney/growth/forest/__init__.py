@@ -18,7 +18,7 @@ from spinney.growth.forest.voting import (
 
 if TYPE_CHECKING:
     from spinney.growth.forest.bags import ForestBags
-    from spinney.growth.forest.forest_growth import Progress, grow_forest
+    from spinney.growth.forest.forest_growth import grow_forest
     from spinney.growth.forest.importances import (
         Importances,
         impurity_importances,
@@ -38,7 +38,6 @@ __all__ = [
     "ForestSettings",
     "Importances",
     "Interactions",
-    "Progress",
     "Trees",
     "check_bags",
     "compact",
@@ -63,7 +62,7 @@ __getattr__ = names_on_demand(
     __name__,
     {
         "bags": ("ForestBags",),
-        "forest_growth": ("Progress", "grow_forest"),
+        "forest_growth": ("grow_forest",),
         "importances": (
             "Importances",
             "impurity_importances",

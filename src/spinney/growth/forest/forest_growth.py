@@ -1,6 +1,5 @@
 """Growing a forest: a bag, a tree, and again."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import check_whole
+from spinney._support.checks import Progress, check_whole
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 # wait for these.
 ROWS_AT_ONCE = 400_000
 
-Progress = Callable[[int, int], None]
 """Told how many trees of how many are grown."""
 
 

@@ -33,16 +33,19 @@ from spinney.recipes import Recipe
 from spinney.search import midpoint, midpoints
 from spinney.trees import (
     Candidate,
+    CandidateArrays,
     CountTable,
     Groups,
     LazyNodes,
     Node,
+    QuestionArrays,
     Reason,
     Split,
     Threshold,
     TreeArrays,
     branch_table,
     reason_codes,
+    splits_of_questions,
 )
 
 # By the loops' numbers of reasons.
@@ -85,6 +88,58 @@ class RankedNodes(LazyNodes):
         lines = range(facts[CANDIDATE], facts[CANDIDATE] + facts[CANDIDATES])
         chosen = None if facts[CHOSEN] < 0 else facts[CHOSEN]
         return tuple(map(self._candidate, lines)), chosen
+
+    def candidate_arrays(self) -> CandidateArrays:
+        """Return the splits of all nodes, none of them made."""
+        grown, nodes = self.grown, self.grown.nodes[self.order]
+        count = nodes[:, CANDIDATES].astype(np.int64)
+        every = np.repeat(nodes[:, CANDIDATE].astype(np.int64), count) + ramps(count)
+        facts = grown.candidates[every]
+        asked, first = facts[:, ATTRIBUTE], facts[:, LINE].astype(np.int64)
+        cuts, n_values = self._cuts(every), facts[:, LINES].astype(np.int64) - 1
+        sizes = np.array([len(values) for values in self.values], np.int64)
+        n_branches = np.where(np.isnan(cuts), sizes[asked], 2)
+        listed = np.where(np.isnan(cuts), n_branches, 0)
+        splits = splits_of_questions(
+            QuestionArrays(
+                attribute=asked,
+                cut=cuts,
+                listed=listed,
+                branches=ramps(listed),  # every code has a branch of its own
+                cuts=np.zeros(0),
+            ),
+            n_branches=n_branches,
+            missing=np.full(len(every), -1),
+            shares=self._all_shares(every, n_branches),
+        )
+        line = np.repeat(first, n_values) + 1 + ramps(n_values)
+        merits = grown.merits[every][:, [GAIN, MERIT]]
+        for index in np.flatnonzero(np.isnan(merits[:, 0])):
+            counted = self._candidate(every[index])
+            merits[index] = counted.gain, counted.merit
+        return CandidateArrays(
+            count=count,
+            chosen=np.maximum(nodes[:, CHOSEN], -1).astype(np.int64),
+            splits=splits,
+            gain=merits[:, 0],
+            merit=merits[:, 1],
+            exact=np.ones(len(every), np.int64),
+            p_value=np.full(len(every), np.nan),
+            n_values=n_values,
+            values=self._values(np.repeat(asked, n_values), grown.line_codes[line]),
+            weights=grown.line_weights[line],
+            rows=grown.line_counts[line],
+            missing_weights=grown.line_weights[first],
+            missing_rows=grown.line_counts[first],
+        )
+
+    def _values(self, attribute: NDArray[Any], code: NDArray[Any]) -> Floats:
+        """Return what codes of attributes stand for; a category for itself."""
+        values = np.empty(len(code))
+        for index, own in enumerate(self.values):
+            here = attribute == index
+            values[here] = own[code[here]]
+        return values
 
     def _arrays(self) -> TreeArrays:
         """Return the tree with what its nodes predict."""

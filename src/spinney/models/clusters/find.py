@@ -5,7 +5,7 @@
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import Progress
 from spinney._support.threads import thread_count
 from spinney.cluster import (
     MIXED,
@@ -59,7 +60,6 @@ from spinney.errors import DataError, ParameterError, Setting, did_you_mean, ref
 from spinney.models.clusters.cluster_plan import MODES, RULE, Plan
 from spinney.sources.rows import attribute_of
 
-Progress = Callable[[int, int], None]
 # How many iterations a start has at most, if nothing is given.
 MAX_ITER, MAX_ITER_MIXED = 300, 100
 

@@ -28,6 +28,7 @@ from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
 
 CLUSTERS_VERSION = 1
+PACKED_VERSION = 2  # where arrays are packed
 KEYS = (
     "method",
     "settings",
@@ -204,6 +205,7 @@ CLUSTERINGS = Kind(
     Clusters,
     CLUSTERS,
     CLUSTERS_VERSION,
+    PACKED_VERSION,
     "these clusters",
     "find the clusters again",
     "it is a safetensors file, but holds no clusters of Spinney's",

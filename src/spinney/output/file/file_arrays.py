@@ -48,82 +48,40 @@ have its 3 moments, and distributions and rows 1 column, instead of c::
     surrogate_split.thresholds, .groups, .codes     as those of splits
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Integers, ramps
 from spinney.data import Schema
 from spinney.trees import (
-    NO_REASON,
     Candidate,
+    CandidateArrays,
     CountTable,
     FlatModels,
-    Groups,
-    Intervals,
     LazyNodes,
     Node,
-    Split,
-    Surrogate,
+    SplitArrays,
     SurrogateArrays,
-    Term,
-    Threshold,
     Tree,
     TreeArrays,
+    arrays_of,
+    candidate_arrays_of,
+    flat_models,
+    labels_of_nodes,
+    lazy_nodes_of,
     question_arrays,
+    splits_of_questions,
+    starts_of,
+    surrogate_arrays,
     winner_arrays,
 )
 
 Arrays = Mapping[str, NDArray[Any]]
-T = TypeVar("T")
-
-# The order of forms is part of the format.
-FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
-
-# What has one number for each node, candidate, surrogate or term.
-_NODE: dict[str, Callable[[Node], float]] = {
-    "node.parent": lambda node: _or(node.parent, -1),
-    "node.branch": lambda node: node.branch,
-    "node.depth": lambda node: node.depth,
-    "node.rows": lambda node: node.n_rows,
-    "node.label": lambda node: node.label,
-    "node.reason": lambda node: NO_REASON if node.reason is None else node.reason.code,
-    "node.chosen": lambda node: _or(node.chosen, -1),
-    "node.forced": lambda node: node.forced,
-    "node.candidates": lambda node: len(node.candidates),
-    "node.surrogates": lambda node: len(node.surrogates),
-    "node.otherwise": lambda node: _or(node.otherwise, -1),
-    "node.terms": lambda node: -1 if node.model is None else len(node.model.terms),
-    "node.intercept": lambda node: 0.0 if node.model is None else node.model.intercept,
-}
-_CANDIDATE: dict[str, Callable[[Candidate], float]] = {
-    "candidate.attribute": lambda candidate: candidate.attribute,
-    "candidate.exact": lambda candidate: candidate.exact,
-    "candidate.form": lambda candidate: FORMS.index(type(candidate.split)),
-    "candidate.missing": lambda candidate: _or(candidate.split.missing, -1),
-    "candidate.branches": lambda candidate: candidate.split.n_branches,
-    "candidate.values": lambda candidate: len(candidate.table.values),
-    "candidate.gain": lambda candidate: candidate.gain,
-    "candidate.merit": lambda candidate: candidate.merit,
-    "candidate.p_value": lambda candidate: _or(candidate.p_value, np.nan),
-}
-_SURROGATE: dict[str, Callable[[Surrogate], float]] = {
-    "surrogate.attribute": lambda surrogate: surrogate.attribute,
-    "surrogate.form": lambda surrogate: FORMS.index(type(surrogate.split)),
-    "surrogate.reversed": lambda surrogate: surrogate.reversed,
-    "surrogate.agreement": lambda surrogate: surrogate.agreement,
-    "surrogate.adjusted": lambda surrogate: surrogate.adjusted,
-}
-_TERM: dict[str, Callable[[Term], float]] = {
-    "term.attribute": lambda term: term.attribute,
-    "term.missing": lambda term: term.missing,
-    "term.codes": lambda term: -1 if term.codes is None else len(term.codes),
-}
 
 _FLOATS = (
     *("node.weights", "node.distribution", "node.intercept"),
@@ -134,8 +92,14 @@ _FLOATS = (
     *("term.coefficient", "term.missing"),
 )
 _INTEGERS = (
-    *(*_NODE, *_CANDIDATE, *_SURROGATE, *_TERM),
+    *("node.parent", "node.branch", "node.depth", "node.rows", "node.label"),
+    *("node.reason", "node.chosen", "node.forced", "node.candidates"),
+    *("node.surrogates", "node.otherwise", "node.terms"),
+    *("candidate.attribute", "candidate.exact", "candidate.form"),
+    *("candidate.missing", "candidate.branches", "candidate.values"),
     *("candidate.missing_rows", "split.groups", "split.codes"),
+    *("surrogate.attribute", "surrogate.form", "surrogate.reversed"),
+    *("term.attribute", "term.codes"),
     *("table.codes", "table.rows"),
     *("surrogate_split.groups", "surrogate_split.codes", "model.codes"),
 )
@@ -168,31 +132,12 @@ def with_defaults(arrays: Arrays) -> Arrays:
 
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree; what they hold is not checked."""
-    nodes, target = tree.nodes, tree.schema.target
-    width, n_outputs = target.width, target.n_outputs
-    candidates = [candidate for node in nodes for candidate in node.candidates]
-    tables = [candidate.table for candidate in candidates]
-    splits = [candidate.split for candidate in candidates]
-    surrogates = [surrogate for node in nodes for surrogate in node.surrogates]
-    models = [node.model for node in nodes if node.model is not None]
-    terms = [term for model in models for term in model.terms]
+    nodes = arrays_of(tree)
     arrays = {
-        **_columns(_NODE, nodes),
-        "node.weights": _lines((node.weights for node in nodes), width),
-        "node.distribution": _lines((node.distribution for node in nodes), n_outputs),
-        **_columns(_CANDIDATE, candidates),
-        "candidate.missing_weights": _lines((t.missing for t in tables), width),
-        "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
-        "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
-        **_flatten_splits(splits, "split"),
-        **_flatten_values(candidates, tree.schema),
-        "table.weights": _lines((table.weights for table in tables), width),
-        "table.rows": _lines((table.rows for table in tables), n_outputs),
-        **_columns(_SURROGATE, surrogates),
-        **_flatten_splits([each.split for each in surrogates], "surrogate_split"),
-        **_columns(_TERM, terms),
-        "term.coefficient": _floats(c for model in models for c in model.coefficients),
-        "model.codes": _integers(code for term in terms for code in term.codes or ()),
+        **_flatten_nodes(nodes, tree),
+        **_flatten_candidates(candidate_arrays_of(tree), tree.schema),
+        **_flatten_surrogates(nodes.surrogates, len(nodes)),
+        **_flatten_models(nodes.models, len(nodes)),
     }
     return {
         name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
@@ -200,64 +145,99 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     }
 
 
-def _columns(
-    fields: Mapping[str, Callable[[T], float]], items: Sequence[T]
-) -> dict[str, NDArray[Any]]:
-    """Return one array for each of the fields, over all items."""
+def _flatten_nodes(nodes: TreeArrays, tree: Tree) -> dict[str, Any]:
+    n, lazy = len(nodes), lazy_nodes_of(tree)
+    if lazy is None:  # nodes that were made say it themselves
+        branch, depth = np.array([(node.branch, node.depth) for node in tree]).T
+    else:
+        branch, depth = lazy.links.branch, lazy.links.depth
     return {
-        name: np.fromiter(map(read, items), dtype=DTYPES[name])
-        for name, read in fields.items()
+        "node.parent": nodes.parent,
+        "node.branch": branch,
+        "node.depth": depth,
+        "node.rows": nodes.rows,
+        "node.label": labels_of_nodes(tree),
+        "node.reason": nodes.reason,
+        "node.forced": _or(nodes.forced, np.zeros(n)),
+        "node.otherwise": _or(nodes.otherwise, np.full(n, -1)),
+        "node.weights": nodes.weights,
+        "node.distribution": nodes.outputs,
     }
 
 
-def _or(number: float | None, none: float) -> float:
-    return none if number is None else number
+def _flatten_candidates(found: CandidateArrays, schema: Schema) -> dict[str, Any]:
+    splits = found.splits
+    arrays = {
+        "node.chosen": found.chosen,
+        "node.candidates": found.count,
+        "candidate.exact": found.exact,
+        "candidate.missing": splits.missing,
+        "candidate.branches": splits.n_branches,
+        "candidate.values": found.n_values,
+        "candidate.gain": found.gain,
+        "candidate.merit": found.merit,
+        "candidate.p_value": found.p_value,
+        "candidate.missing_weights": found.missing_weights,
+        "candidate.missing_rows": found.missing_rows,
+        "split.shares": splits.shares,
+        "table.weights": found.weights,
+        "table.rows": found.rows,
+        **_flatten_splits(splits, "candidate", "split"),
+    }
+    numbered = np.repeat(numeric(arrays, schema), found.n_values)
+    arrays["table.codes"] = found.values[~numbered]
+    arrays["table.numbers"] = found.values[numbered]
+    return arrays
 
 
-def _flatten_splits(splits: Sequence[Split], room: str) -> dict[str, NDArray[Any]]:
-    """Return the cuts, groups and codes of splits, as arrays of one room."""
-    groups = [
-        group for split in splits if isinstance(split, Groups) for group in split.groups
-    ]
+def _flatten_splits(splits: SplitArrays, of: str, room: str) -> dict[str, Any]:
     return {
-        f"{room}.thresholds": _floats(chain.from_iterable(map(_cuts_of, splits))),
-        f"{room}.groups": _integers(map(len, groups)),
-        f"{room}.codes": _integers(chain.from_iterable(groups)),
+        f"{of}.attribute": splits.attribute,
+        f"{of}.form": splits.form,
+        f"{room}.thresholds": splits.thresholds,
+        f"{room}.groups": splits.groups,
+        f"{room}.codes": splits.codes,
     }
 
 
-def _cuts_of(split: Split) -> tuple[float, ...]:
-    if isinstance(split, Groups):
-        return ()
-    return split.cuts if isinstance(split, Intervals) else (split.threshold,)
-
-
-def _flatten_values(
-    candidates: list[Candidate], schema: Schema
-) -> dict[str, NDArray[Any]]:
-    codes: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
-    numbers: list[NDArray[Any]] = [np.empty(0)]
-    for candidate in candidates:
-        numeric = schema.attributes[candidate.attribute].kind == "numeric"
-        (numbers if numeric else codes).append(candidate.table.values)
+def _flatten_surrogates(found: SurrogateArrays | None, n_nodes: int) -> dict[str, Any]:
+    if found is None:
+        found = surrogate_arrays([()] * n_nodes)
+    n = len(found)
+    splits = splits_of_questions(
+        found, n_branches=np.full(n, 2), missing=np.full(n, -1)
+    )
     return {
-        "table.codes": np.concatenate(codes),
-        "table.numbers": np.concatenate(numbers),
+        "node.surrogates": found.count,
+        "surrogate.reversed": found.reversed,
+        "surrogate.agreement": found.agreement,
+        "surrogate.adjusted": found.adjusted,
+        **_flatten_splits(splits, "surrogate", "surrogate_split"),
     }
 
 
-def _integers(numbers: Iterable[int]) -> NDArray[Any]:
-    return np.fromiter(numbers, dtype=np.int64)
+def _flatten_models(models: FlatModels | None, n_nodes: int) -> dict[str, Any]:
+    if models is None:
+        models = flat_models([None] * n_nodes)
+    terms = np.repeat(models.first, models.count) + ramps(models.count)
+    sizes = models.codes[terms]
+    room, codes = sizes.clip(0), ramps(sizes.clip(0))
+    owner = np.repeat(np.arange(len(terms)), room)
+    hit = models.lookup[models.first_code[terms][owner] + codes] > 0
+    counts = np.bincount(owner[hit], minlength=len(terms))
+    return {
+        "node.terms": np.where(models.has, models.count, -1),
+        "node.intercept": np.where(models.has, models.intercept, 0.0),
+        "term.attribute": models.attribute[terms],
+        "term.missing": models.missing[terms],
+        "term.codes": np.where(sizes < 0, -1, counts),
+        "term.coefficient": models.coefficient[terms],
+        "model.codes": codes[hit],
+    }
 
 
-def _floats(numbers: Iterable[float]) -> NDArray[Any]:
-    return np.fromiter(numbers, dtype=np.float64)
-
-
-def _lines(arrays: Iterable[NDArray[Any]], width: int) -> NDArray[Any]:
-    """Return arrays whose last axis is that wide, one below another."""
-    lines = [array.reshape(-1, width) for array in arrays]
-    return np.concatenate(lines) if lines else np.empty((0, width))
+def _or(array: NDArray[Any] | None, none: NDArray[Any]) -> NDArray[Any]:
+    return none if array is None else array
 
 
 def unflatten(arrays: Arrays, schema: Schema) -> Tree:
@@ -325,6 +305,29 @@ class FileNodes(LazyNodes):
             file["candidate.missing_rows"][at],
         )
 
+    def candidate_arrays(self) -> CandidateArrays:
+        """Return the candidates of all nodes, as the file has them."""
+        file = self.file
+        values = np.empty(len(file["table.weights"]))
+        numbered = np.repeat(self._numeric, file["candidate.values"])
+        values[numbered] = file["table.numbers"]
+        values[~numbered] = file["table.codes"]
+        return CandidateArrays(
+            count=file["node.candidates"],
+            chosen=file["node.chosen"],
+            splits=self._splits,
+            gain=file["candidate.gain"],
+            merit=file["candidate.merit"],
+            exact=file["candidate.exact"],
+            p_value=file["candidate.p_value"],
+            n_values=file["candidate.values"],
+            values=values,
+            weights=file["table.weights"],
+            rows=file["table.rows"],
+            missing_weights=file["candidate.missing_weights"],
+            missing_rows=file["candidate.missing_rows"],
+        )
+
     @cached_property
     def _first_candidate(self) -> Integers:
         return starts_of(self.file["node.candidates"])
@@ -342,7 +345,7 @@ class FileNodes(LazyNodes):
         return starts_of(counts), np.where(numeric, of_numbers, of_codes)
 
     @cached_property
-    def _splits(self) -> "Splits":
+    def _splits(self) -> SplitArrays:
         return splits_of(self.file, "candidate", "split")
 
 
@@ -388,73 +391,10 @@ def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Splits:
-    """Splits as files have them, one after another.
-
-    ``missing`` is the branch of missing values, or -1; those of surrogates divide no
-    row and have no ``shares``. ``groups`` has a count of ``codes`` for each branch of a
-    split that groups them.
-    """
-
-    attribute: Integers
-    form: Integers
-    n_branches: Integers
-    missing: Integers
-    thresholds: Floats
-    groups: Integers
-    codes: Integers
-    shares: Floats | None = None
-
-    @property
-    def grouped(self) -> NDArray[np.bool_]:
-        """Which splits are groups of codes."""
-        return np.asarray(self.form == FORMS.index(Groups))
-
-    @cached_property
-    def n_cuts(self) -> Integers:
-        """How many thresholds each split has."""
-        return np.where(self.grouped, 0, self.n_branches - 1)
-
-    @cached_property
-    def n_groups(self) -> Integers:
-        """How many groups each split has."""
-        return np.where(self.grouped, self.n_branches, 0)
-
-    @cached_property
-    def _starts(self) -> tuple[Integers, ...]:
-        counts = (self.n_cuts, self.n_groups, self.groups, self.n_branches)
-        return tuple(map(starts_of, counts))
-
-    def split(self, line: int) -> Split:
-        """Return a split."""
-        of_cuts, of_groups, _, of_shares = self._starts
-        attribute, size = int(self.attribute[line]), int(self.n_branches[line])
-        shares: tuple[float, ...] = ()
-        if self.shares is not None:
-            first = of_shares[line]
-            shares = tuple(self.shares[first : first + size].tolist())
-        missing = int(self.missing[line])
-        to = None if missing < 0 else missing
-        form = FORMS[self.form[line]]
-        if form is Groups:
-            own = range(of_groups[line], of_groups[line] + size)
-            return Groups(attribute, tuple(map(self._group, own)), shares, to)
-        first = of_cuts[line]
-        cuts = self.thresholds[first : first + size - 1].tolist()
-        if form is Intervals:
-            return Intervals(attribute, tuple(cuts), shares, to)
-        return Threshold(attribute, cuts[0], shares, to)
-
-    def _group(self, at: int) -> tuple[int, ...]:
-        first = self._starts[2][at]
-        return tuple(self.codes[first : first + self.groups[at]].tolist())
-
-
-def splits_of(arrays: Arrays, of: str, room: str) -> Splits:
+def splits_of(arrays: Arrays, of: str, room: str) -> SplitArrays:
     """Return the splits of candidates, or of surrogates, which have two branches."""
     n = len(arrays[f"{of}.attribute"])
-    return Splits(
+    return SplitArrays(
         attribute=arrays[f"{of}.attribute"],
         form=arrays[f"{of}.form"],
         n_branches=arrays.get(f"{of}.branches", np.full(n, 2)),
@@ -470,8 +410,3 @@ def numeric(arrays: Arrays, schema: Schema) -> NDArray[np.bool_]:
     """Return which candidates ask about a numeric attribute."""
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
     return np.asarray(kinds[arrays["candidate.attribute"]])
-
-
-def starts_of(counts: Integers) -> Integers:
-    """Return where what is counted begins, one after another without gaps."""
-    return np.asarray(counts.cumsum() - counts)

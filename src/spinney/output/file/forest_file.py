@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers, ramps
+from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.errors import ParameterError
 from spinney.growth.forest import Forest, ForestSettings, compact, forest_recipe
-from spinney.output.file.file_arrays import Arrays, Splits
+from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.header import (
     KEYS,
     origin_header,
@@ -36,9 +36,19 @@ from spinney.output.file.requirements import (
 )
 from spinney.output.file.split_check import check_forms, check_splits
 from spinney.output.file.strict_json import DamageError
-from spinney.trees import NO_REASON, Reason, TreeArrays, parted, reason_codes
+from spinney.trees import (
+    NO_REASON,
+    QuestionArrays,
+    Reason,
+    SplitArrays,
+    TreeArrays,
+    parted,
+    reason_codes,
+    splits_of_questions,
+)
 
 FOREST_VERSION = 1
+PACKED_VERSION = 2  # where arrays are packed
 FOREST_LIMITS = FileLimits(file_bytes=1 << 36, nodes=1 << 31)
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
@@ -174,6 +184,7 @@ FORESTS = Kind(
     Forest,
     FOREST,
     FOREST_VERSION,
+    PACKED_VERSION,
     "this forest",
     "grow the forest again",
     "it is a safetensors file, but not a forest of Spinney's",
@@ -245,33 +256,24 @@ def _check_nodes(arrays: Arrays) -> None:
     require(np.isfinite(arrays["gain"]), "the gain of node {} is no number")
 
 
-def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> Splits:
+def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
     """Return what inner nodes ask; lengths are those of the branches of a node."""
     cut, size, n_branches = arrays["cut"][nodes], arrays["listed"][nodes], count[nodes]
     grouped = np.isnan(cut)
     fitting = grouped | (n_branches == size + 2)
     require(fitting, "node {} has branches without cuts", nodes)
     owner = np.repeat(np.flatnonzero(grouped), size[grouped])
-    code, branch = ramps(size[grouped]), arrays["branches"].astype(np.int64)
-    possible = within(branch, -1, n_branches[owner])
+    possible = within(arrays["branches"], -1, n_branches[owner])
     require(possible, "node {} sends a value to no branch", nodes[owner])
-    # Cuts and codes come by node; codes by branch, and those of no branch not at all.
-    cuts = np.append(cut[~grouped], arrays["cuts"])
-    of_cut = np.append(
-        np.flatnonzero(~grouped), np.repeat(np.flatnonzero(~grouped), size[~grouped])
-    )
-    n_groups = np.where(grouped, n_branches, 0)
-    group = (n_groups.cumsum() - n_groups)[owner] + branch
-    routed = np.flatnonzero(branch >= 0)
-    return Splits(
+    questions = QuestionArrays(
         attribute=arrays["attribute"][nodes],
-        form=np.where(grouped, 1, np.where(size > 0, 2, 0)),
-        n_branches=n_branches,
-        missing=arrays["missing"][nodes],
-        thresholds=cuts[np.argsort(of_cut, kind="stable")],
-        groups=np.bincount(group[routed], minlength=int(n_groups.sum())),
-        codes=code[routed[np.argsort(group[routed], kind="stable")]],
+        cut=cut,
+        listed=size,
+        branches=arrays["branches"],
+        cuts=arrays["cuts"],
     )
+    missing = arrays["missing"][nodes]
+    return splits_of_questions(questions, n_branches=n_branches, missing=missing)
 
 
 def _check_counts(

@@ -44,6 +44,7 @@ from spinney.trees.criteria import stored_name
 
 FORMAT = "spinney-tree"
 FORMAT_VERSION = 2
+PACKED_VERSION = 3  # where arrays are packed
 KEYS = (
     "target",
     "classes",

@@ -30,7 +30,13 @@ import numpy as np
 from spinney._support.atomic_file import write_whole
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError, Setting, refusal
-from spinney.output.file.container import Header, pack, read_header, unpack
+from spinney.output.file.container import (
+    Header,
+    pack,
+    read_header,
+    unpack,
+    worth_packing,
+)
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.plain_data import members
 from spinney.output.file.strict_json import DamageError, dump, parse
@@ -51,12 +57,15 @@ class FileLimits:
     ----------
     file_bytes, header_bytes : int
         The longest file and header, checked before they are read.
+    unpacked_bytes : int
+        The most that packed arrays may come to, checked before any is unpacked.
     nodes : int
         The most nodes.
     """
 
     file_bytes: int = 1 << 32
     header_bytes: int = 1 << 26
+    unpacked_bytes: int = 1 << 32
     nodes: int = MAX_NODES
 
 
@@ -70,6 +79,8 @@ class Kind(Generic[Content]):
         What the file holds, in memory.
     format, version : str, int
         What the file says of itself; readers of that version can use it.
+    packed_version : int
+        What it says, if that is more, where arrays are packed.
     noun : str
         What cannot be saved, where it cannot: "this forest".
     again : str
@@ -95,6 +106,7 @@ class Kind(Generic[Content]):
     content: type[Content]
     format: str
     version: int
+    packed_version: int
     noun: str
     again: str
     refusal: str
@@ -104,6 +116,11 @@ class Kind(Generic[Content]):
     refusals: Mapping[str, str] = field(default_factory=dict)
     completed: Callable[[Arrays], Arrays] | None = None
     limits: FileLimits = field(default_factory=FileLimits)
+
+    @property
+    def newest(self) -> int:
+        """The newest version that can be read."""
+        return max(self.version, self.packed_version)
 
     @property
     def remedy(self) -> str:
@@ -122,18 +139,20 @@ def save_kind(
     _check_path(path)
     try:
         header, arrays = kind.parts(content)
+        packed = worth_packing(arrays, kind.limits.unpacked_bytes)
+        version = str(kind.newest if packed else kind.version)
         texts = {
             "format": kind.format,
-            "format_version": str(kind.version),
-            "min_reader_version": str(kind.version),
+            "format_version": version,
+            "min_reader_version": version,
             "library_version": __version__,
             "model": dump(header),
         }
-        packed = pack(arrays, texts)
+        parts = pack(arrays, texts, packed=packed)
     except DamageError as damage:
         msg = f"cannot write {os.fsdecode(path)}: {kind.noun} cannot be saved: {damage}"
         raise ParameterError(msg) from None
-    write_whole(path, packed, force=force)
+    write_whole(path, parts, force=force)
 
 
 def load_kind(
@@ -154,7 +173,7 @@ def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
         header = read_header(data, max_header=limits.header_bytes)
     _check_format(kind, header.texts.get("format"))
     with _advice(kind.remedy):
-        arrays: Arrays = unpack(data, header)
+        arrays: Arrays = unpack(data, header, max_unpacked=limits.unpacked_bytes)
         if kind.completed:
             arrays = kind.completed(arrays)
     _check_version(kind, header)
@@ -250,11 +269,11 @@ def _version(header: Header, key: str) -> int:
 def _check_version(kind: Kind[Any], header: Header) -> None:
     """Refuse a file that only readers of a newer format can use."""
     oldest = _version(header, "min_reader_version")
-    if oldest > kind.version:
+    if oldest > kind.newest:
         writer = header.texts.get("library_version", "unknown")[:40]
         msg = (
             f"it was written by a newer Spinney ({writer}), as format {oldest}, and "
-            f"this one reads up to {kind.version}; upgrade Spinney"
+            f"this one reads up to {kind.newest}; upgrade Spinney"
         )
         raise DamageError(msg)
     if not 1 <= oldest <= _version(header, "format_version"):
@@ -264,6 +283,6 @@ def _check_version(kind: Kind[Any], header: Header) -> None:
 
 def _remedy(kind: Kind[Any], header: Header) -> str:
     """Return what to do about a file that may be damaged, or newer."""
-    if _version(header, "format_version") > kind.version:
+    if _version(header, "format_version") > kind.newest:
         return "it was written by a newer Spinney: upgrade"
     return kind.remedy

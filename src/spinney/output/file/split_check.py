@@ -4,13 +4,13 @@ import numpy as np
 
 from spinney._support.arrays import Integers, ramps
 from spinney.data import Schema
-from spinney.output.file.file_arrays import FORMS, Arrays, Splits
+from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.requirements import counted, require, shaped, within
-from spinney.trees import Intervals, Threshold
+from spinney.trees import FORMS, Intervals, SplitArrays, Threshold
 
 
 def check_forms(
-    splits: Splits, schema: Schema, what: str, numbers: Integers | None = None
+    splits: SplitArrays, schema: Schema, what: str, numbers: Integers | None = None
 ) -> None:
     """Check attributes, forms and numbers of branches, on which lengths depend.
 
@@ -27,7 +27,7 @@ def check_forms(
 
 
 def check_split_lengths(
-    arrays: Arrays, splits: Splits, room: str, *, least: int = 0
+    arrays: Arrays, splits: SplitArrays, room: str, *, least: int = 0
 ) -> None:
     """Check that cuts, groups and codes of splits are as many as their branches ask."""
     shaped(arrays, f"{room}.thresholds", (int(splits.n_cuts.sum()),))
@@ -37,7 +37,7 @@ def check_split_lengths(
 
 
 def check_splits(
-    splits: Splits, schema: Schema, what: str, numbers: Integers | None = None
+    splits: SplitArrays, schema: Schema, what: str, numbers: Integers | None = None
 ) -> None:
     """Check splits of known forms and lengths: kinds, missing values, cuts, codes."""
     lines = np.arange(len(splits.form))

@@ -13,7 +13,6 @@ from spinney.data import Schema, Target
 from spinney.growth import Model
 from spinney.output.file.file_arrays import (
     Arrays,
-    Splits,
     flatten,
     numeric,
     splits_of,
@@ -43,7 +42,14 @@ from spinney.output.file.split_check import (
     sizes,
 )
 from spinney.output.file.strict_json import DamageError, dump
-from spinney.trees import Reason, Tree, labels_of, links_of
+from spinney.trees import (
+    Reason,
+    SplitArrays,
+    Tree,
+    labels_of,
+    lazy_nodes_of,
+    links_of,
+)
 
 MAX_NODES = 10_000_000
 
@@ -66,6 +72,13 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
         msg = f"its nodes do not fit its schema: {error}"
         raise DamageError(msg) from None
     check_arrays(arrays, tree.schema, max_nodes=max_nodes)
+    if lazy_nodes_of(tree) is None:
+        _check_made(tree, arrays)
+    return arrays
+
+
+def _check_made(tree: Tree, arrays: Arrays) -> None:
+    """Check numbers and children, which nodes that were made say themselves."""
     links = links_of(arrays["node.parent"])
     children = np.split(links.children, links.first[1:])
     for number, node in enumerate(tree.nodes):
@@ -75,7 +88,6 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
         if list(node.children) != children[number].tolist():
             msg = f"the children of node {number} are not those that it is parent of"
             raise DamageError(msg)
-    return arrays
 
 
 def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) -> None:
@@ -218,7 +230,7 @@ def _check_merits(arrays: Arrays) -> None:
 
 
 def _check_values(
-    arrays: Arrays, schema: Schema, splits: Splits, of_line: Integers
+    arrays: Arrays, schema: Schema, splits: SplitArrays, of_line: Integers
 ) -> None:
     """Check the values of the count tables, and that each has a branch.
 

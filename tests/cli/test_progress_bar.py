@@ -1,0 +1,135 @@
+"""What only a terminal gets: bars where it takes long, the top of large trees."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.helpers.strategies import TABLES
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
+
+BAR = """
+import time
+from spinney.cli.shell_output import progress_bar
+with progress_bar("growing", after={after}) as move:
+    if move is None:
+        print("no terminal")
+    else:
+        for done in range({moves}):
+            move(done, 4)
+            time.sleep(0.2)
+print("done")
+"""
+GROW = """
+import spinney.cli.grow_command as command
+command.PATIENCE = {after}
+from spinney.cli import main
+main()
+"""
+
+
+def on_a_terminal(script, *arguments, out_too=False):
+    """Run a script with stderr on a terminal; return what it wrote there, and out.
+
+    With ``out_too`` both are there, and nothing is anywhere else.
+    """
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=theirs if out_too else subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    ) as running:
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                chunk = os.read(ours, 4096)
+            except OSError:  # the other end has closed
+                break
+            if not chunk:
+                break
+            told += chunk
+        out = "" if out_too else running.stdout.read().decode()
+    os.close(ours)
+    assert running.returncode == 0, told
+    return told.decode(), out
+
+
+def test_a_bar_comes_after_a_while_though_nothing_moves():
+    told, out = on_a_terminal(BAR.format(after=0.01, moves=1))
+    assert "growing" in told
+    assert "0/4" in told
+    assert out == "done\n"
+
+
+def test_no_bar_where_work_is_done_sooner():
+    told, out = on_a_terminal(BAR.format(after=60, moves=2))
+    assert told == ""
+    assert out == "done\n"
+
+
+@pytest.mark.parametrize("after", [0, 0.01])
+def test_no_bar_where_nothing_moves(after):
+    told, out = on_a_terminal(BAR.format(after=after, moves=0))
+    assert (told, out) == ("", "done\n")
+
+
+def test_no_bar_without_a_terminal():
+    done = subprocess.run(
+        [sys.executable, "-c", BAR.format(after=0, moves=2)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("no terminal\ndone\n", "")
+
+
+def test_grow_shows_one(tmp_path):
+    table = TABLES / "iris.csv"
+    given = ["grow", table, "--target", "class", "--quiet", "-o", tmp_path / "m"]
+    told, _ = on_a_terminal(GROW.format(after=1e-9), *given)
+    assert "growing" in told
+    told, _ = on_a_terminal(GROW.format(after=600), *given, "--force")
+    assert "growing" not in told
+
+
+def test_grow_shows_none_where_nobody_looks(tool, tmp_path):
+    given = ["grow", TABLES / "iris.csv", "--target", "class", "--quiet"]
+    assert tool(*given, "-o", tmp_path / "m").err == f"spinney: saved to {tmp_path}/m\n"
+
+
+@pytest.fixture
+def noise(tmp_path):
+    """Return a table of which nothing can be told but by a large tree."""
+    random = np.random.default_rng(0)
+    lines = [
+        f"{a:.5f},{b:.5f},{random.choice(['no', 'yes'])}"
+        for a, b in random.random((800, 2))
+    ]
+    path = tmp_path / "noise.csv"
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    return path
+
+
+def test_a_large_tree_on_a_terminal(noise, tmp_path, tool):
+    given = ["grow", noise, "--target", "y", "--recipe", "id3"]
+    script = GROW.format(after=600)
+    told, _ = on_a_terminal(script, *given, out_too=True)
+    *lines, said = told.splitlines()
+    assert 20 < len(lines) <= 200
+    assert any("more nodes" in line for line in lines)
+    assert "save it by -o MODEL; spinney show MODEL prints all" in said
+    depth = int(said.partition("to depth ")[2].split()[0])
+    model = tmp_path / "m"
+    told, _ = on_a_terminal(script, *given, "-o", model, out_too=True)
+    assert f"spinney show {model} prints all, --depth {depth + 2}" in told
+    shown = tool("show", model, "--depth", depth).out.splitlines()
+    assert [line.rstrip() for line in lines] == shown
+    whole = tool(*given)  # into a file all is written
+    assert len(whole.out.splitlines()) > 200
+    assert "here to depth" not in whole.err
