@@ -43,13 +43,13 @@ def test_the_help_names_the_default(works):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
-    lines = [f"{row},{'no' if row % 3 else 'yes'}" for row in range(18)]
+    lines = [f"{row},{'no' if row % 3 else 'yes'}" for row in range(36)]
     write("noise.csv", "\n".join(["x,y", *lines]))
     noise = ("grow", "noise.csv", "--target", "y")
     outcome = tool(*noise, *(["--quiet"] if quiet else []))
     assert outcome.code == 0
     assert outcome.out == (
-        "" if quiet else "y → no  (18: no 12 (67 %), yes 6 (33 %))\n"
+        "" if quiet else "y → no  (36: no 24 (67 %), yes 12 (33 %))\n"
     )
     (line,) = outcome.err.splitlines()
     assert line.startswith("spinney: pruned to a single leaf; ")
@@ -75,6 +75,16 @@ def test_what_was_tried_is_said_in_one_line(tool):
     assert explained.rstrip().endswith(line.removeprefix("spinney: "))
     assert tool(*iris, "--quiet").err == ""
     assert tool(*iris, "--recipe", "cart").err == ""
+
+
+def test_a_small_table_says_that_no_folds_were_drawn(tool):
+    outcome = tool(*WEATHER, "-o", "m.spinney")
+    line = "a small table: grown by c4.5, not pruned by folds"
+    assert outcome.err.splitlines()[-1] == f"spinney: {line}"
+    assert "outlook = overcast → yes" in outcome.out
+    explained = tool("explain", "m.spinney", "--node", "0").out
+    assert explained.rstrip().endswith(f"recipe: {line}")
+    assert "gain ratio" in explained
 
 
 def test_a_tree_that_asks_nothing_says_why(tool, write):

@@ -228,3 +228,66 @@ def test_a_setting_that_one_candidate_can_use_leaves_that_one():
 def test_a_setting_that_no_candidate_can_use_is_refused_at_once():
     with pytest.raises(spinney.ParameterError, match=r"alpha_split=0\.1 needs"):
         RECIPES["auto"].changed(alpha_split=0.1)
+
+
+# Tables too small for folds
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "n_leaves"),
+    [
+        ("fruit", "type", 2),  # 003
+        ("buys_computer", "buys_computer", 5),  # 004, Fig. 2
+        ("netball", "play", 5),  # 001
+        ("watermelon_2.0", "ripe", 4),  # 000
+        ("watermelon_3.0", "ripe", 4),
+        ("weather_numeric", "play", 5),
+        ("contact_lenses", "contact-lenses", 4),
+    ],
+)
+def test_the_tables_of_the_documents_are_grown_by_c45(name, target, n_leaves):
+    path = TABLES / f"{name}.csv"
+    row_numbers = list({"id"} & set(spinney.read_table(path).names))
+    model = spinney.grow(path, target, ignore=row_numbers)
+    assert model.tried_ == (Tried("c4.5", chosen=True),)
+    assert model.tree.n_leaves == n_leaves
+    assert model.tree.root.runners_up
+    named = spinney.grow(path, target, recipe="c4.5", ignore=row_numbers)
+    assert [model.tree.condition(node) for node in model.tree] == [
+        named.tree.condition(node) for node in named.tree
+    ]
+
+
+def test_folds_begin_at_thirty_rows():
+    few, enough = colours(29), colours(30)
+    assert tried_text(spinney.grow(few, "sort").tried_) == (
+        "a small table: grown by c4.5, not pruned by folds"
+    )
+    assert len(spinney.grow(enough, "sort").tried_) == 3
+    # A row of weight 2 is as good as two rows.
+    few["w"] = [2] + [1] * 28
+    assert len(spinney.grow(few, "sort", weight="w").tried_) == 3
+    assert str(Tried("c4.5")) == "c4.5 (no rows held out)"
+
+
+def test_folds_that_are_asked_for_are_drawn():
+    recipe = Recipe.named("auto").changed(folds=3)
+    assert len(spinney.grow(colours(20), "sort", recipe=recipe).tried_) == 3
+    by_rule = Recipe.named("auto").changed(rule="1-se")
+    model = spinney.grow(colours(20), "sort", recipe=by_rule)
+    assert model.model_.recipe.pruning == "cost-complexity"
+
+
+def test_few_numbers_are_grown_by_m5():
+    model = spinney.grow(line(25), "y")
+    assert model.tried_ == (Tried("m5", chosen=True),)
+    assert model.model_.recipe.leaves == "linear"
+
+
+def test_that_a_table_was_small_is_kept(tmp_path):
+    model = spinney.grow(colours(20), "sort")
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    assert loaded.tried_ == model.tried_
+    assert str(loaded.explain(0)) == str(model.explain(0))
+    assert str(model.explain(0)).endswith("not pruned by folds")

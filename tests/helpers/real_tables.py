@@ -23,3 +23,8 @@ def facts_of(name: str) -> dict[str, Any]:
 
 def arguments_of(name: str) -> dict[str, Any]:
     return tables.arguments_of(Path(FOLDER), facts_of(name))
+
+
+def table_names() -> list[str]:
+    """Return the names of all tables; none where there is no folder."""
+    return sorted(tables.facts_of(Path(FOLDER))) if FOLDER else []

@@ -12,6 +12,7 @@ from spinney.data.table import Column, Table, Value
 from spinney.errors import Setting, SpinneyWarning, note, phrase
 
 FEWEST_IDENTIFIERS = 10
+FEWEST_COUNTED = 3  # rows that a column numbers whose name says so
 # Of a smaller table, two like cells are no small share.
 FEWEST_CELLS_WITH_REPEATS = 20
 SHARE_OF_IDENTIFIERS = 0.9
@@ -88,7 +89,8 @@ def without_identifiers(table: Table, declarations: Declarations) -> Table:
 def numbers_rows(column: Column) -> bool:
     """Tell whether a column counts the rows from 0 or 1 on."""
     cells = column.cells
-    if column.kind != "numeric" or len(cells) < FEWEST_IDENTIFIERS:
+    fewest = FEWEST_COUNTED if _bare(column.name) in COUNTS else FEWEST_IDENTIFIERS
+    if column.kind != "numeric" or len(cells) < fewest:
         return False
     return bool(cells[0] in (0, 1) and (np.diff(cells) == 1).all())
 

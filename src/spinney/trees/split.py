@@ -18,7 +18,7 @@ from spinney._support.segments import counts_by, starts_of, sums_by
 from spinney._support.text import interval_text, number_text, shown, sign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,16 +81,28 @@ class Groups:
             branches[list(group)] = branch
         return branches
 
-    def complement(self, branch: int, n_codes: int) -> "tuple[int, ...] | None":
-        """Return the other group, where this one of two takes all that is not in it.
+    def codes_of(self, branch: int, codes: "Iterable[int]") -> set[int]:
+        """Return which of some codes take a branch.
 
-        None where the groups hold all of the ``n_codes`` that can come to the node.
+        A code of no group goes where missing values go, if that is one branch.
+        """
+        if self.missing != branch:
+            return set(self.groups[branch]).intersection(codes)
+        others = self.groups[:branch] + self.groups[branch + 1 :]
+        return set(codes).difference(*others)
+
+    def complement(self, branch: int, codes: "Iterable[int]") -> tuple[int, ...]:
+        """Return the codes of the other group, where this one of two takes the rest.
+
+        ``codes`` are those that can come to the node; empty where each of them is in
+        one of the groups.
         """
         if self.n_branches != 2 or self.missing != branch:
-            return None
-        if sum(map(len, self.groups)) == n_codes:
-            return None
-        return self.groups[1 - branch] or None
+            return ()
+        coming, (one, other) = set(codes), self.groups
+        if coming.issubset((*one, *other)):
+            return ()
+        return tuple(code for code in self.groups[1 - branch] if code in coming)
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
         """Return the branch of each code; -1 where it is missing or in no group."""
@@ -230,20 +242,17 @@ def branch_table(table: "CountTable", split: Split) -> "CountTable":
 
 
 def possible_codes(
-    steps: "Iterable[tuple[Split, int]]", split: Split, n_codes: int
-) -> int:
-    """Return how many codes of a split's attribute can come to its node.
+    steps: "Iterable[tuple[Split, int]]", attribute: int, n_codes: int
+) -> set[int]:
+    """Return which of the codes of an attribute can come to a node.
 
-    ``steps`` are the splits above the node and the branches taken, nearest first.
+    ``steps`` are the splits above the node and the branches taken.
     """
-    gone: set[int] = set()
+    codes = set(range(n_codes))
     for above, branch in steps:
-        if not isinstance(above, Groups) or above.attribute != split.attribute:
-            continue
-        if above.n_branches != 2 or above.missing != branch:
-            return len(set(above.groups[branch]) - gone)
-        gone.update(above.groups[1 - branch])
-    return n_codes - len(gone)
+        if isinstance(above, Groups) and above.attribute == attribute:
+            codes = above.codes_of(branch, codes)
+    return codes
 
 
 def describe(
@@ -252,11 +261,11 @@ def describe(
     branch: int,
     *,
     ascii_only: bool = False,
-    n_codes: int | None = None,
+    codes: "Collection[int] | None" = None,
 ) -> str:
     """Return how a branch reads, such as ``texture = clear`` or ``density ≤ 0.3815``.
 
-    ``n_codes`` is how many codes can come to the node, all if not given.
+    ``codes`` are those that can come to the node, all if not given; no other is shown.
 
     >>> from spinney.data.schema import Attribute
     >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))
@@ -266,6 +275,8 @@ def describe(
     'size in {small, large}'
     >>> describe(Groups(0, ((0,), (1,)), (0.5, 0.5), missing=1), size, 1)
     'size ≠ small'
+    >>> describe(Groups(0, ((0, 2), (1,)), (0.5, 0.5)), size, 0, codes={1, 2})
+    'size = large'
     """
     name = attribute.text(ascii_only=ascii_only)
     if isinstance(split, Threshold):
@@ -283,13 +294,15 @@ def describe(
             name, low, high, unit=attribute.unit, ascii_only=ascii_only
         )
     group = split.groups[branch]
-    if not group:
-        return f"{name} is missing"
-    others = split.complement(branch, n_codes or len(attribute.values))
+    coming = range(len(attribute.values)) if codes is None else codes
     # All values but those of the other branch, ones not seen here included.
-    codes = group if others is None else others
-    values = [attribute.values[code] for code in codes]
-    return values_text(name, values, without=others is not None, ascii_only=ascii_only)
+    others = split.complement(branch, coming) if group else ()
+    listed = others or tuple(code for code in group if code in coming)
+    if not listed and (not group or split.missing == branch):
+        return f"{name} is missing"
+    # Nothing can come to a multiway branch of a value that went elsewhere above.
+    values = [attribute.values[code] for code in listed or group]
+    return values_text(name, values, without=bool(others), ascii_only=ascii_only)
 
 
 def values_text(

@@ -390,12 +390,11 @@ class Tree:
         if node.route is not None and candidate is node.candidate:
             split = node.route.described
         attribute = self.schema.attributes[split.attribute]
-        n_codes = len(attribute.values)
-        if isinstance(split, Groups) and split.complement(branch, n_codes):
-            n_codes = possible_codes(self._steps_to(node), split, n_codes)
-        text = describe(
-            split, attribute, branch, ascii_only=ascii_only, n_codes=n_codes
-        )
+        codes = None
+        if isinstance(split, Groups):
+            steps, n_codes = self._steps_to(node), len(attribute.values)
+            codes = possible_codes(steps, split.attribute, n_codes)
+        text = describe(split, attribute, branch, ascii_only=ascii_only, codes=codes)
         absent = bool(candidate.table.missing_rows.any())
         if absent and split.missing == branch and not text.endswith(" is missing"):
             return f"{text} or missing"

@@ -4,10 +4,13 @@ All candidates see the same folds. The risk of a candidate is what its trees cos
 rows held out: the share of wrong labels, their mean cost, or the mean squared error. Of
 those whose risk is within half a standard error of the least, the one with the fewest
 leaves is chosen, for a tree is there to be read; of equal ones the first.
+
+A dozen rows cannot be cross-validated: what is held out of them is two or three rows,
+and says nothing. Such a table is grown by the first candidate that needs no folds.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +29,8 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree, arrays_of, labels_of
 from spinney.trees.predict import flatten, outputs
 
+# Of fewer rows, no fold of five holds out more than five: too few to choose by.
+FEWEST_FOR_FOLDS = 30
 # Copies of rows that candidates are compared on, of classes and of numbers: more would
 # choose little better, and model trees take long.
 MOST_COMPARED, MOST_COMPARED_NUMBERS = 2000, 500
@@ -44,12 +49,17 @@ def choose_recipe(
 ) -> tuple[Recipe, tuple[Tried, ...]]:
     """Return one of the candidates, and how each did; nothing is tried of a single one.
 
-    Of a large table they are compared on some of the rows. ``grown`` is called after
-    each tree; there are a tree for each fold, and one, of each candidate.
+    Of a large table they are compared on some of the rows, of a small one not at all,
+    unless folds are asked for by hand. ``grown`` is called after each tree; there are a
+    tree for each fold, and one, of each candidate.
     """
     first, *others = candidates.values()
     if not others or len(training.classes) < 2:
         return first, ()
+    if "folds" not in first.given and _is_small(training):
+        for name, recipe in candidates.items():
+            if not recipe.needs_rows:
+                return recipe, (Tried(name, chosen=True),)
     numeric = training.schema.target.is_numeric
     rows = CopiedRows(training).few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
@@ -60,12 +70,27 @@ def choose_recipe(
             _judged(name, FoldGrowth(rows, recipe, options, grown=grown))
             for name, recipe in candidates.items()
         ]
-    best = min(tried, key=lambda each: each.risk)
-    limit = best.risk + INDIFFERENT * best.deviation
-    able = [index for index, each in enumerate(tried) if each.risk <= limit]
-    chosen = min(able, key=lambda index: (tried[index].leaves, index))
+    chosen = _chosen(tried)
     tried[chosen] = replace(tried[chosen], chosen=True)
     return list(candidates.values())[chosen], tuple(tried)
+
+
+def _is_small(training: TrainingSet) -> bool:
+    """Return whether rows are too few for folds; a row of weight 2 is two rows."""
+    n_rows, weights = float(len(training.classes)), training.weights
+    if weights is not None:
+        n_rows = max(float(weights.sum()), float(np.count_nonzero(weights)))
+    return n_rows < FEWEST_FOR_FOLDS
+
+
+def _chosen(tried: Sequence[Tried]) -> int:
+    """Return which has the fewest leaves of those whose risk is nearly the least."""
+    risks = np.array([each.risk for each in tried], np.float64)
+    deviations = np.array([each.deviation for each in tried], np.float64)
+    leaves = np.array([each.leaves for each in tried], np.int64)
+    best = int(np.argmin(risks))
+    able = risks <= risks[best] + INDIFFERENT * deviations[best]
+    return int(np.argmin(np.where(able, leaves, leaves.max() + 1)))
 
 
 def _judged(name: str, growth: FoldGrowth) -> Tried:

@@ -342,8 +342,9 @@ class _Learner:
         assert node.route is not None
         split = node.route.described
         attribute = self.schema.attributes[split.attribute]
-        n_codes = possible_codes(steps_to(node), split, len(attribute.values))
-        return (*node.path, describe(split, attribute, branch, n_codes=n_codes))
+        n_codes = len(attribute.values)
+        codes = possible_codes(steps_to(node), split.attribute, n_codes)
+        return (*node.path, describe(split, attribute, branch, codes=codes))
 
     def warn_unreached(self) -> None:
         """Say which forced paths lead to no node that could be split."""

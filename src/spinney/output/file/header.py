@@ -263,13 +263,17 @@ def read_tried(data: object) -> tuple[Tried, ...]:
     tried = []
     for line in as_list(data, what):
         entry = members(line, what, [field.name for field in fields(Tried)])
+        name, chosen = text(entry["name"], f"a name in {what}"), entry["chosen"] is True
+        if entry["risk"] is None:
+            tried.append(Tried(name, chosen=chosen))
+            continue
         tried.append(
             Tried(
-                text(entry["name"], f"a name in {what}"),
+                name,
                 number(entry["risk"], f"a risk in {what}"),
                 number(entry["deviation"], f"a deviation in {what}"),
                 whole(entry["leaves"], f"the leaves in {what}"),
-                entry["chosen"] is True,
+                chosen,
             )
         )
     return tuple(tried)

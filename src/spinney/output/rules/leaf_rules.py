@@ -183,10 +183,16 @@ class Rules(Sequence[Rule]):
 
 
 def condition_dict(condition: Condition) -> dict[str, Any]:
-    """Return a condition as plain data."""
+    """Return a condition as plain data.
+
+    Where only what is missing satisfies it, it has values, and there are none: of a
+    number too, for without bounds any number would do.
+    """
     attribute = condition.attribute
     facts: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
-    if condition.values is not None:
+    if condition.low == np.inf:
+        facts["values"] = []
+    elif condition.values is not None:
         facts["values"] = [attribute.values[code] for code in condition.values]
     else:
         facts["above"] = condition.low if np.isfinite(condition.low) else None
@@ -250,12 +256,8 @@ def branch_condition(parent: Node, node: Node, schema: Schema) -> Condition:
         return Condition(attribute, *bounds, missing=missing)
     if isinstance(split, Intervals):
         return Condition(attribute, *split.bounds(branch), missing=missing)
-    values, n_codes = split.groups[branch], len(attribute.values)
-    others = split.complement(branch, n_codes)
-    if others is not None:
-        denied = set(others)
-        values = tuple(code for code in range(n_codes) if code not in denied)
-    return Condition(attribute, values=values, missing=missing)
+    codes = split.codes_of(branch, range(len(attribute.values)))
+    return Condition(attribute, values=tuple(sorted(codes)), missing=missing)
 
 
 def both(one: Condition, other: Condition, *, missing: bool | None) -> Condition:

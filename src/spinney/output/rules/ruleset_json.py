@@ -166,7 +166,10 @@ class _Reader:
             raise DamageError(msg)
         attribute = self.attributes[name]
         if "values" in entry:
-            if attribute.kind == "numeric" or "above" in entry or "at_most" in entry:
+            bounded = "above" in entry or "at_most" in entry
+            if attribute.kind == "numeric" and entry["values"] == [] and not bounded:
+                return Condition(attribute, low=math.inf, missing=missing)
+            if attribute.kind == "numeric" or bounded:
                 msg = f"the condition on {name[:80]!r} has values and is one of numbers"
                 raise DamageError(msg)
             codes = self.codes(entry["values"], name)
@@ -191,7 +194,11 @@ class _Reader:
 def _interval(
     attribute: Attribute, above: object, at_most: object, *, missing: bool | None
 ) -> Condition:
-    """Return a condition on numbers; without bounds, on whether they are known."""
+    """Return a condition on numbers; without bounds, on whether they are known.
+
+    That a number is missing was once written without bounds, and no condition is
+    written that anything satisfies.
+    """
     low, high = -math.inf, math.inf
     if above is None and at_most is None:
         low = math.inf if missing else low
