@@ -390,9 +390,7 @@ class Tree:
         if node.route is not None and candidate is node.candidate:
             split = node.route.described
         attribute = self.schema.attributes[split.attribute]
-        n_codes = len(attribute.values)
-        if isinstance(split, Groups) and split.complement(branch, n_codes):
-            n_codes = possible_codes(self._steps_to(node), split, n_codes)
+        n_codes = self.n_codes_at(node, split, branch)
         text = describe(
             split, attribute, branch, ascii_only=ascii_only, n_codes=n_codes
         )
@@ -400,6 +398,16 @@ class Tree:
         if absent and split.missing == branch and not text.endswith(" is missing"):
             return f"{text} or missing"
         return text
+
+    def n_codes_at(self, node: Node, split: Split, branch: int) -> int:
+        """Return how many values of a split's attribute can come to a node.
+
+        They are counted only where a branch may read as "all but these".
+        """
+        n_codes = len(self.schema.attributes[split.attribute].values)
+        if isinstance(split, Groups) and split.complement(branch, n_codes):
+            return possible_codes(self._steps_to(node), split, n_codes)
+        return n_codes
 
     def _steps_to(self, node: Node) -> Iterator[tuple[Split, int]]:
         """Give the splits above a node with the branches taken, nearest first."""
