@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.picture_options import check_picture, draw, picture_options
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -26,7 +25,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, say
+from spinney.cli.shell_output import say
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
         "spinney grow melons.csv --target ripe --ignore id --split-by umbilicus",
         "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
         '--split-by "texture = clear -> root"',
-        "spinney grow melons.csv --target ripe --ignore id --svg melons.svg",
         "cat melons.csv | spinney grow - --target ripe --ignore id",
     ),
 )
@@ -107,7 +105,6 @@ if TYPE_CHECKING:
     output_options,
     text_options,
     click.option("--quiet", is_flag=True, help="Do not print the tree."),
-    picture_options,
 )
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
@@ -120,11 +117,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     if options["quiet"] and options["json_"]:
         msg = "--quiet and --json exclude each other: leave one out"
         raise ParameterError(msg)
-    if options["svg"] == STANDARD_OUTPUT:
-        msg = "--svg '-': the tree is printed to standard output: name a file"
-        raise ParameterError(msg)
     check_model_output(options)
-    check_picture(options)
     default = default_recipe(rows_at_hand=options["source"] != "duckdb")
     recipe, settings = recipe_of(options, default)
     with limited_threads(options["jobs"]):
@@ -149,8 +142,6 @@ def grow(data: str, target: str, **options: Any) -> None:
     if output is not None:
         model.save(output, force=options["force"])
         say(f"saved to {output}")
-    if options["svg"] is not None:
-        draw(model, options)
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:

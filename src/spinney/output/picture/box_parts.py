@@ -17,7 +17,15 @@ from spinney.output.picture.svg_elements import (
 )
 from spinney.output.picture.text_width import shortened, text_width
 
-__all__ = ["Columns", "MeanStrip", "NodeBox", "Part", "Separator", "ShareBar", "Words"]
+__all__ = [
+    "BoxPart",
+    "Columns",
+    "MeanStrip",
+    "NodeBox",
+    "Separator",
+    "ShareBar",
+    "Words",
+]
 
 # Size and weight of the kinds of text, by their class in the style sheet.
 KINDS = {"title": (13, True), "plain": (12, False), "strong": (12, True)}
@@ -29,7 +37,7 @@ WIDEST = 220.0
 NARROWEST = 54.0
 
 
-class Part(Protocol):
+class BoxPart(Protocol):
     """A part of a box."""
 
     @property
@@ -131,7 +139,8 @@ class Columns:
             parts.append(rectangle(x, top, 8, 8, kind=self.swatch, corner=2))
         at, kind = y + baseline(self.kind), self.kind
         parts.append(words(self._shown, x=x + self._indent, y=at, class_=kind))
-        parts.append(words(self.figure, x=x + width, y=at, class_=f"{kind} end"))
+        if self.figure:
+            parts.append(words(self.figure, x=x + width, y=at, class_=f"{kind} end"))
         return group("" if self._shown == self.name else self.name, *parts)
 
 
@@ -202,7 +211,7 @@ class NodeBox:
     """
 
     shape: str
-    parts: Sequence[Part]
+    parts: Sequence[BoxPart]
     hue: str = ""
     opacity: float = 0.0
     tooltip: str = ""

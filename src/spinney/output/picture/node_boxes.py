@@ -16,10 +16,10 @@ from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
 from spinney.output.explain import explain_node
 from spinney.output.picture.box_parts import (
+    BoxPart,
     Columns,
     MeanStrip,
     NodeBox,
-    Part,
     Separator,
     ShareBar,
     Words,
@@ -40,6 +40,7 @@ __all__ = ["STYLES", "Boxes"]
 CLASSES_SHOWN = 8
 CANDIDATES_SHOWN = 10
 SHARES_SHOWN = 3
+CONDITIONS_SHOWN = 8
 REASON_ROOM = 150.0
 
 
@@ -72,10 +73,20 @@ class Boxes:
         )
 
     def _tooltip(self, node: Node) -> str:
-        path = [self.tree.condition(step) for step in self.tree.path(node.number)[1:]]
-        where = " AND ".join(path) or "all rows"
+        where = " AND ".join(self._nearest_conditions(node)) or "all rows"
         counts = counts_text(node.weights, self.tree.schema) if node.n_rows else "none"
         return f"node {node.number}: {where}\n{counts}"
+
+    def _nearest_conditions(self, node: Node) -> list[str]:
+        """Return the conditions on the way to a node; of many the nearest."""
+        conditions: list[str] = []
+        while node.parent is not None:
+            if len(conditions) == CONDITIONS_SHOWN:
+                conditions.append("…")
+                break
+            conditions.append(self.tree.condition(node))
+            node = self.tree.nodes[node.parent]
+        return conditions[::-1]
 
     # Words
 
@@ -121,7 +132,7 @@ class Boxes:
 
     # Pictures
 
-    def picture(self, node: Node) -> Part:
+    def picture(self, node: Node) -> BoxPart:
         """Return the classes at a node as a bar, or its numbers as a strip."""
         colours = self.colours
         if isinstance(colours, NumberColours):
@@ -149,18 +160,18 @@ def _amount(weight: float) -> str:
     return weight_text(weight) if float(weight).is_integer() else _brief(weight)
 
 
-def _compact(boxes: Boxes, node: Node) -> list[Part]:
+def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
     title = boxes.says(node) if node.is_leaf else boxes.asks(node)
-    parts: list[Part] = [Words(title, "title"), Words(boxes.support(node), "note")]
+    parts: list[BoxPart] = [Words(title, "title"), Words(boxes.support(node), "note")]
     if boxes.tree.schema.target.is_numeric:
         parts.append(Words(boxes.spread(node, title), "note"))
     return [*parts, boxes.picture(node)]
 
 
-def _rules(boxes: Boxes, node: Node) -> list[Part]:
+def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
     target = boxes.tree.schema.target
     title = boxes.says(node)
-    parts: list[Part] = [Words(title, "title")]
+    parts: list[BoxPart] = [Words(title, "title")]
     if target.is_numeric:
         parts.append(Words(boxes.spread(node, title), "note"))
     elif len(target.classes) <= SHARES_SHOWN:
@@ -169,9 +180,9 @@ def _rules(boxes: Boxes, node: Node) -> list[Part]:
     return [*parts, Words(boxes.support(node), "note"), boxes.picture(node)]
 
 
-def _teaching(boxes: Boxes, node: Node) -> list[Part]:
+def _teaching(boxes: Boxes, node: Node) -> list[BoxPart]:
     title = boxes.says(node) if node.is_leaf else boxes.asks(node)
-    parts: list[Part] = [
+    parts: list[BoxPart] = [
         Words(title, "title"),
         Words(f"node {node.number} · {boxes.rows(node)} · {boxes.share(node)}", "note"),
         boxes.picture(node),
@@ -188,7 +199,7 @@ def _teaching(boxes: Boxes, node: Node) -> list[Part]:
     return [*parts, Separator(), *_merits(boxes, node)]
 
 
-def _counts(boxes: Boxes, node: Node) -> list[Part]:
+def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
     """Return the weight of each class that is there, or mean and deviation."""
     tree = boxes.tree
     if tree.schema.target.is_numeric:
@@ -197,7 +208,7 @@ def _counts(boxes: Boxes, node: Node) -> list[Part]:
     present = [int(c) for c in np.flatnonzero(node.weights > 0)]
     colours = boxes.colours
     assert not isinstance(colours, NumberColours)
-    lines: list[Part] = [
+    lines: list[BoxPart] = [
         Columns(
             shown(tree.schema.target.classes[c]),
             f"{_amount(node.weights[c])} · {100 * node.weights[c] / node.weight:.0f} %",
@@ -209,14 +220,14 @@ def _counts(boxes: Boxes, node: Node) -> list[Part]:
     return [*lines, Words(f"+ {more} more classes", "note")] if more > 0 else lines
 
 
-def _merits(boxes: Boxes, node: Node) -> list[Part]:
+def _merits(boxes: Boxes, node: Node) -> list[BoxPart]:
     """Return the merits of all attributes, the chosen one first, then the best."""
     tree, recipe = boxes.tree, boxes.model.recipe
     numeric = tree.schema.target.is_numeric
     search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
     ranked = [node.candidate, *node.runners_up]
     best = max(candidate.merit for candidate in ranked)
-    lines: list[Part] = [
+    lines: list[BoxPart] = [
         Columns(
             tree.schema.attributes[candidate.attribute].text(),
             _decimals(candidate.merit),
@@ -236,7 +247,7 @@ def _decimals(number: float) -> str:
     return f"{number:.3f}" if abs(number) < 1e4 else _brief(number)
 
 
-STYLES: dict[str, Callable[[Boxes, Node], list[Part]]] = {
+STYLES: dict[str, Callable[[Boxes, Node], list[BoxPart]]] = {
     "compact": _compact,
     "rules": _rules,
     "teaching": _teaching,

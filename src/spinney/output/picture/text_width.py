@@ -71,7 +71,7 @@ def shortened(text: str, room: float, size: float, *, bold: bool = False) -> str
     and one for the end.
 
     >>> shortened("average_income_of_the_household", 120, 12)
-    'average_inco…sehold'
+    'average_inc…usehold'
     """
     if text_width(text, size, bold=bold) <= room:
         return text

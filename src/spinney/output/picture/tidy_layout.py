@@ -58,7 +58,7 @@ class Contour:
 
 
 @dataclass(slots=True)
-class Meeting:
+class Siblings:
     """What siblings ask of each other, and who is seen from which side.
 
     ``distances`` holds (i, j, least distance), rising in j. ``seen_right`` are the
@@ -102,14 +102,14 @@ def tidy_layout(
             continue
         lefts = [left.pop(child) for child in children[node]]
         rights = [right.pop(child) for child in children[node]]
-        meeting = _meeting(lefts, rights, gap)
-        places = _spread(len(lefts), meeting.distances)
+        met = _siblings(lefts, rights, gap)
+        places = _spread(len(lefts), met.distances)
         middle = (places[0] + places[-1]) / 2
         for child, place in zip(children[node], places, strict=True):
             offsets[child] = place - middle
         at = [place - middle for place in places]
-        left[node] = _joined(lefts, meeting.seen_left, at).below(-half)
-        right[node] = _joined(rights, meeting.seen_right[::-1], at).below(half)
+        left[node] = _joined(lefts, met.seen_left, at).below(-half)
+        right[node] = _joined(rights, met.seen_right[::-1], at).below(half)
     for node, below in enumerate(children):
         for child in below:
             offsets[child] += offsets[node]
@@ -118,14 +118,14 @@ def tidy_layout(
     return [place - first for place in offsets]
 
 
-def _meeting(lefts: list[Contour], rights: list[Contour], gap: float) -> Meeting:
+def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblings:
     """Return the least distances of siblings, each pair on the levels where it meets.
 
     The siblings that are seen from the right form a stack: the last one on top, and
     below it deeper and deeper ones, of which it hides the upper levels.
     """
-    meeting = Meeting([], [(0, 0.0)], [(0, 0.0)])
-    seen = meeting.seen_right
+    met = Siblings([], [(0, 0.0)], [(0, 0.0)])
+    seen = met.seen_right
     for j in range(1, len(lefts)):
         own, own_edge, level = lefts[j].steps, 0.0, 0
         while seen and level < len(own):
@@ -137,14 +137,14 @@ def _meeting(lefts: list[Contour], rights: list[Contour], gap: float) -> Meeting
                 own_edge += own[-step]
                 least = max(least, edge - own_edge)
             level = shared
-            meeting.distances.append((i, j, least + gap))
+            met.distances.append((i, j, least + gap))
             if level < len(other):
                 seen.append((i, edge))
                 break
         if level < len(own):
-            meeting.seen_left.append((j, own_edge))
+            met.seen_left.append((j, own_edge))
         seen.append((j, 0.0))
-    return meeting
+    return met
 
 
 def _spread(n: int, distances: list[tuple[int, int, float]]) -> list[float]:

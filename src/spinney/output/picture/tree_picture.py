@@ -38,7 +38,7 @@ class Picture:
     >>> import spinney
     >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
     >>> spinney.grow(shop, "sold", recipe="c4.5").plot()
-    <picture of 336 × 256 pixels: save(path) keeps it as .svg or .html>
+    <picture of 336 × 262 pixels: save(path) keeps it as .svg or .html>
     """
 
     svg: str

@@ -21,7 +21,7 @@ FITTING_ACROSS, FITTING_ALONG = 1500.0, 1800.0
 NODE_GAP = 16.0
 CURVE = 34.0
 LABEL_HEIGHT, LABEL_MARGIN = 25.0, 8.0
-LABEL_ROOM = {"compact": 130.0, "rules": 230.0, "teaching": 150.0}
+LABEL_ROOM = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
 
 
 @dataclass(slots=True)
