@@ -7,6 +7,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from tools.pictures import pictures
 
 import spinney
 
@@ -15,6 +16,7 @@ PAGES = (
     "README.md",
     "docs/tables.md",
     "docs/growing.md",
+    "docs/pictures.md",
     "docs/pruning.md",
     "docs/buckets.md",
     "docs/model_trees.md",
@@ -40,6 +42,12 @@ PAGES = (
 )
 
 
+def test_the_pictures_are_those_of_the_tables():
+    """Drawn anew by ``python -m tools.pictures``."""
+    for path, text in pictures().items():
+        assert path.read_text(encoding="utf-8") == text, path
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_of_a_page(page, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -63,6 +71,7 @@ CALLABLES = (
     spinney.ForestClassifier,
     spinney.KMeans,
     spinney.MiniBatchKMeans,
+    spinney.TreeClassifier.plot,
 )
 
 

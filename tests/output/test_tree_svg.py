@@ -226,8 +226,7 @@ def test_many_values_are_counted():
     table = {"letter": letters * 4, "half": [code < 6 for code in range(12)] * 4}
     found = texts(spinney.grow(table, "half", recipe="cart").plot().svg)
     assert (
-        sum(bool(re.fullmatch(r"(no \d+, )+no \d+ … \d more", f)) for f in found)
-        == 2
+        sum(bool(re.fullmatch(r"(no \d+, )+no \d+ … \d more", f)) for f in found) == 2
     )
 
 

@@ -34,17 +34,19 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_picture(options: Mapping[str, Any]) -> None:
     """Refuse what cannot be drawn or written, before any work is done."""
-    from spinney._support.checks import check_named
-    from spinney.output.picture import STYLES, check_suffix
-
     path, style = options["svg"], options["style"]
     for name, value in ((STYLE, style), (HORIZONTAL, options["horizontal"])):
         if value and path is None:
             msg = f"{name} says nothing without --svg FILE"
             raise ParameterError(msg)
+    if path is None:
+        return
+    from spinney._support.checks import check_named
+    from spinney.output.picture import STYLES, check_suffix
+
     if style is not None:
         check_named("style", style, STYLES)
-    if path is not None and path != STANDARD_OUTPUT:
+    if path != STANDARD_OUTPUT:
         check_suffix(path)
         check_output(path, force=options["force"], option="--svg")
 
