@@ -189,7 +189,7 @@ def test_a_large_tree_is_drawn_to_the_depth_that_fits():
     recipe = spinney.Recipe.named("cart").changed(pruning="none", max_leaves=500)
     model = spinney.TreeClassifier(recipe=recipe).fit(x, y)
     root = ElementTree.fromstring(model.plot().svg)
-    assert float(root.get("width")) < 1600
+    assert float(root.get("width")) < 1330
     stubs = [text for text in texts(model.plot(max_depth=2).svg) if "more" in text]
     drawn = [node for node in model.tree if node.depth <= 2]
     hidden = sum(int(re.search(r"\d+", stub).group()) for stub in stubs)

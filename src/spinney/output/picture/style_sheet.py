@@ -27,6 +27,7 @@ DARK = {
     ".branch": "stroke:#505a64",
     ".axis": "stroke:#75808b",
     ".empty,.merit": "fill:#333b43",
+    ".k0": "fill:#2186c8",  # the blue is too dark for a dark page
 }
 SHAPES = {
     "text": f"font-family:{FONTS}",

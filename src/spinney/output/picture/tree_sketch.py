@@ -17,7 +17,7 @@ from spinney.trees import Node
 __all__ = ["DrawnNode", "Sketch", "fitting_sketch", "sketch_of"]
 
 # What fits, in pixels: about a screen, and what is read at its end by scrolling.
-FITTING_ACROSS, FITTING_ALONG = 1500.0, 1800.0
+FITTING_ACROSS, FITTING_ALONG = 1280.0, 1800.0
 NODE_GAP = 16.0
 CURVE = 34.0
 LABEL_HEIGHT, LABEL_MARGIN = 25.0, 8.0

@@ -42,7 +42,7 @@ THINNEST, THICKEST = 1.2, 12.0
 LEGEND_ROW, LEGEND_GAP, SWATCH = 20.0, 16.0, 10.0
 LEGEND_ROOM = 150.0
 LEGEND_CLASSES = 12
-SCALE_STEPS, SCALE_STEP, SCALE_LABEL = 20, 12.0, 60.0
+SCALE_STEPS, SCALE_STEP = 20, 12.0
 DESCRIBED = 200  # nodes: longer descriptions nobody listens to
 
 
@@ -263,14 +263,17 @@ def _scale(colours: NumberColours, top: float) -> tuple[str, float]:
     (mean, _), (low, high), parts = colours.middle, colours.ends, []
     for step in range(SCALE_STEPS):
         hue, strength = colours.colour(low + (high - low) * (step + 0.5) / SCALE_STEPS)
-        x, size = MARGIN + step * SCALE_STEP, (SCALE_STEP, SWATCH)
-        parts.append(rectangle(x, top, *size, kind=hue, opacity=strength))
-    end = SCALE_STEPS * SCALE_STEP
-    middle = end * colours.place(mean)
-    marks = [(0.0, low, "note"), (end, high, "note end")]
-    if SCALE_LABEL < middle < end - SCALE_LABEL:
-        marks.append((middle, mean, "note middle"))
-    for x, value, kind in marks if high > low else marks[:1]:
-        text, y = figure(float(f"{value:.4g}")), top + SWATCH + 12
-        parts.append(words(text, x=MARGIN + x, y=y, class_=kind))
+        corner = MARGIN + step * SCALE_STEP, top
+        look = rectangle(*corner, SCALE_STEP, SWATCH, kind=hue, opacity=strength)
+        parts.append(look)
+    end, size = SCALE_STEPS * SCALE_STEP, KINDS["note"][0]
+    first, middle, last = (figure(float(f"{n:.4g}")) for n in (low, mean, high))
+    at, half = end * colours.place(mean), text_width(middle, size) / 2 + LEGEND_GAP / 2
+    marks = [(0.0, first, "note")]
+    if high > low:
+        marks.append((end, last, "note end"))
+    if text_width(first, size) < at - half and at + half < end - text_width(last, size):
+        marks.append((at, middle, "note middle"))
+    for x, text, kind in marks:
+        parts.append(words(text, x=MARGIN + x, y=top + SWATCH + 12, class_=kind))
     return "".join(parts), SWATCH + 16
