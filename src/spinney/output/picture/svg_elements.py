@@ -28,8 +28,8 @@ def element(name: str, *content: str, **attributes: str | float) -> str:
     """
     parts = [name]
     for key, value in attributes.items():
-        written = value if isinstance(value, str) else number(value)
-        parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(written)}")
+        written = quoteattr(value) if isinstance(value, str) else f'"{number(value)}"'
+        parts.append(f"{key.rstrip('_').replace('_', '-')}={written}")
     inner = "".join(content)
     return f"<{' '.join(parts)}>{inner}</{name}>" if inner else f"<{' '.join(parts)}/>"
 

@@ -140,7 +140,6 @@ def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblin
             met.distances.append((i, j, least + gap))
             if level < len(other):
                 seen.append((i, edge))
-                break
         if level < len(own):
             met.seen_left.append((j, own_edge))
         seen.append((j, 0.0))
