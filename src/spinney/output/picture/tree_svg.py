@@ -237,7 +237,7 @@ def _legend(colours: ClassColours, top: float, width: float) -> tuple[str, float
     entries = []
     for code, label in enumerate(tree.schema.target.classes[:LEGEND_CLASSES]):
         share = 100 * root.weights[code] / root.weight if root.weight else 0.0
-        count = f" {weight_text(root.weights[code])} ({share:.0f} %)"
+        count = f": {weight_text(root.weights[code])} ({share:.0f} %)"
         name = shortened(shown(label), LEGEND_ROOM, size)
         entries.append((f"k{colours.index[code]}", name + count, shown(label) + count))
     more = tree.schema.n_classes - LEGEND_CLASSES
