@@ -7,6 +7,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from tools.pictures import pictures
 
 import spinney
 
@@ -16,6 +17,7 @@ PAGES = (
     "docs/tables.md",
     "docs/predicting.md",
     "docs/growing.md",
+    "docs/pictures.md",
     "docs/pruning.md",
     "docs/buckets.md",
     "docs/model_trees.md",
@@ -41,6 +43,12 @@ PAGES = (
 )
 
 
+def test_the_pictures_are_those_of_the_tables():
+    """Drawn anew by ``python -m tools.pictures``."""
+    for path, text in pictures().items():
+        assert path.read_text(encoding="utf-8") == text, path
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_of_a_page(page, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -64,6 +72,7 @@ CALLABLES = (
     spinney.ForestClassifier,
     spinney.KMeans,
     spinney.MiniBatchKMeans,
+    spinney.TreeClassifier.plot,
 )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney._support.json_text import escaped
+from spinney.cli.picture_options import check_picture, draw, picture_options
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -58,6 +59,7 @@ def show_tree(
         "spinney show melons.spinney --depth 2 --ascii",
         "spinney show melons.spinney --numbers",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
+        "spinney show melons.spinney --svg melons.svg --style teaching",
     )
 )
 @click.argument("model")
@@ -68,23 +70,23 @@ def show_tree(
     help="Begin each line with the node's number, for explain --node and prune --node.",
 )
 @text_options
-def show(
-    model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
-) -> None:
-    """Print the tree of MODEL, or its clusters."""
+@picture_options
+@click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
+def show(model: str, depth: int | None, **options: Any) -> None:
+    """Print the tree of MODEL, or its clusters, or draw the tree."""
+    numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
+    check_picture(options)
+    _check_shown(options, depth)
     loaded = load(model, "tree", "clusters")
     if loaded.kind == "clusters":
         from spinney.cli.cluster_report import show_clusters
 
-        of_trees = {"--depth": depth, "--numbers": numbers}
+        of_trees = {"--depth": depth, "--numbers": numbers, "--svg": options["svg"]}
         show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
         return
-    if json_ and numbers:
-        msg = "--numbers and --json exclude each other: JSON has the numbers"
-        raise ParameterError(msg)
-    if json_ and depth is not None:
-        msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
-        raise ParameterError(msg)
+    if options["svg"] is not None:
+        draw(loaded, options, depth=depth)
+        return
     show_tree(
         loaded,
         max_depth=depth,
@@ -92,6 +94,23 @@ def show(
         json_=json_,
         numbers=numbers,
     )
+
+
+def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
+    """Refuse options of text for data and pictures, which have no use for them."""
+    if options["json_"] and options["numbers"]:
+        msg = "--numbers and --json exclude each other: JSON has the numbers"
+        raise ParameterError(msg)
+    if options["json_"] and depth is not None:
+        msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
+        raise ParameterError(msg)
+    if options["force"] and options["svg"] is None:
+        msg = "--force says nothing without --svg FILE"
+        raise ParameterError(msg)
+    for name in ("json_", "numbers", "ascii_"):
+        if options["svg"] is not None and options[name]:
+            msg = f"--{name.rstrip('_')} and --svg exclude each other: leave one out"
+            raise ParameterError(msg)
 
 
 @click.command(

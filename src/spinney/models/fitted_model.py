@@ -236,7 +236,8 @@ class FittedTable:
         """Return the model in a format, and write it to a path.
 
         The formats are "text" and, of trees, "numbered-text", in which each line
-        begins with the number of its node, "rules" and "json".
+        begins with the number of its node, "rules", "json", and as pictures "svg",
+        "html", a page of its own, and "dot", for Graphviz.
         """
         from spinney.output.export import exported
 

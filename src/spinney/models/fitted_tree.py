@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
     from spinney.growth.prune import Sequence, Steps
     from spinney.output.explain import NodeExplanation, RowExplanation
+    from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
     from spinney.sources.rows import TrainingSet
+
+DEPTH_IN_NOTEBOOKS = 6
 
 
 class FittedTree(FittedTable):
@@ -128,6 +131,45 @@ class FittedTree(FittedTable):
         from spinney.output import to_text
 
         return to_text(self.tree)
+
+    def plot(
+        self,
+        *,
+        style: str = "compact",
+        horizontal: bool = False,
+        max_depth: int | None = None,
+    ) -> "Picture":
+        """Return a picture of the tree, which a notebook shows.
+
+        Parameters
+        ----------
+        style : {"compact", "rules", "teaching"}
+            What is said of each node: what it asks or predicts, and of how many rows;
+            what it would predict, with the questions on the branches; all that a
+            textbook draws, with impurities and the merits of all attributes.
+        horizontal : bool
+            Whether the root is at the left, and not at the top.
+        max_depth : int, optional
+            How many questions deep nodes are drawn; as many as fit, if not given.
+
+        Returns
+        -------
+        Picture
+            ``save(path)`` keeps it as .svg or .html; ``svg`` is its text.
+        """
+        from spinney.output.picture import Picture, to_svg
+
+        svg = to_svg(
+            self._grown(), style=style, horizontal=horizontal, max_depth=max_depth
+        )
+        return Picture(svg)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what a notebook shows: the picture, or where it shows none, text."""
+        from spinney.output import to_text
+
+        text = to_text(self.tree, max_depth=DEPTH_IN_NOTEBOOKS)
+        return {"text/plain": text, "image/svg+xml": self.plot().svg}
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

@@ -104,6 +104,22 @@ class Groups:
             return ()
         return tuple(code for code in self.groups[1 - branch] if code in coming)
 
+    def read_codes(
+        self, branch: int, codes: "Collection[int]"
+    ) -> tuple[tuple[int, ...], bool]:
+        """Return the codes that a branch reads by, and whether it takes all others.
+
+        ``codes`` are those that can come to the node; no other is among them, unless
+        nothing can come to the branch. There are none where missing values alone do.
+        """
+        group = self.groups[branch]
+        # All values but those of the other branch, ones not seen here included.
+        others = self.complement(branch, codes) if group else ()
+        listed = others or tuple(code for code in group if code in codes)
+        if not listed and self.missing != branch:
+            listed = group  # of a value that went elsewhere above
+        return listed, bool(others)
+
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
         """Return the branch of each code; -1 where it is missing or in no group."""
         branches = self.lookup()
@@ -293,16 +309,12 @@ def describe(
         return interval_text(
             name, low, high, unit=attribute.unit, ascii_only=ascii_only
         )
-    group = split.groups[branch]
     coming = range(len(attribute.values)) if codes is None else codes
-    # All values but those of the other branch, ones not seen here included.
-    others = split.complement(branch, coming) if group else ()
-    listed = others or tuple(code for code in group if code in coming)
-    if not listed and (not group or split.missing == branch):
+    listed, without = split.read_codes(branch, coming)
+    if not listed:
         return f"{name} is missing"
-    # Nothing can come to a multiway branch of a value that went elsewhere above.
-    values = [attribute.values[code] for code in listed or group]
-    return values_text(name, values, without=bool(others), ascii_only=ascii_only)
+    values = [attribute.values[code] for code in listed]
+    return values_text(name, values, without=without, ascii_only=ascii_only)
 
 
 def values_text(

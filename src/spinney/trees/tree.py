@@ -390,15 +390,19 @@ class Tree:
         if node.route is not None and candidate is node.candidate:
             split = node.route.described
         attribute = self.schema.attributes[split.attribute]
-        codes = None
-        if isinstance(split, Groups):
-            steps, n_codes = self._steps_to(node), len(attribute.values)
-            codes = possible_codes(steps, split.attribute, n_codes)
+        codes = self.codes_at(node, split)
         text = describe(split, attribute, branch, ascii_only=ascii_only, codes=codes)
         absent = bool(candidate.table.missing_rows.any())
         if absent and split.missing == branch and not text.endswith(" is missing"):
             return f"{text} or missing"
         return text
+
+    def codes_at(self, node: Node, split: Split) -> set[int] | None:
+        """Return which values of a split's attribute can come to a node, of names."""
+        if not isinstance(split, Groups):
+            return None
+        n_codes = len(self.schema.attributes[split.attribute].values)
+        return possible_codes(self._steps_to(node), split.attribute, n_codes)
 
     def _steps_to(self, node: Node) -> Iterator[tuple[Split, int]]:
         """Give the splits above a node with the branches taken, nearest first."""

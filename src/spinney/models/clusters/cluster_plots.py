@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
+from spinney._support.colours import COLOURS
 from spinney._support.text import shown
 from spinney.cluster import MIXED
 from spinney.cluster.choose_k import Choice
@@ -25,17 +26,6 @@ MOST_POINTS = 5000
 IN_LEGEND = 10
 SIZE = (5.2, 4.0)
 DOTS = 160
-# Colours that most people can tell apart (Okabe and Ito 2008), black left out.
-COLOURS = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#F0E442",
-    "#999999",
-)
 MARKERS = "os^Dv<>phd"
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
 from spinney.errors import ParameterError
+from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
+from spinney.output.picture import OTHER_PICTURES, Picture, to_svg
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -47,14 +49,21 @@ FORMATS = {
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ("tree", "rules"), _json),
+        Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
+        Format("html", ("tree",), lambda m: Picture(to_svg(m.model_)).html),
+        Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
     )
 }
+NOT_DRAWN = ("png", "pdf")
 
 
 def exported(
     model: Any, format: str, *, path: "str | os.PathLike[str] | None" = None
 ) -> str:
     """Return a fitted model in a format; write it to a path too, if one is given."""
+    if format in NOT_DRAWN:
+        msg = f"format={format!r} is not among the formats; {OTHER_PICTURES}"
+        raise ParameterError(msg)
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds
     if model.kind not in kinds:

@@ -1,0 +1,248 @@
+"""What the box of a node is made of: lines of text, a bar of classes, a strip of means.
+
+A part knows how much room it takes and draws itself into a place. All lengths are
+pixels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from spinney.output.picture.svg_elements import (
+    element,
+    group,
+    line,
+    rectangle,
+    words,
+)
+from spinney.output.picture.text_width import shortened, text_width
+
+__all__ = [
+    "BoxPart",
+    "Columns",
+    "MeanStrip",
+    "NodeBox",
+    "Separator",
+    "ShareBar",
+    "Words",
+]
+
+# Size and weight of the kinds of text, by their class in the style sheet.
+KINDS = {"title": (13, True), "plain": (12, False), "strong": (12, True)}
+KINDS |= {"note": (11, False), "label": (12, False)}
+LINE = 1.36
+PADDING_ACROSS, PADDING_ALONG = 10.0, 6.0
+COLUMN_GAP = 14.0
+WIDEST = 220.0
+NARROWEST = 54.0
+
+
+class BoxPart(Protocol):
+    """A part of a box."""
+
+    @property
+    def width(self) -> float:
+        """The least width."""
+
+    @property
+    def height(self) -> float:
+        """The height."""
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG, from this corner on."""
+
+
+def baseline(kind: str) -> float:
+    """Return how far below the top of its line a text stands."""
+    return KINDS[kind][0] * 1.04
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line in the middle; where it is too long, its middle is left out."""
+
+    text: str
+    kind: str = "plain"
+    room: float = WIDEST - 2 * PADDING_ACROSS
+
+    @property
+    def _shown(self) -> str:
+        size, bold = KINDS[self.kind]
+        return shortened(self.text, self.room, size, bold=bold)
+
+    @property
+    def width(self) -> float:
+        """The least width."""
+        size, bold = KINDS[self.kind]
+        return text_width(self._shown, size, bold=bold)
+
+    @property
+    def height(self) -> float:
+        """The height of a line."""
+        return KINDS[self.kind][0] * LINE
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG; the whole text is in a tooltip, if it is cut."""
+        at, kind = y + baseline(self.kind), f"{self.kind} middle"
+        text = words(self._shown, x=x + width / 2, y=at, class_=kind)
+        return text if self._shown == self.text else group(self.text, text)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A line with a name at the left and a figure at the right.
+
+    ``share`` is drawn behind it as a pale bar, ``swatch`` as a dot of that colour.
+    """
+
+    name: str
+    figure: str
+    kind: str = "note"
+    share: float | None = None
+    swatch: str | None = None
+
+    @property
+    def _shown(self) -> str:
+        size, bold = KINDS[self.kind]
+        room = WIDEST - 2 * PADDING_ACROSS - COLUMN_GAP - self._figure - self._indent
+        return shortened(self.name, room, size, bold=bold)
+
+    @property
+    def _figure(self) -> float:
+        size, bold = KINDS[self.kind]
+        return text_width(self.figure, size, bold=bold)
+
+    @property
+    def _indent(self) -> float:
+        return 12.0 if self.swatch else 0.0
+
+    @property
+    def width(self) -> float:
+        """The least width."""
+        size, bold = KINDS[self.kind]
+        name = text_width(self._shown, size, bold=bold)
+        return self._indent + name + COLUMN_GAP + self._figure
+
+    @property
+    def height(self) -> float:
+        """The height of a line."""
+        return KINDS[self.kind][0] * LINE
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG."""
+        parts, tall = [], self.height
+        if self.share is not None:
+            wide = (width + 4) * self.share
+            parts.append(rectangle(x - 2, y, wide, tall - 1.5, kind="merit", corner=2))
+        if self.swatch:
+            top = y + tall / 2 - 4
+            parts.append(rectangle(x, top, 8, 8, kind=self.swatch, corner=2))
+        at, kind = y + baseline(self.kind), self.kind
+        parts.append(words(self._shown, x=x + self._indent, y=at, class_=kind))
+        if self.figure:
+            parts.append(words(self.figure, x=x + width, y=at, class_=f"{kind} end"))
+        return group("" if self._shown == self.name else self.name, *parts)
+
+
+@dataclass(frozen=True)
+class ShareBar:
+    """The classes at a node, as parts of a bar in their order and colours."""
+
+    shares: Sequence[tuple[str, float]]
+    width: float = NARROWEST - 2 * PADDING_ACROSS
+    height: float = 11.0
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG."""
+        parts = [rectangle(x, y + 3, width, 6, kind="empty")]
+        for colour, share in self.shares:
+            parts.append(rectangle(x, y + 3, width * share, 6, kind=colour))
+            x += width * share
+        return "".join(parts)
+
+
+@dataclass(frozen=True)
+class MeanStrip:
+    """Mean ± standard deviation of the rows at a node, on the scale of all rows.
+
+    The three are places from 0 to 1; ``middle`` is the mean of all rows.
+    """
+
+    low: float
+    mean: float
+    high: float
+    hue: str
+    middle: float = 0.5
+    width: float = 64.0
+    height: float = 13.0
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG."""
+        y += 7
+        middle = x + width * self.middle
+        begin, end = x + width * self.low, x + width * self.high
+        wide = max(end - begin, 1.0)
+        return (
+            line(x, y, x + width, y, kind="axis")
+            + line(middle, y - 4, middle, y + 4, kind="axis")
+            + rectangle(begin, y - 2, wide, 4, kind=self.hue, corner=2, opacity=0.5)
+            + element("circle", cx=x + width * self.mean, cy=y, r=3.5, class_=self.hue)
+        )
+
+
+@dataclass(frozen=True)
+class Separator:
+    """A thin line across."""
+
+    width: float = 0.0
+    height: float = 7.0
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG."""
+        return line(x, y + 3, x + width, y + 3, kind="axis")
+
+
+@dataclass(frozen=True)
+class NodeBox:
+    """The box of a node: its parts below each other.
+
+    A leaf has round ends and a question has corners, so that the two differ by more
+    than their colours; what stands for nodes that are not drawn is dashed.
+    """
+
+    shape: str
+    parts: Sequence[BoxPart]
+    hue: str = ""
+    opacity: float = 0.0
+    tooltip: str = ""
+    width: float = field(init=False)
+    height: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Measure it."""
+        widest = max(part.width for part in self.parts) + 2 * PADDING_ACROSS
+        height = sum(part.height for part in self.parts) + 2 * PADDING_ALONG
+        object.__setattr__(self, "width", max(widest, NARROWEST))
+        object.__setattr__(self, "height", height)
+
+    @property
+    def _corner(self) -> float:
+        return 3.0 if self.shape == "question" else min(self.height / 2, 15.0)
+
+    def draw(self, x: float, y: float) -> str:
+        """Return it as SVG, from this corner on."""
+        size, corner, parts = (self.width, self.height), self._corner, []
+        if self.hue:
+            parts.append(
+                rectangle(
+                    x, y, *size, kind=self.hue, corner=corner, opacity=self.opacity
+                )
+            )
+        frame = f"frame {self.shape}"
+        parts.append(rectangle(x, y, *size, corner=corner, kind=frame))
+        y += PADDING_ALONG
+        for part in self.parts:
+            inside = self.width - 2 * PADDING_ACROSS
+            parts.append(part.draw(x + PADDING_ACROSS, y, inside))
+            y += part.height
+        return group(self.tooltip, *parts)

@@ -1,0 +1,254 @@
+"""What is said of a node in its box, by the style of the picture.
+
+``compact`` says what is asked or predicted and of how many rows; ``rules`` puts the
+questions on the branches and says at every node what it would predict; ``teaching``
+says all that a textbook draws: the counts of the classes, the impurity and the merit
+of every attribute that might have been asked about.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spinney._support.text import figure, shown, weight_text
+from spinney.growth import Model
+from spinney.output.explain import explain_node
+from spinney.output.picture.box_parts import (
+    BoxPart,
+    Columns,
+    MeanStrip,
+    NodeBox,
+    Separator,
+    ShareBar,
+    Words,
+)
+from spinney.output.picture.node_colours import (
+    ClassColours,
+    NumberColours,
+    colours_of,
+    moments,
+)
+from spinney.output.picture.text_width import wrapped
+from spinney.output.tree_text import counts_text
+from spinney.search import Search
+from spinney.trees import Node, Tree
+
+__all__ = ["STYLES", "Boxes"]
+
+CLASSES_SHOWN = 8
+CANDIDATES_SHOWN = 10
+SHARES_SHOWN = 3
+CONDITIONS_SHOWN = 8
+REASON_ROOM = 150.0
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of a model's nodes, in a style."""
+
+    model: Model
+    style: str
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that is drawn."""
+        return self.model.tree
+
+    @cached_property
+    def colours(self) -> ClassColours | NumberColours:
+        """The colours of its nodes."""
+        return colours_of(self.tree)
+
+    def of(self, node: Node) -> NodeBox:
+        """Return the box of a node."""
+        colours = self.colours
+        return NodeBox(
+            shape="leaf" if node.is_leaf else "question",
+            parts=STYLES[self.style](self, node),
+            hue=colours.hue(node),
+            opacity=colours.opacity(node),
+            tooltip=self._tooltip(node),
+        )
+
+    def _tooltip(self, node: Node) -> str:
+        where = " AND ".join(self._nearest_conditions(node)) or "all rows"
+        counts = counts_text(node.weights, self.tree.schema) if node.n_rows else "none"
+        return f"node {node.number}: {where}\n{counts}"
+
+    def _nearest_conditions(self, node: Node) -> list[str]:
+        """Return the conditions on the way to a node; of many the nearest."""
+        conditions: list[str] = []
+        while node.parent is not None:
+            if len(conditions) == CONDITIONS_SHOWN:
+                conditions.append("…")
+                break
+            conditions.append(self.tree.condition(node))
+            node = self.tree.nodes[node.parent]
+        return conditions[::-1]
+
+    # Words
+
+    def asks(self, node: Node) -> str:
+        """Return the name of what a node asks for."""
+        assert node.split is not None
+        return self.tree.schema.attributes[node.split.attribute].text()
+
+    def says(self, node: Node) -> str:
+        """Return what a node predicts."""
+        model_name = self.tree.model_names.get(node.number)
+        if self.tree.schema.target.is_numeric:
+            return model_name or _brief(node.value)
+        return shown(self.tree.label(node))
+
+    def share(self, node: Node) -> str:
+        """Return the share of all weight that came to a node."""
+        total = self.tree.root.weight
+        share = 100 * node.weight / total if total else 0.0
+        return f"{share:.0f} %" if share >= 1 or not share else "< 1 %"
+
+    def rows(self, node: Node) -> str:
+        """Return how many rows came to a node, or what they weigh."""
+        if not np.isclose(node.weight, node.n_rows):
+            return f"weight {_amount(node.weight)}"
+        return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
+
+    def support(self, node: Node) -> str:
+        """Return how many rows came to a node; of a leaf, how many are right."""
+        if not node.n_rows:
+            return "no rows"
+        numeric = self.tree.schema.target.is_numeric
+        right = 0.0 if numeric else float(node.weights[node.label])
+        mixed = node.is_leaf and 0 < right < node.weight
+        of = f"{_amount(right)} of " if mixed else ""
+        return f"{of}{self.rows(node)} · {self.share(node)}"
+
+    def spread(self, node: Node, title: str) -> str:
+        """Return mean ± standard deviation; the mean only if the title is another."""
+        mean, deviation = moments(self.tree, node)
+        known = title == _brief(mean)
+        return f"{'' if known else f'mean {_brief(mean)} '}± {_brief(deviation)}"
+
+    # Pictures
+
+    def picture(self, node: Node) -> BoxPart:
+        """Return the classes at a node as a bar, or its numbers as a strip."""
+        colours = self.colours
+        if isinstance(colours, NumberColours):
+            mean, deviation = moments(self.tree, node)
+            return MeanStrip(
+                low=colours.place(mean - deviation),
+                mean=colours.place(mean),
+                high=colours.place(mean + deviation),
+                hue=colours.hue(node),
+                middle=colours.place(colours.middle[0]),
+            )
+        shares = self.tree.counted_shares(node)
+        return ShareBar(
+            [(f"k{colours.index[c]}", float(shares[c])) for c in np.flatnonzero(shares)]
+        )
+
+
+def _brief(number: float) -> str:
+    """Return a number in four digits."""
+    return figure(float(f"{number:.4g}"))
+
+
+def _amount(weight: float) -> str:
+    """Return a weight: whole ones as they are, others in four digits."""
+    return weight_text(weight) if float(weight).is_integer() else _brief(weight)
+
+
+def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
+    title = boxes.says(node) if node.is_leaf else boxes.asks(node)
+    parts: list[BoxPart] = [Words(title, "title"), Words(boxes.support(node), "note")]
+    if boxes.tree.schema.target.is_numeric:
+        parts.append(Words(boxes.spread(node, title), "note"))
+    return [*parts, boxes.picture(node)]
+
+
+def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
+    target = boxes.tree.schema.target
+    title = boxes.says(node)
+    parts: list[BoxPart] = [Words(title, "title")]
+    if target.is_numeric:
+        parts.append(Words(boxes.spread(node, title), "note"))
+    elif len(target.classes) <= SHARES_SHOWN:
+        shares = boxes.tree.counted_shares(node)
+        parts.append(Words(" · ".join(f"{100 * s:.0f} %" for s in shares), "note"))
+    return [*parts, Words(boxes.support(node), "note"), boxes.picture(node)]
+
+
+def _teaching(boxes: Boxes, node: Node) -> list[BoxPart]:
+    title = boxes.says(node) if node.is_leaf else boxes.asks(node)
+    parts: list[BoxPart] = [
+        Words(title, "title"),
+        Words(f"node {node.number} · {boxes.rows(node)} · {boxes.share(node)}", "note"),
+        boxes.picture(node),
+        *_counts(boxes, node),
+    ]
+    explanation = explain_node(boxes.model, node.number)
+    if explanation.impurity is not None and node.n_rows:
+        name = explanation.impurity_name
+        parts.append(Columns(name, _decimals(explanation.impurity), "plain"))
+    if node.is_leaf:
+        reason = str(node.reason or "")
+        lines = wrapped(reason, REASON_ROOM, 11)
+        return [*parts, *(Words(line, "note") for line in lines)]
+    return [*parts, Separator(), *_merits(boxes, node)]
+
+
+def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
+    """Return the weight of each class that is there, or mean and deviation."""
+    tree = boxes.tree
+    if tree.schema.target.is_numeric:
+        mean, deviation = moments(tree, node)
+        return [Columns("mean", _brief(mean)), Columns("deviation", _brief(deviation))]
+    present = [int(c) for c in np.flatnonzero(node.weights > 0)]
+    colours = boxes.colours
+    assert not isinstance(colours, NumberColours)
+    lines: list[BoxPart] = [
+        Columns(
+            shown(tree.schema.target.classes[c]),
+            f"{_amount(node.weights[c])} · {100 * node.weights[c] / node.weight:.0f} %",
+            swatch=f"k{colours.index[c]}",
+        )
+        for c in present[:CLASSES_SHOWN]
+    ]
+    more = len(present) - CLASSES_SHOWN
+    return [*lines, Words(f"+ {more} more classes", "note")] if more > 0 else lines
+
+
+def _merits(boxes: Boxes, node: Node) -> list[BoxPart]:
+    """Return the merits of all attributes, the chosen one first, then the best."""
+    tree, recipe = boxes.tree, boxes.model.recipe
+    numeric = tree.schema.target.is_numeric
+    search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
+    ranked = [node.candidate, *node.runners_up]
+    best = max(candidate.merit for candidate in ranked)
+    lines: list[BoxPart] = [
+        Columns(
+            tree.schema.attributes[candidate.attribute].text(),
+            _decimals(candidate.merit),
+            "note" if place else "strong",
+            share=min(max(candidate.merit / best, 0.0), 1.0) if best > 0 else 0.0,
+        )
+        for place, candidate in enumerate(ranked[:CANDIDATES_SHOWN])
+    ]
+    more = len(ranked) - CANDIDATES_SHOWN
+    if more > 0:
+        lines.append(Words(f"+ {more} more attributes", "note"))
+    return [Columns(search.criterion.merit_name, "", "note"), *lines]
+
+
+def _decimals(number: float) -> str:
+    """Return a number in three decimals, as explanations have it; large ones short."""
+    return f"{number:.3f}" if abs(number) < 1e4 else _brief(number)
+
+
+STYLES: dict[str, Callable[[Boxes, Node], list[BoxPart]]] = {
+    "compact": _compact,
+    "rules": _rules,
+    "teaching": _teaching,
+}

@@ -1,0 +1,115 @@
+"""Which colour a node has, and how strong: what it predicts, and how surely.
+
+A colour is a class of the style sheet; it is laid over the page with an opacity, so it
+is pale on a white page and dim on a dark one, and the text on it can be read on both.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spinney._support.colours import COLOURS
+from spinney.trees import Node, Tree, values_of_nodes
+from spinney.trees.criteria import variance
+
+__all__ = ["ClassColours", "NumberColours", "colours_of", "moments"]
+
+PALEST, STRONGEST = 0.07, 0.42
+OTHERS = len(COLOURS) - 1
+BELOW, ABOVE = "k0", "k5"
+REACH = 2.0  # standard deviations of all rows on either side of their mean
+
+
+def opacity(strength: float) -> float:
+    """Return how strong a colour is laid over the page, for a strength from 0 to 1."""
+    return PALEST + (STRONGEST - PALEST) * min(max(strength, 0.0), 1.0)
+
+
+def moments(tree: Tree, node: Node) -> tuple[float, float]:
+    """Return mean and standard deviation of the rows at a node of a numeric target."""
+    if not node.n_rows:
+        return node.value, 0.0
+    origin = tree.schema.target.origin or 0.0
+    mean = float(origin + node.weights[1] / node.weights[0])
+    return mean, float(np.sqrt(variance(node.weights)))
+
+
+@dataclass(frozen=True)
+class ClassColours:
+    """A colour for each class; of many classes the rarer ones share the last, grey."""
+
+    tree: Tree
+
+    @cached_property
+    def index(self) -> list[int]:
+        """The colour of each class."""
+        n_classes = self.tree.schema.n_classes
+        if n_classes <= len(COLOURS):
+            return list(range(n_classes))
+        weights = self.tree.root.weights
+        heaviest = sorted(range(n_classes), key=lambda c: (-weights[c], c))[:OTHERS]
+        rank = {code: place for place, code in enumerate(sorted(heaviest))}
+        return [rank.get(code, OTHERS) for code in range(n_classes)]
+
+    def hue(self, node: Node) -> str:
+        """Return the colour of what a node predicts."""
+        return f"k{self.index[node.label]}"
+
+    def opacity(self, node: Node) -> float:
+        """Return how strong it is: the share of the label, beyond mere chance."""
+        chance = 1 / max(self.tree.schema.n_classes, 2)
+        share = float(self.tree.counted_shares(node)[node.label])
+        return opacity((share - chance) / (1 - chance))
+
+
+@dataclass(frozen=True)
+class NumberColours:
+    """One colour below the mean of all rows and one above, strong far away from it."""
+
+    tree: Tree
+
+    @cached_property
+    def middle(self) -> tuple[float, float]:
+        """Mean and standard deviation of all rows."""
+        return moments(self.tree, self.tree.root)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Where the scale begins and ends.
+
+        That is at the least and the greatest number that a node predicts, or nearer,
+        so that a few nodes far away leave colours for the others.
+        """
+        mean, deviation = self.middle
+        values = values_of_nodes(self.tree)
+        low = max(float(np.min(values)), mean - REACH * deviation)
+        high = min(float(np.max(values)), mean + REACH * deviation)
+        return min(low, mean), max(high, mean)
+
+    def place(self, number: float) -> float:
+        """Return where a number is on the scale, from 0 to 1."""
+        low, high = self.ends
+        place = (number - low) / (high - low) if high > low else 0.5
+        return min(max(place, 0.0), 1.0)
+
+    def colour(self, number: float) -> tuple[str, float]:
+        """Return the colour of a number and its opacity, by how far it is off."""
+        (mean, _), (low, high) = self.middle, self.ends
+        hue, end = (ABOVE, high) if number > mean else (BELOW, low)
+        off = abs(number - mean) / abs(end - mean) if end != mean else 0.0
+        return hue, opacity(off)
+
+    def hue(self, node: Node) -> str:
+        """Return the colour of what a node predicts."""
+        return self.colour(node.value)[0]
+
+    def opacity(self, node: Node) -> float:
+        """Return how strong it is: the distance from the mean of all rows."""
+        return self.colour(node.value)[1]
+
+
+def colours_of(tree: Tree) -> ClassColours | NumberColours:
+    """Return the colours of a tree's nodes."""
+    numeric = tree.schema.target.is_numeric
+    return NumberColours(tree) if numeric else ClassColours(tree)

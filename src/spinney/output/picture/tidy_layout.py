@@ -1,0 +1,183 @@
+"""Where the nodes of a tree stand beside each other: tidy, in linear time.
+
+Levels are drawn below each other, so only places across matter here. Subtrees are
+rigid: each is laid out once, about its root, so equal subtrees are drawn alike. What
+is then asked of siblings i < j is a least distance between their roots, the greatest
+distance by which the right contour of i reaches into the left contour of j on a level
+where no sibling stands between them (Reingold and Tilford 1981). The places that keep
+all these distances form a convex set. Its two corners are easy to find, the siblings
+as far left as they go and as far right, and half way between the two is a place where
+nothing overlaps, what is between large siblings is spread evenly, and a mirrored tree
+has a mirrored picture (Kennedy 1996).
+
+Two contours are compared and joined on the levels that both have, and on these the
+shallower one then is history: so all nodes together cost one step each. For that a
+contour is a list from its deepest level up, each edge relative to the edge one level
+above: to move it is to change one number, to join two is to replace the end of the
+deeper list.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+__all__ = ["level_places", "tidy_layout"]
+
+
+@dataclass(slots=True)
+class Contour:
+    """One side of a subtree: steps from level to level, the deepest first.
+
+    ``end`` is the edge of the deepest level, relative to the middle of the root.
+    """
+
+    steps: list[float]
+    end: float
+
+    def moved(self, distance: float) -> "Contour":
+        """Move it, in place."""
+        self.steps[-1] += distance
+        self.end += distance
+        return self
+
+    def under(self, upper: "Contour", edge: float) -> "Contour":
+        """Put another contour in the place of the upper levels, in place.
+
+        ``edge`` is where this contour stood on the last of those levels.
+        """
+        depth = len(upper.steps)
+        self.steps[-1 - depth] += edge - upper.end
+        self.steps[-depth:] = upper.steps
+        return self
+
+    def below(self, edge: float) -> "Contour":
+        """Put a root with this edge on top, in place."""
+        self.steps[-1] -= edge
+        self.steps.append(edge)
+        return self
+
+
+@dataclass(slots=True)
+class Siblings:
+    """What siblings ask of each other, and who is seen from which side.
+
+    ``distances`` holds (i, j, least distance), rising in j. ``seen_right`` are the
+    siblings that the right contour of all is made of, the deepest first, each with
+    its edge on the last level that a later sibling hides; ``seen_left``, the
+    shallowest first, likewise of the left contour.
+    """
+
+    distances: list[tuple[int, int, float]]
+    seen_left: list[tuple[int, float]]
+    seen_right: list[tuple[int, float]]
+
+
+def tidy_layout(
+    children: Sequence[Sequence[int]], breadths: Sequence[float], *, gap: float = 0.0
+) -> list[float]:
+    """Return where the middle of each node stands across the tree.
+
+    Parameters
+    ----------
+    children : sequence of sequences of int
+        The numbers of each node's children, from left to right. A child's number is
+        greater than its parent's, and node 0 is the root.
+    breadths : sequence of float
+        How much room each node takes across the tree.
+    gap : float
+        The least distance between nodes of a level.
+
+    Examples
+    --------
+    >>> tidy_layout([[1, 2], [], []], [10.0, 10.0, 10.0], gap=4.0)
+    [12.0, 5.0, 19.0]
+    """
+    offsets = [0.0] * len(children)
+    left: dict[int, Contour] = {}
+    right: dict[int, Contour] = {}
+    for node in reversed(range(len(children))):
+        half = breadths[node] / 2
+        if not children[node]:
+            left[node], right[node] = Contour([-half], -half), Contour([half], half)
+            continue
+        lefts = [left.pop(child) for child in children[node]]
+        rights = [right.pop(child) for child in children[node]]
+        met = _siblings(lefts, rights, gap)
+        places = _spread(len(lefts), met.distances)
+        middle = (places[0] + places[-1]) / 2
+        for child, place in zip(children[node], places, strict=True):
+            offsets[child] = place - middle
+        at = [place - middle for place in places]
+        left[node] = _joined(lefts, met.seen_left, at).below(-half)
+        right[node] = _joined(rights, met.seen_right[::-1], at).below(half)
+    for node, below in enumerate(children):
+        for child in below:
+            offsets[child] += offsets[node]
+    edges = zip(offsets, breadths, strict=True)
+    first = min(place - breadth / 2 for place, breadth in edges)
+    return [place - first for place in offsets]
+
+
+def _siblings(lefts: list[Contour], rights: list[Contour], gap: float) -> Siblings:
+    """Return the least distances of siblings, each pair on the levels where it meets.
+
+    The siblings that are seen from the right form a stack: the last one on top, and
+    below it deeper and deeper ones, of which it hides the upper levels.
+    """
+    met = Siblings([], [(0, 0.0)], [(0, 0.0)])
+    seen = met.seen_right
+    for j in range(1, len(lefts)):
+        own, own_edge, level = lefts[j].steps, 0.0, 0
+        while seen and level < len(own):
+            i, edge = seen.pop()
+            other, least = rights[i].steps, -float("inf")
+            shared = min(len(own), len(other))
+            for step in range(level + 1, shared + 1):
+                edge += other[-step]
+                own_edge += own[-step]
+                least = max(least, edge - own_edge)
+            level = shared
+            met.distances.append((i, j, least + gap))
+            if level < len(other):
+                seen.append((i, edge))
+        if level < len(own):
+            met.seen_left.append((j, own_edge))
+        seen.append((j, 0.0))
+    return met
+
+
+def _spread(n: int, distances: list[tuple[int, int, float]]) -> list[float]:
+    """Return places half way between as far left and as far right as can be."""
+    near, far = [0.0] * n, [float("inf")] * n
+    for i, j, distance in distances:
+        near[j] = max(near[j], near[i] + distance)
+    far[-1] = near[-1]
+    for i, j, distance in reversed(distances):
+        far[i] = min(far[i], far[j] - distance)
+    return [(low + high) / 2 for low, high in zip(near, far, strict=True)]
+
+
+def _joined(
+    contours: list[Contour], seen: list[tuple[int, float]], at: list[float]
+) -> Contour:
+    """Return the contour of all siblings, from those that are seen, shallowest first.
+
+    It is relative to the middle of their parent; ``at`` is where each sibling stands.
+    """
+    (first, _), *deeper = seen
+    whole = contours[first].moved(at[first])
+    for sibling, edge in deeper:
+        whole = contours[sibling].moved(at[sibling]).under(whole, edge + at[sibling])
+    return whole
+
+
+def level_places(extents: Sequence[float], gaps: Sequence[float]) -> list[float]:
+    """Return where levels begin, one after another: each after a gap of its own.
+
+    >>> level_places([10.0, 20.0, 5.0], [0.0, 3.0, 4.0])
+    [0.0, 13.0, 37.0]
+    """
+    places = [gaps[0]]
+    for (extent, _), (_, gap) in pairwise(zip(extents, gaps, strict=True)):
+        places.append(places[-1] + extent + gap)
+    return places

@@ -1,0 +1,173 @@
+"""Which nodes are drawn, in which boxes, and where: a picture before it is ink.
+
+A tree that is too large is drawn down to the depth that fits; below it stubs say how
+much there is. Places are those across the tree and along it, from the root on, so that
+one sketch serves both directions.
+"""
+
+from dataclasses import dataclass, field
+
+from spinney.output.picture.box_parts import KINDS, NodeBox, Words
+from spinney.output.picture.branch_labels import branch_label
+from spinney.output.picture.node_boxes import Boxes
+from spinney.output.picture.text_width import text_width
+from spinney.output.picture.tidy_layout import level_places, tidy_layout
+from spinney.trees import Node
+
+__all__ = ["DrawnNode", "Sketch", "fitting_sketch", "sketch_of"]
+
+# What fits, in pixels: about a screen, and what is read at its end by scrolling.
+FITTING_ACROSS, FITTING_ALONG = 1280.0, 1800.0
+NODE_GAP = 16.0
+CURVE = 34.0
+LABEL_HEIGHT, LABEL_MARGIN = 25.0, 8.0
+LABEL_ROOM = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
+
+
+@dataclass(slots=True)
+class DrawnNode:
+    """A node with its box, or a stub, which has no node.
+
+    ``label`` stands at the branch that leads to it, ``whole`` in its tooltip; ``share``
+    is that of all weight that takes the branch.
+    """
+
+    node: Node | None
+    box: NodeBox
+    depth: int
+    label: str = ""
+    whole: str = ""
+    share: float = 0.0
+    children: list[int] = field(default_factory=list)
+
+    @property
+    def label_width(self) -> float:
+        """How wide the label is, with its margins; 0 without one."""
+        width = text_width(self.label, KINDS["label"][0])
+        return width + 2 * LABEL_MARGIN if self.label else 0.0
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Drawn nodes, parents before children, and where they are.
+
+    ``across`` has the middle of each node, ``along`` where each level begins, ``bands``
+    how much room labels have before it; levels end with their largest box.
+    """
+
+    drawn: list[DrawnNode]
+    depth: int
+    horizontal: bool
+    across: list[float]
+    along: list[float]
+    extents: list[float]
+    bands: list[float]
+
+    @property
+    def cut(self) -> bool:
+        """Whether something is not drawn."""
+        return any(each.node is None for each in self.drawn)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The room across and along."""
+        pairs = zip(self.across, self.drawn, strict=True)
+        across = max(
+            at + _breadth(each, horizontal=self.horizontal) / 2 for at, each in pairs
+        )
+        return across, self.along[-1] + self.extents[-1]
+
+
+def fitting_sketch(boxes: Boxes, *, horizontal: bool) -> Sketch:
+    """Return the sketch of the greatest depth that fits, at least 1."""
+    made: dict[int, NodeBox] = {}
+    best = sketch_of(boxes, depth=1, horizontal=horizontal, made=made)
+    while best.cut:
+        deeper = sketch_of(
+            boxes, depth=best.depth + 1, horizontal=horizontal, made=made
+        )
+        across, along = deeper.size
+        if across > FITTING_ACROSS or along > FITTING_ALONG:
+            break
+        best = deeper
+    return best
+
+
+def sketch_of(
+    boxes: Boxes,
+    *,
+    depth: int,
+    horizontal: bool,
+    made: dict[int, NodeBox] | None = None,
+) -> Sketch:
+    """Return the sketch of a tree down to a depth; ``made`` keeps its boxes."""
+    drawn = _drawn_nodes(boxes, depth, {} if made is None else made)
+    n_levels = 1 + max(each.depth for each in drawn)
+    extents, bands = [0.0] * n_levels, [0.0] * n_levels
+    for each in drawn:
+        extent = each.box.width if horizontal else each.box.height
+        extents[each.depth] = max(extents[each.depth], extent)
+        band = each.label_width + LABEL_MARGIN if horizontal else LABEL_HEIGHT
+        bands[each.depth] = max(bands[each.depth], band if each.label else 0.0)
+    gaps = [0.0, *(CURVE + band for band in bands[1:])]
+    breadths = [_breadth(each, horizontal=horizontal) for each in drawn]
+    across = tidy_layout([each.children for each in drawn], breadths, gap=NODE_GAP)
+    along = level_places(extents, gaps)
+    return Sketch(drawn, depth, horizontal, across, along, extents, bands)
+
+
+def _breadth(each: DrawnNode, *, horizontal: bool) -> float:
+    if horizontal:
+        return max(each.box.height, LABEL_HEIGHT)
+    return max(each.box.width, each.label_width)
+
+
+def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[DrawnNode]:
+    """Return the nodes down to a depth, in printing order, with stubs below them."""
+    tree = boxes.tree
+    drawn: list[DrawnNode] = []
+    # Nodes to draw with the place of their parent, and where their subtree ends: the
+    # nodes of a subtree follow its root.
+    waiting: list[tuple[int, int | None, int]] = [(0, None, len(tree))]
+    while waiting:
+        number, parent, end = waiting.pop()
+        node = tree.nodes[number]
+        if number not in made:
+            made[number] = boxes.of(node)
+        place = len(drawn)
+        drawn.append(_labelled(boxes, node, made[number]))
+        if parent is not None:
+            drawn[parent].children.append(place)
+        if node.is_leaf:
+            continue
+        if node.depth == depth:
+            drawn[place].children.append(len(drawn))
+            drawn.append(_stub(node, end - number - 1))
+            continue
+        ends = [*node.children[1:], end]
+        pairs = zip(node.children, ends, strict=True)
+        waiting += reversed([(child, place, last) for child, last in pairs])
+    return drawn
+
+
+def _labelled(boxes: Boxes, node: Node, box: NodeBox) -> DrawnNode:
+    if node.parent is None:
+        return DrawnNode(node, box, 0, share=1.0)
+    label = branch_label(
+        boxes.tree,
+        node,
+        room=LABEL_ROOM[boxes.style],
+        size=KINDS["label"][0],
+        named=boxes.style == "rules",
+    )
+    total = boxes.tree.root.weight
+    share = node.weight / total if total else 0.0
+    return DrawnNode(
+        node, box, node.depth, label, boxes.tree.condition(node), share=share
+    )
+
+
+def _stub(node: Node, below: int) -> DrawnNode:
+    tooltip = f"{below} nodes below node {node.number} are not drawn"
+    box = NodeBox("stub", [Words(f"+ {below} more", "note")], tooltip=tooltip)
+    return DrawnNode(None, box, node.depth + 1)

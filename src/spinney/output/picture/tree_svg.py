@@ -1,0 +1,279 @@
+"""A finished tree as SVG: boxes, branches as wide as the rows that take them, a legend.
+
+It needs no data, no other program and no network; every text in it is escaped by
+``svg_elements``, and nothing in it refers to anything outside.
+"""
+
+from spinney._support.checks import check_named, check_whole
+from spinney._support.text import figure, shown, weight_text
+from spinney.growth import Model
+from spinney.output.picture.box_parts import KINDS, baseline
+from spinney.output.picture.node_boxes import STYLES, Boxes
+from spinney.output.picture.node_colours import (
+    ClassColours,
+    NumberColours,
+)
+from spinney.output.picture.style_sheet import STYLE_SHEET
+from spinney.output.picture.svg_elements import (
+    element,
+    group,
+    number,
+    rectangle,
+    words,
+)
+from spinney.output.picture.text_width import shortened, text_width
+from spinney.output.picture.tree_sketch import (
+    CURVE,
+    LABEL_HEIGHT,
+    LABEL_MARGIN,
+    DrawnNode,
+    Sketch,
+    fitting_sketch,
+    sketch_of,
+)
+from spinney.output.tree_text import to_text
+from spinney.trees import Tree
+
+__all__ = ["to_svg"]
+
+MARGIN = 18.0
+LEAST_WIDTH = 300.0
+THINNEST, THICKEST = 1.2, 12.0
+LEGEND_ROW, LEGEND_GAP, SWATCH = 20.0, 16.0, 10.0
+LEGEND_ROOM = 150.0
+LEGEND_CLASSES = 12
+SCALE_STEPS, SCALE_STEP = 20, 12.0
+DESCRIBED = 200  # nodes: longer descriptions nobody listens to
+
+
+def to_svg(
+    model: Model,
+    *,
+    style: str = "compact",
+    horizontal: bool = False,
+    max_depth: int | None = None,
+) -> str:
+    """Return a tree as SVG.
+
+    Parameters
+    ----------
+    model : Model
+        The tree with its recipe.
+    style : {"compact", "rules", "teaching"}
+        What is said of each node: what it asks or predicts and of how many rows; what
+        it would predict, with the questions on the branches; all that a textbook
+        draws, with impurities and the merits of all attributes.
+    horizontal : bool
+        Whether the root is at the left, and not at the top.
+    max_depth : int, optional
+        Below how many questions nodes are not drawn; as many as fit, if not given.
+    """
+    check_named("style", style, STYLES)
+    boxes = Boxes(model, style)
+    if max_depth is None:
+        sketch = fitting_sketch(boxes, horizontal=horizontal)
+    else:
+        check_whole("max_depth", max_depth, least=0)
+        sketch = sketch_of(boxes, depth=int(max_depth), horizontal=horizontal)
+    across, along = sketch.size
+    width = max(LEAST_WIDTH, along if horizontal else across) + 2 * MARGIN
+    head, head_height = _head(boxes, sketch, width - 2 * MARGIN)
+    top = MARGIN + head_height
+    height = top + (across if horizontal else along) + MARGIN
+    left = MARGIN + (width - 2 * MARGIN - (along if horizontal else across)) / 2
+    pen = Pen(sketch, left, top)
+    content = [
+        words(_title(model.tree), "title"),
+        words(_description(model.tree, sketch), "desc"),
+        element("style", STYLE_SHEET),
+        rectangle(0, 0, width, height, kind="page", corner=6),
+        head,
+        *(pen.branches(place) for place in range(len(sketch.drawn))),
+        *(pen.label(place) for place in range(len(sketch.drawn))),
+        *(pen.box(place) for place in range(len(sketch.drawn))),
+    ]
+    return element(
+        "svg",
+        "\n" + "\n".join(part for part in content if part) + "\n",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=width,
+        height=height,
+        role="img",
+        class_="spinney-tree",
+    )
+
+
+class Pen:
+    """Draws a sketch, from a corner on; it alone knows which way the tree grows."""
+
+    def __init__(self, sketch: Sketch, left: float, top: float) -> None:
+        self.sketch, self.left, self.top = sketch, left, top
+
+    def _point(self, across: float, along: float) -> str:
+        if self.sketch.horizontal:
+            return f"{number(self.left + along)} {number(self.top + across)}"
+        return f"{number(self.left + across)} {number(self.top + along)}"
+
+    def box(self, place: int) -> str:
+        """Return the box of a node."""
+        each, sketch = self.sketch.drawn[place], self.sketch
+        across, along = sketch.across[place], sketch.along[each.depth]
+        if sketch.horizontal:
+            corner = self.left + along, self.top + across - each.box.height / 2
+        else:
+            corner = self.left + across - each.box.width / 2, self.top + along
+        return each.box.draw(*corner)
+
+    def branches(self, place: int) -> str:
+        """Return the lines to the children of a node, side by side where they begin.
+
+        A line goes straight past the largest box of its level, so that it crosses no
+        neighbour, and is straight again where its label stands.
+        """
+        sketch, parent = self.sketch, self.sketch.drawn[place]
+        below = [sketch.drawn[child] for child in parent.children]
+        widths = [_thickness(child) for child in below]
+        begin = sketch.across[place] - sum(widths) / 2
+        level = sketch.along[parent.depth]
+        size = parent.box.width if sketch.horizontal else parent.box.height
+        end_of_level = level + sketch.extents[parent.depth]
+        lines = []
+        for at, child, width in zip(parent.children, below, widths, strict=True):
+            start, end = begin + width / 2, sketch.across[at]
+            straight = sketch.along[child.depth] - sketch.bands[child.depth]
+            bend = CURVE * 0.55
+            path = (
+                f"M{self._point(start, level + size)}"
+                f"L{self._point(start, end_of_level)}"
+                f"C{self._point(start, end_of_level + bend)} "
+                f"{self._point(end, straight - bend)} {self._point(end, straight)}"
+                f"L{self._point(end, sketch.along[child.depth])}"
+            )
+            kind = "branch dashed" if child.node is None else "branch"
+            lines.append(element("path", d=path, class_=kind, stroke_width=width))
+            begin += width
+        return "".join(lines)
+
+    def label(self, place: int) -> str:
+        """Return the label of the branch to a node; the whole answer is a tooltip."""
+        each, sketch = self.sketch.drawn[place], self.sketch
+        if not each.label:
+            return ""
+        across, along = sketch.across[place], sketch.along[each.depth]
+        size, wide = KINDS["label"][0], each.label_width
+        if sketch.horizontal:
+            x = self.left + along - LABEL_MARGIN - wide / 2
+            y = self.top + across
+        else:
+            x, y = self.left + across, self.top + along - LABEL_HEIGHT * 0.58
+        wide -= LABEL_MARGIN
+        corner = x - wide / 2, y - size * 0.7
+        return group(
+            each.whole,
+            rectangle(*corner, wide, size * 1.4, kind="pill", corner=4),
+            words(each.label, x=x, y=y + 4.3, class_="label middle"),
+        )
+
+
+def _thickness(each: DrawnNode) -> float:
+    if each.node is None:
+        return THINNEST
+    return THINNEST + (THICKEST - THINNEST) * each.share
+
+
+# Words about the whole
+
+
+def _title(tree: Tree) -> str:
+    return f"Decision tree for {shown(tree.schema.target.name)}"
+
+
+def _facts(tree: Tree) -> str:
+    n_rows, leaves = tree.root.n_rows, tree.n_leaves
+    rows = f"{n_rows} row{'s' if n_rows != 1 else ''}"
+    return f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+
+
+def _description(tree: Tree, sketch: Sketch) -> str:
+    """Return the tree in words, for those who cannot see it."""
+    facts = f"{_title(tree)}: {_facts(tree)}."
+    if len(tree) > DESCRIBED:
+        return facts
+    return f"{facts}\n{to_text(tree, max_depth=sketch.depth)}"
+
+
+def _head(boxes: Boxes, sketch: Sketch, width: float) -> tuple[str, float]:
+    """Return what is predicted, of how many rows, and what colours mean."""
+    tree = boxes.tree
+    size, bold = KINDS["title"]
+    facts = _facts(tree)
+    if sketch.cut:
+        facts += f", drawn to depth {sketch.depth} of {tree.height}"
+    note = KINDS["note"][0]
+    room = max(width - text_width(facts, note) - LEGEND_GAP, LEAST_WIDTH / 3)
+    name = shortened(shown(tree.schema.target.name), room, size, bold=bold)
+    at = MARGIN + baseline("title")
+    after = MARGIN + text_width(name, size, bold=bold) + LEGEND_GAP / 2
+    heading = group(
+        shown(tree.schema.target.name),
+        words(name, x=MARGIN, y=at, class_="title"),
+        words(facts, x=after, y=at, class_="note"),
+    )
+    top = MARGIN + LEGEND_ROW
+    colours = boxes.colours
+    if isinstance(colours, NumberColours):
+        legend, height = _scale(colours, top)
+    else:
+        legend, height = _legend(colours, top, width)
+    return f"{heading}\n{legend}", LEGEND_ROW + height + LEGEND_GAP
+
+
+def _legend(colours: ClassColours, top: float, width: float) -> tuple[str, float]:
+    """Return the classes with their colours and counts, row by row."""
+    tree, parts = colours.tree, []
+    size, root = KINDS["note"][0], tree.root
+    x, y = MARGIN, top
+    entries = []
+    for code, label in enumerate(tree.schema.target.classes[:LEGEND_CLASSES]):
+        share = 100 * root.weights[code] / root.weight if root.weight else 0.0
+        count = f": {weight_text(root.weights[code])} ({share:.0f} %)"
+        name = shortened(shown(label), LEGEND_ROOM, size)
+        entries.append((f"k{colours.index[code]}", name + count, shown(label) + count))
+    more = tree.schema.n_classes - LEGEND_CLASSES
+    if more > 0:
+        entries.append(("", f"+ {more} more classes", f"{more} more classes"))
+    for hue, text, whole in entries:
+        wide = SWATCH + 6 + text_width(text, size)
+        if x > MARGIN and x + wide > MARGIN + width:
+            x, y = MARGIN, y + LEGEND_ROW
+        parts.append(
+            group(
+                whole,
+                rectangle(x, y, SWATCH, SWATCH, kind=hue, corner=2) if hue else "",
+                words(text, x=x + SWATCH + 6, y=y + 9, class_="note"),
+            )
+        )
+        x += wide + LEGEND_GAP
+    return "".join(parts), y + LEGEND_ROW - top
+
+
+def _scale(colours: NumberColours, top: float) -> tuple[str, float]:
+    """Return the colours of numbers, with the mean of all rows where it is."""
+    (mean, _), (low, high), parts = colours.middle, colours.ends, []
+    for step in range(SCALE_STEPS):
+        hue, strength = colours.colour(low + (high - low) * (step + 0.5) / SCALE_STEPS)
+        corner = MARGIN + step * SCALE_STEP, top
+        look = rectangle(*corner, SCALE_STEP, SWATCH, kind=hue, opacity=strength)
+        parts.append(look)
+    end, size = SCALE_STEPS * SCALE_STEP, KINDS["note"][0]
+    first, middle, last = (figure(float(f"{n:.4g}")) for n in (low, mean, high))
+    at, half = end * colours.place(mean), text_width(middle, size) / 2 + LEGEND_GAP / 2
+    marks = [(0.0, first, "note")]
+    if high > low:
+        marks.append((end, last, "note end"))
+    if text_width(first, size) < at - half and at + half < end - text_width(last, size):
+        marks.append((at, middle, "note middle"))
+    for x, text, kind in marks:
+        parts.append(words(text, x=MARGIN + x, y=top + SWATCH + 12, class_=kind))
+    return "".join(parts), SWATCH + 16

@@ -1,0 +1,303 @@
+"""Pictures of trees: what they say, that nothing overlaps, and hostile names."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from tests.helpers.hostile_names import NAMES
+from tests.helpers.models import chain_model, wide_model
+
+import spinney
+from spinney.errors import ParameterError
+from spinney.output.picture import to_svg
+from spinney.output.picture.box_parts import KINDS
+from spinney.output.picture.text_width import text_width
+
+TABLES = Path(__file__).parents[1] / "tables"
+SVG = "{http://www.w3.org/2000/svg}"
+STYLES = ("compact", "rules", "teaching")
+LOOKS = [(style, horizontal) for style in STYLES for horizontal in (False, True)]
+
+
+def grown(table, target, recipe, **options):
+    return spinney.grow(TABLES / table, target, recipe=recipe, **options)
+
+
+MODELS = {
+    "melons": lambda: grown("watermelon_2.0.csv", "ripe", "id3", ignore=["id"]),
+    "iris": lambda: grown("iris.csv", "class", "cart"),
+    "zoo": lambda: grown("zoo.csv", "class_type", "cart", ignore=["animal_name"]),
+    "penguins": lambda: grown("penguins.csv", "species", "chaid"),
+    "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
+    "models": lambda: grown("cpu_prp.csv", "class", "m5"),
+    "labor": lambda: grown("labor.csv", "class", "c4.5", missing_values=["?"]),
+    "leaf": lambda: spinney.grow(
+        {"size": [1, 1, 1], "sold": ["no", "no", "yes"]}, "sold", recipe="id3"
+    ),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    return MODELS[request.param]()
+
+
+def texts(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def placed_text(element):
+    """Return left, top, right and bottom of a text, by the table of widths."""
+    kind, *anchor = element.get("class").split()
+    size, bold = KINDS[kind]
+    width = text_width(element.text, size, bold=bold)
+    shift = {"middle": width / 2, "end": width}.get("".join(anchor), 0.0)
+    left, base = float(element.get("x")) - shift, float(element.get("y"))
+    return left, base - size * 0.75, left + width, base + size * 0.2
+
+
+def placed_box(element):
+    x, y, width, height = (
+        float(element.get(name)) for name in ("x", "y", "width", "height")
+    )
+    return x, y, x + width, y + height
+
+
+def apart(one, other):
+    return (
+        one[2] <= other[0] + 0.2
+        or other[2] <= one[0] + 0.2
+        or one[3] <= other[1] + 0.2
+        or other[3] <= one[1] + 0.2
+    )
+
+
+@pytest.mark.parametrize("style, horizontal", LOOKS)
+def test_nothing_overlaps_and_nothing_is_cut(model, style, horizontal):
+    root = ElementTree.fromstring(model.plot(style=style, horizontal=horizontal).svg)
+    _, _, width, height = (float(part) for part in root.get("viewBox").split())
+    rectangles = list(root.iter(f"{SVG}rect"))
+    boxes = [r for r in rectangles if r.get("class").startswith("frame")]
+    pills = [r for r in rectangles if r.get("class") == "pill"]
+    words = [placed_text(element) for element in root.iter(f"{SVG}text")]
+    places = [placed_box(each) for each in (*boxes, *pills)]
+    for one, other in combinations(places, 2):
+        assert apart(one, other)
+    for one, other in combinations(words, 2):
+        assert apart(one, other)
+    for left, top, right, bottom in (*words, *places):
+        assert left >= 0
+        assert top >= 0
+        assert right <= width
+        assert bottom <= height
+
+
+@pytest.mark.parametrize("style, horizontal", LOOKS)
+def test_a_text_is_inside_its_box(model, style, horizontal):
+    root = ElementTree.fromstring(model.plot(style=style, horizontal=horizontal).svg)
+    for group in root.findall(f"{SVG}g"):
+        frames = [
+            rect
+            for rect in group.findall(f"{SVG}rect")
+            if rect.get("class").startswith("frame")
+        ]
+        if not frames:
+            continue
+        left, top, right, bottom = placed_box(frames[0])
+        for element in group.iter(f"{SVG}text"):
+            x, y, end, below = placed_text(element)
+            assert left <= x
+            assert end <= right
+            assert top <= y
+            assert below <= bottom
+
+
+def hostile_model():
+    rng = np.random.default_rng(0)
+    n = 40 * len(NAMES)
+    categories = np.array(NAMES, dtype=object)[rng.integers(0, len(NAMES), n)]
+    table = {name: rng.random(n) for name in NAMES[:-1]}
+    table["category " + NAMES[0]] = categories
+    place = {name: code for code, name in enumerate(NAMES)}
+    classes = [name for name in NAMES if len(name.splitlines()) == 1]
+    target = [classes[place[one] * 7 % len(classes)] for one in categories]
+    return spinney.TreeClassifier(recipe="id3").fit(table, target)
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return hostile_model()
+
+
+def check_harmless(markup):
+    """Assert that a picture is well-formed and holds nothing that runs or fetches."""
+    root = ElementTree.fromstring(markup)
+    for element in root.iter():
+        assert element.tag.removeprefix(SVG) in {
+            *("svg", "title", "desc", "style", "g", "rect", "path", "line", "circle"),
+            "text",
+        }
+        for name, value in element.attrib.items():
+            assert not name.startswith("on")
+            assert name not in ("href", "src", "style")
+            assert "url(" not in value
+    assert re.findall(r"https?://[^\"]*", markup) == ["http://www.w3.org/2000/svg"]
+
+
+@pytest.mark.parametrize("style, horizontal", LOOKS)
+def test_hostile_names_are_only_text(hostile, style, horizontal):
+    svg = hostile.plot(style=style, horizontal=horizontal).svg
+    check_harmless(svg)
+
+
+def test_hostile_names_of_columns_asked_about():
+    rng = np.random.default_rng(1)
+    for name in NAMES:
+        x = rng.random(30)
+        shop = {name: x, "other": rng.random(30)}
+        model = spinney.TreeClassifier(recipe="id3").fit(shop, np.where(x > 0.5, 1, 0))
+        for style in STYLES:
+            check_harmless(model.plot(style=style).svg)
+        model.export("dot").encode("utf-8")
+
+
+def test_a_page_fetches_and_runs_nothing(hostile):
+    page = hostile.export("html")
+    assert "default-src 'none'" in page
+    assert "<script" not in page.lower()
+    assert page.count("<svg") == 1
+    assert page.count("</style>") == 2  # that of the page and that of the picture
+
+
+def test_dot_is_made_of_whole_strings(hostile):
+    for line in hostile.export("dot").splitlines()[1:-1]:
+        bare = re.sub(r'"(?:[^"\\]|\\.)*"', "S", line)
+        assert re.fullmatch(
+            r"  (node|edge|\d+|\d+ -> \d+) "
+            r"\[((label|shape|fontname|style)=(S|box|rounded)(, )?)+\];",
+            bare,
+        )
+
+
+def test_a_large_tree_is_drawn_to_the_depth_that_fits():
+    rng = np.random.default_rng(0)
+    x = rng.random((3000, 4))
+    y = np.where(np.sin(9 * x[:, 0]) + rng.normal(0, 0.7, 3000) > 0, "up", "down")
+    recipe = spinney.Recipe.named("cart").changed(pruning="none", max_leaves=500)
+    model = spinney.TreeClassifier(recipe=recipe).fit(x, y)
+    root = ElementTree.fromstring(model.plot().svg)
+    assert float(root.get("width")) < 1330
+    stubs = [text for text in texts(model.plot(max_depth=2).svg) if "more" in text]
+    drawn = [node for node in model.tree if node.depth <= 2]
+    hidden = sum(int(re.search(r"\d+", stub).group()) for stub in stubs)
+    assert hidden + len(drawn) == len(model.tree)
+    assert any(
+        "drawn to depth 2 of" in text for text in texts(model.plot(max_depth=2).svg)
+    )
+    whole = model.plot(max_depth=10**6).svg
+    assert whole.count('class="frame leaf"') == model.tree.n_leaves
+
+
+def test_a_tree_of_3000_questions_in_a_row():
+    svg = to_svg(chain_model(3000), max_depth=3000)
+    assert svg.count('class="frame leaf"') == 3001
+
+
+def test_a_question_with_300_answers():
+    svg = to_svg(wide_model(300))
+    assert svg.count('class="frame leaf"') == 300
+
+
+def test_labels_as_a_person_writes_them():
+    found = texts(MODELS["melons"]().plot().svg)
+    assert "slightly curly" in found
+    assert "no rows" in found
+    found = texts(MODELS["penguins"]().plot().svg)
+    assert "(201.5, 210.5] or missing" in found
+    rules = texts(MODELS["iris"]().plot(style="rules").svg)
+    assert "petallength ≤ 2.45" in rules
+
+
+def test_many_values_are_counted():
+    letters = [f"no {code}" for code in range(12)]
+    table = {"letter": letters * 4, "half": [code < 6 for code in range(12)] * 4}
+    found = texts(spinney.grow(table, "half", recipe="cart").plot().svg)
+    assert (
+        sum(bool(re.fullmatch(r"(no \d+, )+no \d+ … \d more", f)) for f in found) == 2
+    )
+
+
+def test_a_threshold_has_as_many_digits_as_it_takes():
+    near = [1.00000011, 1.00000012, 1.00000013, 1.00000014]
+    table = {"x": near, "y": ["a", "a", "b", "b"]}
+    found = texts(spinney.grow(table, "y", recipe="id3").plot().svg)
+    assert "≤ 1.00000012" in found
+
+
+def test_teaching_shows_what_the_textbook_draws():
+    """Gains of Zhou's watermelons: Machine Learning, section 4.2.1."""
+    found = texts(MODELS["melons"]().plot(style="teaching").svg)
+    start = found.index("entropy")
+    assert found[start + 1] == "0.998"
+    assert found[start + 2] == "gain"
+    merits = found[start + 3 : start + 15]
+    gains = dict(zip(merits[::2], merits[1::2], strict=True))
+    assert gains["texture"] == "0.381"
+    assert gains["umbilicus"] == "0.289"
+    assert gains["surface"] == "0.006"
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_golden_melons(assert_golden, style):
+    assert_golden(
+        f"melons_{style}.svg", MODELS["melons"]().plot(style=style).svg + "\n"
+    )
+
+
+def test_golden_numbers(assert_golden):
+    picture = MODELS["models"]().plot(horizontal=True)
+    assert_golden("cpu_horizontal.svg", picture.svg + "\n")
+
+
+def test_it_says_what_it_is_to_those_who_cannot_see_it():
+    root = ElementTree.fromstring(MODELS["melons"]().plot().svg)
+    assert root.get("role") == "img"
+    assert root.find(f"{SVG}title").text == "Decision tree for ripe"
+    assert "texture = blurry → false" in root.find(f"{SVG}desc").text
+
+
+def test_a_picture_is_saved_by_its_suffix(tmp_path):
+    model = MODELS["melons"]()
+    model.plot().save(tmp_path / "melons.svg")
+    assert (tmp_path / "melons.svg").read_text("utf-8") == model.export("svg")
+    model.plot().save(tmp_path / "melons.HTML")
+    assert (tmp_path / "melons.HTML").read_text("utf-8") == model.export("html")
+
+
+def test_what_is_not_drawn_is_refused_with_a_way(tmp_path):
+    model = MODELS["leaf"]()
+    with pytest.raises(ParameterError, match="rsvg-convert"):
+        model.plot().save(tmp_path / "tree.png")
+    with pytest.raises(ParameterError, match="browser print it to PDF"):
+        model.export("pdf")
+    with pytest.raises(ParameterError, match=r"style='fancy'.*compact"):
+        model.plot(style="fancy")
+    with pytest.raises(ParameterError, match="max_depth=-1"):
+        model.plot(max_depth=-1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_notebook_shows_fitted_trees():
+    model = spinney.TreeClassifier(recipe="id3")
+    assert "text/html" in model._repr_mimebundle_()
+    assert callable(model._repr_html_)
+    model.fit({"size": [1, 2, 3]}, ["a", "b", "b"])
+    bundle = model._repr_mimebundle_(include=None, exclude=None)
+    assert set(bundle) == {"text/plain", "image/svg+xml"}
+    assert bundle["text/plain"] == str(model)
+    check_harmless(bundle["image/svg+xml"])
+    assert not hasattr(model, "_repr_html_")
+    assert model.plot()._repr_svg_() == bundle["image/svg+xml"]
