@@ -181,10 +181,3 @@ def _only(choices: Iterable[set[str]]) -> str | None:
     """Return what those say who leave no choice, if they agree."""
     said = {next(iter(choice)) for choice in choices if len(choice) == 1}
     return said.pop() if len(said) == 1 else None
-
-
-def is_guess(evidence: Evidence, form: Form, notation: Notation) -> bool:
-    """Return whether a number could have been read another way as well."""
-    if not isinstance(form, NumberForm) or not evidence.pointed:
-        return False
-    return notation.decimal is None and len(_decimals(evidence)) > 1

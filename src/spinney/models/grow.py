@@ -104,7 +104,7 @@ def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
     One that tries several grows as its own settings say.
     """
     check_number("ccp_alpha", ccp_alpha)
-    if "pruning" in recipe.given and recipe.pruning != "cost-complexity":
+    if "pruning" in recipe.given:
         raise ParameterError(
             Setting("ccp_alpha", ccp_alpha),
             (" and ", Setting("pruning", recipe.pruning), " contradict each other"),

@@ -6,7 +6,6 @@ from spinney.trees.candidate_arrays import (
     SplitArrays,
     joined_candidates,
     splits_of_questions,
-    starts_of,
 )
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
@@ -113,7 +112,6 @@ __all__ = [
     "sizes",
     "splits_of_questions",
     "spread_of",
-    "starts_of",
     "surrogate_arrays",
     "values_of_nodes",
     "values_text",

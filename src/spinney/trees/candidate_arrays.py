@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.segments import starts_of
 from spinney.data import Target
 from spinney.trees.split import Groups, Intervals, Split, Threshold
 from spinney.trees.tree import Candidate
@@ -59,7 +60,7 @@ class SplitArrays:
     @cached_property
     def _starts(self) -> tuple[Integers, ...]:
         counts = (self.n_cuts, self.n_groups, self.groups, self.n_branches)
-        return tuple(map(starts_of, counts))
+        return tuple(starts_of(each)[:-1] for each in counts)
 
     def split(self, line: int) -> Split:
         """Return a split."""
@@ -265,11 +266,6 @@ def splits_of_questions(
         codes=code[routed[np.argsort(group[routed], kind="stable")]],
         shares=shares,
     )
-
-
-def starts_of(counts: Integers) -> Integers:
-    """Return where what is counted begins, one after another without gaps."""
-    return np.asarray(counts.cumsum() - counts)
 
 
 def entries_of(counts: Integers, lines: Integers) -> Integers:

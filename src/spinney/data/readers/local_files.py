@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from spinney.data.declarations import Declarations
 from spinney.data.reading_notes import ReadingNotes
 from spinney.errors import DataError, Setting, phrase, refusal, refuse_unknown
 
@@ -82,6 +83,26 @@ def refuse_file_options(format: str | None, encoding: str | None) -> None:
             )
 
 
+def refuse_notation(declarations: Declarations, format: str | None) -> None:
+    """Refuse what is said of how cells are written where they have types.
+
+    ``format`` is that of a file, None for a table in memory. A model's own notation is
+    for whatever table it reads.
+    """
+    if declarations.only is not None:
+        return
+    unused = {"jsonl": ("skip",), **dict.fromkeys(("csv", "tsv", "xlsx"), ())}
+    everything = ("decimal", "thousands", "dates", "skip")
+    for name in unused.get(format or "", everything):
+        value = getattr(declarations.notation, name)
+        if value is not None:
+            where = "data in memory" if format is None else f"{format} files"
+            remedy = f"leave it out for {where}"
+            raise refusal(
+                Setting(name, value), "is for text as people write it", remedy
+            )
+
+
 @contextmanager
 def readable(
     path: str, *, format: str, encoding: str | None, notes: ReadingNotes
@@ -91,7 +112,11 @@ def readable(
     It is the file itself where that will do, else a private copy that is removed. An
     encoding that is not given is found, and noted where it is an old one.
     """
-    encoding = None if encoding is None else _known_encoding(encoding)
+    if encoding is not None:
+        encoding = _known_encoding(encoding)
+        if format in NOT_TEXT:
+            remedy = f"leave it out for {format} files"
+            raise refusal(Setting("encoding", encoding), "is for text", remedy)
     try:
         with _uncompressed_file(path, format) as local:
             if format in NOT_TEXT:

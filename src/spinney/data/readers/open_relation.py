@@ -16,6 +16,7 @@ from spinney.data.readers.local_files import (
     origin_of,
     readable,
     refuse_file_options,
+    refuse_notation,
 )
 from spinney.data.readers.parquet import open_parquet
 from spinney.data.reading_notes import ReadingNotes, tell
@@ -53,6 +54,7 @@ def opened_relation(
         if not is_relation(data):
             raise _no_relation(type(data).__name__)
         refuse_file_options(format, encoding)
+        refuse_notation(declarations, None)
         columns = plan(data, declarations)
         yield OpenRelation(data, columns, connection, declarations.missing)
         return
@@ -60,6 +62,7 @@ def opened_relation(
     kind, origin = format_of(path, declared=format), origin_of(path)
     if kind not in SCANNED:
         raise _no_relation(kind)
+    refuse_notation(declarations, kind)
     notes = ReadingNotes(quiet=declarations.only is not None)
     with (
         readable(path, format=kind, encoding=encoding, notes=notes) as local,

@@ -17,6 +17,7 @@ from spinney.data.readers.local_files import (
     origin_of,
     readable,
     refuse_file_options,
+    refuse_notation,
 )
 from spinney.data.readers.open_relation import SCANNED, scanned_file
 from spinney.data.readers.plain_delimited import read_plain
@@ -76,6 +77,7 @@ def read_table(
         table = _read_file(os.fspath(data), declared, format, encoding)
     else:
         refuse_file_options(format, encoding)
+        refuse_notation(declared, None)
         table = _read_object(data, declared)
     if not table.columns:
         raise nothing_left(declared)
@@ -116,6 +118,7 @@ def _read_file(
 ) -> Table:
     """Return the table in a file, or in standard input."""
     kind, origin = format_of(path, declared=format), origin_of(path)
+    refuse_notation(declarations, kind)
     notes = ReadingNotes(quiet=declarations.only is not None)
     with readable(path, format=kind, encoding=encoding, notes=notes) as local:
         table = read_without_duckdb(

@@ -9,7 +9,6 @@ from spinney.data.writers.output_formats import (
 )
 from spinney.data.writers.row_stream import Field, RowStream, distinct_names
 from spinney.data.writers.text_formats import (
-    TEXT_FORMATS,
     json_form,
     json_objects,
     text_rows,
@@ -17,7 +16,6 @@ from spinney.data.writers.text_formats import (
 
 __all__ = [
     "OUTPUT_FORMATS",
-    "TEXT_FORMATS",
     "Field",
     "RowStream",
     "distinct_names",

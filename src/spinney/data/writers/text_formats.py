@@ -12,7 +12,6 @@ from spinney.data.writers.cell_texts import (
 from spinney.data.writers.row_stream import Batch, RowStream
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-TEXT_FORMATS = (*_DELIMITERS, "jsonl")
 
 
 def text_rows(

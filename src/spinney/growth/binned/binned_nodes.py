@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import starts_of
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import (
@@ -43,7 +44,6 @@ from spinney.trees import (
     QuestionArrays,
     TreeArrays,
     joined_candidates,
-    starts_of,
 )
 
 

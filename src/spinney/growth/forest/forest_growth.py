@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 # wait for these.
 ROWS_AT_ONCE = 400_000
 
-"""Told how many trees of how many are grown."""
-
 
 def grow_forest(
     training: TrainingSet,

@@ -57,6 +57,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers, ramps
+from spinney._support.segments import starts_of
 from spinney.data import Schema
 from spinney.trees import (
     Candidate,
@@ -76,7 +77,6 @@ from spinney.trees import (
     lazy_nodes_of,
     question_arrays,
     splits_of_questions,
-    starts_of,
     surrogate_arrays,
     winner_arrays,
 )
@@ -330,7 +330,7 @@ class FileNodes(LazyNodes):
 
     @cached_property
     def _first_candidate(self) -> Integers:
-        return starts_of(self.file["node.candidates"])
+        return starts_of(self.file["node.candidates"])[:-1]
 
     @cached_property
     def _numeric(self) -> NDArray[np.bool_]:
@@ -340,9 +340,9 @@ class FileNodes(LazyNodes):
     def _first_lines(self) -> tuple[Integers, Integers]:
         """Where the counts of candidates begin, and where their values do."""
         counts, numeric = self.file["candidate.values"], self._numeric
-        of_numbers = starts_of(np.where(numeric, counts, 0))
-        of_codes = starts_of(np.where(numeric, 0, counts))
-        return starts_of(counts), np.where(numeric, of_numbers, of_codes)
+        of_numbers = starts_of(np.where(numeric, counts, 0))[:-1]
+        of_codes = starts_of(np.where(numeric, 0, counts))[:-1]
+        return starts_of(counts)[:-1], np.where(numeric, of_numbers, of_codes)
 
     @cached_property
     def _splits(self) -> SplitArrays:

@@ -61,6 +61,7 @@ ADDED = {"origin": None, "costs": None}
 # Which recipes were tried, and how the training table was written; a reader who does
 # not know them can do without.
 TRIED = f"{OPTIONAL}tried"
+UNTRIED = f"{OPTIONAL}untried"  # by what a small table was grown, without a choice
 NOTATION = f"{OPTIONAL}notation"
 
 # A file keeps what the recipe is, not which of it was given by hand.
@@ -73,7 +74,9 @@ _KINDS = ("nominal", "ordinal", "numeric")
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
     header = origin_header(model.schema, model.recipe, model.fingerprint)
-    if model.tried:
+    if model.tried and model.tried[0].risk is None:
+        header[UNTRIED] = model.tried[0].name
+    elif model.tried:
         header[TRIED] = [
             {name: _plain(value) for name, value in asdict(each).items()}
             for each in model.tried
@@ -257,23 +260,21 @@ def read_recipe(data: object) -> Recipe:
         raise DamageError(msg) from None
 
 
-def read_tried(data: object) -> tuple[Tried, ...]:
-    """Return the record of a choice that the header describes."""
+def read_tried(header: Mapping[str, Any]) -> tuple[Tried, ...]:
+    """Return the record of a choice, or that there was none, that a header has."""
     what = "the record of what was tried"
+    if UNTRIED in header:
+        return (Tried(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
     tried = []
-    for line in as_list(data, what):
+    for line in as_list(header.get(TRIED, []), what):
         entry = members(line, what, [field.name for field in fields(Tried)])
-        name, chosen = text(entry["name"], f"a name in {what}"), entry["chosen"] is True
-        if entry["risk"] is None:
-            tried.append(Tried(name, chosen=chosen))
-            continue
         tried.append(
             Tried(
-                name,
+                text(entry["name"], f"a name in {what}"),
                 number(entry["risk"], f"a risk in {what}"),
                 number(entry["deviation"], f"a deviation in {what}"),
                 whole(entry["leaves"], f"the leaves in {what}"),
-                chosen,
+                entry["chosen"] is True,
             )
         )
     return tuple(tried)

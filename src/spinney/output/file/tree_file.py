@@ -16,7 +16,6 @@ from spinney.output.file.header import (
     FORMAT_VERSION,
     KEYS,
     PACKED_VERSION,
-    TRIED,
     read_fingerprint,
     read_recipe,
     read_schema,
@@ -38,7 +37,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     recipe = read_recipe(header["recipe"])
     fingerprint = read_fingerprint(header["fingerprint"])
     check_arrays(arrays, schema, max_nodes=max_nodes)
-    tried = read_tried(header.get(TRIED, []))
+    tried = read_tried(header)
     return Model(unflatten(arrays, schema), recipe, fingerprint, tried=tried)
 
 
