@@ -142,6 +142,18 @@ MESSY = {
     "two currencies stay text": Messy(
         column_of(["$5", "€6"]), {"x": ["$5", "€6"], "y": ["a", "b"]}
     ),
+    "fractions of three digits": Messy(
+        column_of(["0,123", "0,456"]),
+        {"x": [0.123, 0.456], "y": ["a", "b"]},
+        AS_NUMBERS,
+    ),
+    "two signs are none": Messy(
+        column_of(["-$-5", "$6"]), {"x": ["-$-5", "$6"], "y": ["a", "b"]}
+    ),
+    "times with offsets": Messy(
+        column_of(["2020-01-01 00:00:00+02:00", "2020-01-01 00:00:00-08:00"]),
+        {"x": [1577829600.0, 1577865600.0], "y": ["a", "b"]},
+    ),
     "percent and shares stay text": Messy(
         column_of(["5 %", "0.05"]), {"x": ["5 %", "0.05"], "y": ["a", "b"]}
     ),
@@ -210,7 +222,7 @@ MESSY = {
     "several markers in one column": Messy(
         column_of(["1", "?", "NA", "", "#N/A", "-", "2"]),
         {"x": [1, None, None, None, None, None, 2], "y": list("abababa")},
-        "taken as missing: '-' and 'NA' in 'x', '#N/A' and '?' in all columns",
+        "'-' and 'NA' in 'x', '#N/A' and '?' in all columns, as in 'x'",
     ),
     "a marker among numbers and names": Messy(
         lines("x,y", "1,a", "?,?", "2,b"),

@@ -14,7 +14,7 @@ from spinney.data import Declarations, Notation
 from spinney.data.duckdb.sql_forms import evidence_in_sql
 from spinney.data.form_choice import evidence_of
 from spinney.data.readers import look, read_table
-from spinney.errors import ParameterError, SpinneyNote
+from spinney.errors import DataError, ParameterError, SpinneyNote
 
 
 def test_there_are_at_least_forty():
@@ -93,6 +93,21 @@ def test_a_model_reads_later_tables_as_the_first_was_written(write, tmp_path):
     for each in (model, loaded):
         assert each.predict(str(later)).tolist() == each.predict(asked).tolist()
         assert each.schema.notation == Notation(".", None, "monthfirst")
+
+
+@pytest.mark.parametrize("cells", [["-"], ["-", "70"], ["-", "70", "80"], ["?", "-"]])
+def test_a_model_knows_placeholders_whatever_is_beside_them(write, cells):
+    rows = "".join(f"{i},{'hi' if i > 5 else 'lo'}\n" for i in range(11))
+    model = spinney.grow(write("t.csv", f"x,y\n{rows}"), "y", recipe="cart")
+    later = write("later.csv", "x\n" + "\n".join(cells) + "\n")
+    asked = [None if cell in "-?" else float(cell) for cell in cells]
+    assert model.predict(str(later)).tolist() == model.predict({"x": asked}).tolist()
+
+
+def test_nested_cells_among_texts_are_refused(write):
+    path = write("t.jsonl", '{"a": {"b": 1}, "y": "u"}\n{"a": "x", "y": "v"}\n')
+    with pytest.raises(DataError, match="column 'a' holds a dict in row 1"):
+        read_table(path)
 
 
 def test_what_is_said_of_notation_is_checked():

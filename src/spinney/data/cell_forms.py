@@ -46,11 +46,14 @@ class NumberForm:
             _SPACE if space else re.escape(self.thousands),
             f"[{self.decimal}]",
         )
-        digits = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{mark}\d*)?|{mark}\d+"
+        # Groups of thousands begin with no 0: that of 0,123 is before a fraction.
+        grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+"
+        digits = rf"(?:{grouped}|\d+)(?:{mark}\d*)?|{mark}\d+"
         before = rf"(?:{CURRENCY}{_SPACE}?)?"
         after = rf"(?:{_SPACE}?(?:{CURRENCY}|%))?"
         exponent = r"(?:[eE][+-]?\d{1,3})?"
-        return rf"\s*[+-]?{before}[+-]?(?:{digits}){exponent}{after}\s*"
+        signed = rf"(?:[+-]?{before}|{before}[+-]?)"
+        return rf"\s*{signed}(?:{digits}){exponent}{after}\s*"
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:

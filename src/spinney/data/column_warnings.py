@@ -41,10 +41,18 @@ def identifier_warnings(table: Table) -> list[SpinneyWarning]:
         if column.kind == "nominal"
     ]
     return [
-        identifier_warning(column.name, len(column.levels), n_cells)
+        identifier_warning(column.name, len(_present(column)), n_cells)
         for column, n_cells in counted
-        if is_identifier(column.levels, n_cells)
+        if is_identifier(_present(column), n_cells)
     ]
+
+
+def _present(column: Column) -> list[Value]:
+    """Return the values of a nominal column that its rows have."""
+    if column.kind != "nominal":
+        return []
+    codes = np.unique(column.cells[~column.missing]).tolist()
+    return [column.levels[code] for code in codes]
 
 
 def without_identifiers(table: Table, declarations: Declarations) -> Table:
@@ -69,8 +77,9 @@ def without_identifiers(table: Table, declarations: Declarations) -> Table:
         if declarations.kind(column.name) is not None:
             continue
         n_cells = int(np.count_nonzero(~column.missing))
-        if column.kind == "nominal" and is_identifier(column.levels, n_cells):
-            how_many = _how_many(len(column.levels), n_cells)
+        present = _present(column)
+        if column.kind == "nominal" and is_identifier(present, n_cells):
+            how_many = _how_many(len(present), n_cells)
             found[column.name] = f"has values of which {how_many} differ", "nominal"
         elif _bare(column.name) in COUNTS and numbers_rows(column):
             found[column.name] = "numbers the rows", "numeric"

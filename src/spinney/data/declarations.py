@@ -143,10 +143,11 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
     may_lack = declarations.only is not None or declarations.as_written
     for name in declarations.names:
         if name not in names and not may_lack:
-            msg = (
-                f"column {name!r} is declared but not in the table: "
-                f"{did_you_mean(name, names)}"
-            )
+            parts = [part.strip() for part in name.split(",")]
+            remedy = did_you_mean(name, names)
+            if len(parts) > 1 and set(parts) <= set(names):
+                remedy = "name each column by itself"
+            msg = f"column {name!r} is declared but not in the table: {remedy}"
             raise DataError(msg)
     for name, count in Counter(declarations.names).items():
         if count > 1:

@@ -76,14 +76,22 @@ class ReadingNotes:
             listed.append(f"read as {kind}: {_some(columns)}")
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
-            where = f"in {_some([repr(name) for name in self._placeholders])}"
             others = sorted(texts.difference(self.markers))
-            parts = [f"{_listed(others)} {where}"] if others else []
+            parts = [f"{_listed(others)} in {self._where(others)}"] if others else []
             if self.markers:
-                everywhere = f"{_listed(self.markers)} in all columns"
-                parts.append(everywhere if others else f"{everywhere}, as {where}")
+                where = self._where(self.markers)
+                parts.append(f"{_listed(self.markers)} in all columns, as in {where}")
             listed.append(f"taken as missing: {', '.join(parts)}")
         return tuple(listed)
+
+    def _where(self, texts: Iterable[str]) -> str:
+        """Return the columns that have one of some placeholders."""
+        wanted = set(texts)
+        return _some(
+            repr(name)
+            for name, present in self._placeholders.items()
+            if wanted.intersection(present)
+        )
 
 
 def tell(notes: Sequence[Text], origin: str) -> None:

@@ -73,7 +73,7 @@ def _is_one_of(cell: Any, markers: set[str]) -> bool:
 
 def _evidence(cells: Cells, texts: set[str]) -> Evidence | None:
     """Return what texts say of their form, numbers beside them being texts, too."""
-    others = {cell for cell in cells if cell is not None and not isinstance(cell, str)}
+    others = [cell for cell in cells if cell is not None and not isinstance(cell, str)]
     if any(type(cell) not in (int, float) for cell in others):
         return None
     return evidence_of({*texts, *map(repr, others)})

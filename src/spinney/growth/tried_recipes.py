@@ -47,4 +47,7 @@ def tried_text(tried: tuple[Tried, ...]) -> str:
         return f"a small table: grown by {names}, not pruned by folds"
     chosen = "".join(str(each) for each in tried if each.chosen)
     others = ", ".join(str(each) for each in tried if not each.chosen)
-    return f"chosen by folds: {chosen}; also tried: {others}"
+    risks = [each.risk for each in tried if each.risk is not None]
+    least = all(each.risk == min(risks) for each in tried if each.chosen)
+    why = "" if least else "; of nearly equal risks the fewest leaves win"
+    return f"chosen by folds: {chosen}; also tried: {others}{why}"

@@ -4,7 +4,7 @@ It says of a column in DuckDB what :func:`spinney.data.form_choice.evidence_of` 
 texts in memory.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.cell_forms import (
@@ -12,6 +12,7 @@ from spinney.data.cell_forms import (
     FORMS,
     GAPS,
     HALF_DAY,
+    NUMBERS,
     SIGNS,
     DateForm,
     Form,
@@ -28,11 +29,11 @@ _LISTED = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
 
 
 def evidence_in_sql(
-    texts: "DuckDBPyRelation", columns: Iterable[str]
+    texts: "DuckDBPyRelation", columns: Iterable[str], numeric: Collection[str] = ()
 ) -> dict[str, Evidence]:
     """Return what the cells of columns of text say of their forms, if of any.
 
-    Columns that are in no form are left out.
+    Columns that are in no form are left out; ``numeric`` are known to be numbers.
     """
     columns = list(columns)
     tests = {
@@ -42,7 +43,10 @@ def evidence_in_sql(
     }
     answers = aggregated(texts, tests)
     found = {
-        column: _evidence({name: answers[column, name] for name in _tests(column)})
+        column: _evidence(
+            {name: answers[column, name] for name in _tests(column)},
+            numeric=column in numeric,
+        )
         for column in columns
     }
     return {column: each for column, each in found.items() if each is not None}
@@ -72,17 +76,21 @@ def _tests(column: str) -> dict[Any, str]:
     return tests
 
 
-def _evidence(answers: Mapping[Any, Any]) -> Evidence | None:
+def _evidence(answers: Mapping[Any, Any], *, numeric: bool) -> Evidence | None:
     forms = [form for form in FORMS if answers[form]]
     placeholders = tuple(filter(None, answers["placeholders"] or ()))
+    if numeric and not answers["cells"]:
+        forms = [*NUMBERS]  # nothing but placeholders
     agree = answers["percent"] in (0, answers["cells"]) and answers["currencies"] < 2
-    if not forms or not agree or (placeholders and not answers["varies"]):
+    if not forms or not agree:
         return None
+    if placeholders and not (answers["varies"] or numeric):
+        return None  # of "-" and "1" both may be names
     return Evidence(
         forms,
-        pointed=answers["pointed"],
+        pointed=bool(answers["pointed"]),
         plain=answers["plain"],
-        example=answers["example"],
+        example=answers["example"] or "0",
         placeholders=placeholders,
     )
 

@@ -38,6 +38,7 @@ _SAMPLE = 100
 _SAMPLE_OF_FORMS = 1_000
 _CHUNK = 1 << 20
 _INTEGER = r"\s*[+-]?\d+\s*"
+_OFFSET = r":\d{2}(\.\d+)?(Z|[+-]\d{2}(:?\d{2})?)$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +323,7 @@ class _Scan:
         ]
         types = dict.fromkeys(set(numbers).intersection(free), "DOUBLE") | times
         return {
-            **{column: f"CAST({column} AS {each})" for column, each in types.items()},
+            **{column: _cast(column, each) for column, each in types.items()},
             **self._in_forms(written, numbers),
         }
 
@@ -334,7 +335,8 @@ class _Scan:
         ``numbers`` are columns of numbers as programs write them; where commas stand
         before fractions, their points may be between thousands.
         """
-        evidence = evidence_in_sql(self.texts, self._likely(written))
+        known = [c for c in written if self.names[c] in self.declarations.numeric]
+        evidence = evidence_in_sql(self.texts, self._likely(written), known)
         notation = self.declarations.notation
         forms = forms_of(evidence, notation, self.layout.delimiter)
         decimals = {f.decimal for f in forms.values() if isinstance(f, NumberForm)}
@@ -374,6 +376,15 @@ def _of_large_integers(texts: "DuckDBPyRelation", columns: Iterable[str]) -> lis
         for column in columns
     }
     return [column for column, is_large in aggregated(texts, tests).items() if is_large]
+
+
+def _cast(column: str, kind: str) -> str:
+    """Return a column of text as numbers, days or instants; offsets go to UTC."""
+    cast = f"CAST({column} AS {kind})"
+    if kind != "TIMESTAMP":
+        return cast
+    utc = f"make_timestamp(epoch_us(CAST({column} AS TIMESTAMPTZ)))"
+    return f"CASE WHEN regexp_matches({column}, '{_OFFSET}') THEN {utc} ELSE {cast} END"
 
 
 def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
