@@ -124,9 +124,8 @@ def test_a_tree_that_comes_out_otherwise_keeps_what_loops_know(monkeypatch):
     tree = chosen.grow(OpenedSource(training), recipe, options)
     stump = engine.PLAIN.grow(OpenedSource(rows(4, 4, gaps=False)), recipe, options)
     assert len(stump) != len(tree)
-    monkeypatch.setattr(
-        engine, "PLAIN", engine.Engine("plain", lambda *given: stump)
+    monkeypatch.setattr(engine, "PLAIN", engine.Engine("plain", lambda *given: stump))
+    assert (
+        tree.nodes[0].split
+        == chosen.grows(OpenedSource(training), recipe, options).nodes[0].split
     )
-    assert tree.nodes[0].split == chosen.grows(
-        OpenedSource(training), recipe, options
-    ).nodes[0].split

@@ -46,7 +46,7 @@ def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
 def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.ranked.grow_ranked import grow
 
-    return limited(grow(rows.at_hand, recipe, options.class_weights), recipe)
+    return limited(grow(rows.at_hand, recipe, options), recipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Engine:
         if self.name == "ranked" and by_errors:
             from spinney.growth.ranked.grow_ranked import grow_and_prune
 
-            result = grow_and_prune(rows.at_hand, recipe, options.class_weights)
+            result = grow_and_prune(rows.at_hand, recipe, options)
             if not self.replays:
                 return result
             kept = _kept(rows)

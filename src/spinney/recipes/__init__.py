@@ -10,7 +10,7 @@ from spinney.recipes.named_recipes import (
     refuse_uncommon,
 )
 from spinney.recipes.other_words import our_names
-from spinney.recipes.recipe import Named, Recipe
+from spinney.recipes.recipe import MOST_IN_SIDE, Named, Recipe
 from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
 from spinney.recipes.vocabulary import MOST_BUCKETS, check_alphas
 
@@ -18,6 +18,7 @@ __all__ = [
     "COMMON_SETTINGS",
     "DEFAULT_RECIPE",
     "MOST_BUCKETS",
+    "MOST_IN_SIDE",
     "RECIPES",
     "RECIPE_TEXTS",
     "SETTINGS",

@@ -11,12 +11,14 @@ Who does what changes nothing: every attribute of a node is searched, ties go to
 first, and a subtree depends on its own rows only.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_arrays import with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
@@ -139,7 +141,7 @@ def grow(
     """Grow the tree that the plain learner would grow.
 
     Its nodes are made when they are looked at. Under costs it is grown on altered
-    weights, and then counted as the rows weigh.
+    weights, and what it counted becomes what the rows weigh.
     """
     options = options or Options()
     schema, class_weights = options.priced(training.schema), options.class_weights
@@ -163,7 +165,33 @@ def grow(
         typical = typical_values(training)
         for records in (grown.shape, grown.rivals):
             with_typical(records, grown.lines, schema, typical)
+    if altered is not None:
+        each = np.ones(len(altered)) if class_weights is None else class_weights
+        by_count = each if training.weights is None else None
+        weigh = partial(_unaltered, altered=altered, by_count=by_count)
+        grown = Grown(*(_weighed(part, weigh) for part in grown))
+        if surrogates is not None and surrogates.sent is not None:
+            assert surrogates.sent_rows is not None
+            sent = weigh(surrogates.sent, surrogates.sent_rows)
+            surrogates = replace(surrogates, sent=sent)
     known = schema, recipe, ready.buckets
-    nodes = GrownNodes(*grown, *known, surrogates, class_weights)
-    counted = None if altered is None else nodes.recounted(training)
-    return Tree(schema, counted or nodes)
+    return Tree(schema, GrownNodes(*grown, *known, surrogates, class_weights))
+
+
+def _weighed(records: Any, weigh: Callable[[Floats, Integers], Floats]) -> Any:
+    """Return nodes, lines or rivals with other weights."""
+    return records._replace(weights=weigh(records.weights, records.counts))
+
+
+def _unaltered(
+    weights: Floats, counts: Integers, *, altered: Floats, by_count: Floats | None
+) -> Floats:
+    """Return sums of altered weights as the rows weigh.
+
+    Costs alter all rows of a class alike. Where a row weighs what its class says
+    (``by_count``), sums are products, and exact.
+    """
+    n_times = weights.shape[-1] // len(altered)  # weights, and those of missing rows
+    if by_count is not None:
+        return np.asarray(counts * np.tile(by_count, n_times))
+    return np.asarray(weights / np.tile(altered, n_times))
