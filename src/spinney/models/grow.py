@@ -7,8 +7,14 @@ from typing import Any
 from spinney._support.checks import Progress, check_number, check_progress
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, Tried, options_of
-from spinney.growth.folds import choose_recipe, grow_by, warn_of_squares
+from spinney.growth import Model, options_of
+from spinney.growth.folds import (
+    CopiedRows,
+    RecipeChoice,
+    choose_recipe,
+    grow_by,
+    warn_of_squares,
+)
 from spinney.growth.prune import pruned_by_impurity
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
@@ -41,21 +47,29 @@ def grow_model(
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
     options = options_of(rows, recipe=first, **given)
-    tried: tuple[Tried, ...] = ()
+    copied, choice, most_held = None, RecipeChoice(first), None
     if rows.training is None:
         # Folds need rows: what is first is taken.
-        recipe, most_held = first, None
-        if recipe.needs_rows:
-            raise _no_rows(recipe)
+        if first.needs_rows:
+            raise _no_rows(first)
     else:
+        copied = CopiedRows(rows.training)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
         told.expect(n_tried * (first.folds + 1))
-        recipe, tried = choose_recipe(
-            rows.training, candidates, options, grown=told.grown
-        )
-    told.expect(1 + recipe.folds * (recipe.pruning == "cost-complexity"))
-    result = grow_by(rows, recipe, options, most_held=most_held, grown=told.grown)
+        choice = choose_recipe(copied, candidates, options, grown=told.grown)
+    recipe, tried, fold_trees = choice
+    refolds = recipe.pruning == "cost-complexity" and fold_trees is None
+    told.expect(1 + recipe.folds * refolds)
+    result = grow_by(
+        rows,
+        recipe,
+        options,
+        copied=copied,
+        most_held=most_held,
+        grown=told.grown,
+        fold_trees=fold_trees,
+    )
     told.finish()
     if ccp_alpha:
         warn_of_squares(recipe, rows.schema.target)

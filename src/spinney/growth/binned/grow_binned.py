@@ -26,10 +26,9 @@ from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
 from spinney.growth.binned.grow_routed import grow_routed
 from spinney.growth.binned.loops import nodes
-from spinney.growth.binned.loops.nodes import stacked
 from spinney.growth.binned.loops.row_words import RowWords, words_of
 from spinney.growth.binned.meeting import Meeting, ranges_of
-from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch
+from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_stretch
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named, typical_value
@@ -112,25 +111,17 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     """Put the parts of a tree into one, each below what its link says."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
-    n_lines = np.cumsum([0, *(len(part.lines.codes) for part in parts)])
-    shape = stacked([part.shape for part in parts])
-    lost = stacked([part.rivals for part in parts])
-    owners = np.repeat(np.arange(len(parts)), np.diff(starts))
+    every, starts = end_to_end(parts)
+    whole = every.shape.whole
+    first = np.repeat(starts[:-1], np.diff(starts))
     for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
-        own = shape.whole[:, column]
-        own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
-    shape.whole[:, nodes.LINE] += n_lines[owners]
-    n_lost = [len(part.rivals.whole) for part in parts]
-    owners = np.repeat(np.arange(len(parts)), n_lost)
-    lost.whole[:, nodes.ABOVE] += starts[owners]
-    lost.whole[:, nodes.LINE] += n_lines[owners]
+        own = whole[:, column]
+        own += np.where(own >= 0, first, 0).astype(np.int32)
     for part, (above, branch) in enumerate(links):
         if above >= 0:
-            own = starts[part]
-            shape.whole[own, [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
-            shape.whole[starts[above], nodes.CHILD + branch] = starts[part]
-    return Grown(shape, stacked([part.lines for part in parts]), lost)
+            whole[starts[part], [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
+            whole[starts[above], nodes.CHILD + branch] = starts[part]
+    return every
 
 
 def grow(

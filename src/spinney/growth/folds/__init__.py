@@ -6,11 +6,12 @@ from spinney.growth.folds.fold_growth import (
     grow_by,
     warn_of_squares,
 )
-from spinney.growth.folds.recipe_choice import choose_recipe
+from spinney.growth.folds.recipe_choice import RecipeChoice, choose_recipe
 
 __all__ = [
     "CopiedRows",
     "FoldGrowth",
+    "RecipeChoice",
     "choose_recipe",
     "grow_by",
     "warn_of_squares",
