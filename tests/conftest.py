@@ -28,11 +28,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(autouse=True)
 def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no test depend on whether one before it has loaded loops.
+    """Let no test depend on whether one before it has loaded loops, or grown for long.
 
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
     monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
+    monkeypatch.setattr(engine, "_SPENT", [0.0])
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

@@ -13,6 +13,7 @@ from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.engine import choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet
 
 CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
@@ -44,7 +45,6 @@ def loaded(request, monkeypatch):
 def replays(monkeypatch):
     """Let the plain learner find what lost where loops grew a small tree."""
     monkeypatch.setattr(engine, "can_replay", CAN_REPLAY)
-    monkeypatch.setattr(engine, "_SPENT", [0.0])
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
@@ -76,12 +76,15 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
             sys.modules, f"spinney.growth.{name}.loops.grow", raising=False
         )
     monkeypatch.setattr(engine, "_is_compiled", lambda loops: compiled)
-    training = rows(300)
-    each = plain_seconds(training, BRANCH)
-    before = int(engine.LOADING / each)
-    names = [choose_engine(training, BRANCH, Options()).name for _ in range(before + 3)]
-    assert set(names[:before]) == {"plain"}
-    assert names[-1] == ("binned" if compiled else "plain")
+    monkeypatch.setattr(engine, "LOADING", 1e-9)
+    monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 0.0)
+    training, options = rows(300), Options()
+    first = choose_engine(training, BRANCH, options)
+    assert first.name == "plain"
+    first.grow(OpenedSource(training), BRANCH, options)
+    monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 1e-10)
+    chosen = choose_engine(training, BRANCH, options).name
+    assert chosen == ("binned" if compiled else "plain")
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)

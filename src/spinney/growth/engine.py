@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 
@@ -34,7 +35,10 @@ from spinney.trees import Tree, lazy_nodes_of
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     refuse_lacking_source(rows.source, recipe)
-    return grow_with_construction(rows.source, recipe, options)
+    began = perf_counter()
+    tree = grow_with_construction(rows.source, recipe, options)
+    _SPENT[0] += perf_counter() - began
+    return tree
 
 
 def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -172,7 +176,6 @@ def choose_engine(
         price = _loading(engine) if replays or not rivals else patience
         if plain > price and can_grow(training, recipe, options):
             return replace(engine, replays=replays)
-    _SPENT[0] += plain / (n_trees or 1)
     return PLAIN
 
 
@@ -195,7 +198,7 @@ def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
     return float(n_rows * (n_attributes * n_levels * PER_CELL + per_row))
 
 
-# About how long the plain learner has worked in this process.
+# How long the plain learner has worked in this process.
 _SPENT = [0.0]
 
 
