@@ -177,7 +177,16 @@ def test_refusals_name_options_and_no_parameters(refused, full, arguments, messa
     assert message in line
     assert "=" not in line
     line = refused(2, "prune", full, "--method", "cost-complexity")
-    assert (
-        "an alpha (--alpha ALPHA), or the training table to choose it by folds" in line
-    )
+    assert "an alpha (--alpha ALPHA), the training table to choose it by folds" in line
     assert "=" not in line
+
+
+def test_the_sequence_by_other_rows(works, full):
+    """Document 004: training and validation error of each step, side by side."""
+    arguments = ("prune", full, "--method", "cost-complexity", "--validation", VALID)
+    text = works(*arguments)
+    assert "leaves  training error  validation error  std error" in text
+    assert "     3             0.3           0.28571    0.17075  chosen" in text
+    found = json.loads(works(*arguments, "--rule", "1-se", "--json"))["sequence"]
+    assert [row["training_error"] for row in found] == [0, 0.1, 0.3, 0.5]
+    assert [row["chosen"] for row in found] == [False, False, True, False]

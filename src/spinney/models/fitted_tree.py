@@ -295,12 +295,13 @@ class FittedTree(FittedTable):
             ``"reduced-error"``, bottom-up against validation rows (default);
             ``"pre-pruning"``, top-down against them, as if while growing;
             ``"cost-complexity"``, by weakest links, at an alpha or at the one that
-            cross-validation chooses; ``"error-based"``, as C4.5 does;
+            folds or validation rows choose; ``"error-based"``, as C4.5 does;
             ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
             alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
             leaves that say the same. See :mod:`spinney.growth.prune`.
         validation : table with the target column, optional
-            The rows whose accuracy, cost or squared error decides.
+            The rows whose accuracy, cost or squared error decides: which nodes stay,
+            or which subtree of ``"cost-complexity"`` is taken.
         data : table with the target column, optional
             The table that the model was grown on. For ``"cost-complexity"`` without
             an alpha, to be grown on in folds; for ``"error-based"``, to raise
@@ -315,8 +316,9 @@ class FittedTree(FittedTable):
         folds : int, optional
             How many folds; 10 if not given.
         rule : {"1-se", "half-se", "minimum"}, optional
-            The smallest subtree within one standard error of the least
-            cross-validated risk (default), within half of one, or that of the least.
+            The smallest subtree within one standard error of the least error
+            (default by folds), within half of one, or that of the least (default by
+            validation rows).
         confidence : float, optional
             For ``"error-based"``: at most 0.5, and less prunes more; that of the
             recipe if not given.

@@ -4,7 +4,7 @@ Each method is a pure function of a finished tree, in a file of its own; ``METHO
 says what it needs besides.
 """
 
-from spinney.growth.prune.by_validation import Validation, validate
+from spinney.growth.prune.by_validation import CodedRows, Validation, validate
 from spinney.growth.prune.cost_complexity import TrainingRows
 from spinney.growth.prune.cost_complexity_sequence import RULES, Sequence, Subtree
 from spinney.growth.prune.drafts import DraftRows
@@ -28,6 +28,7 @@ __all__ = [
     "CONFIDENCE",
     "METHODS",
     "RULES",
+    "CodedRows",
     "DraftRows",
     "Method",
     "PruneStep",

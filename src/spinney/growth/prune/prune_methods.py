@@ -65,7 +65,7 @@ METHODS = {
         Method(
             "cost-complexity",
             cost_complexity,
-            ("alpha|data",),
+            ("alpha|data|validation",),
             ("weight", "folds", "rule", "random_state", "cost_matrix"),
             by_means=True,
         ),
