@@ -131,14 +131,16 @@ def test_what_is_not_saved_is_said(tool, full, folder):
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("method", "remedy"),
-    [
-        ("reduced-error", "--validation TABLE"),
-        ("pre-pruning", "--validation TABLE"),
-        ("manual", "--node NODE"),
-    ],
-)
+@pytest.mark.parametrize("method", ["reduced-error", "pre-pruning"])
+def test_methods_that_need_rows_which_a_tree_is_not_grown_on(refused, method):
+    line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
+    assert line.endswith(
+        f"--pruning {method!r} needs rows that the tree is not grown on: reserve some "
+        "(--validation-share 0.3), or give a table of them (--validation TABLE)"
+    )
+
+
+@pytest.mark.parametrize(("method", "remedy"), [("manual", "--node NODE")])
 def test_methods_that_need_a_grown_model(refused, method, remedy):
     line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
     advice = f"spinney prune MODEL --method {method!r} {remedy}"
@@ -190,3 +192,31 @@ def test_the_sequence_by_other_rows(works, full):
     found = json.loads(works(*arguments, "--rule", "1-se", "--json"))["sequence"]
     assert [row["training_error"] for row in found] == [0, 0.1, 0.3, 0.5]
     assert [row["chosen"] for row in found] == [False, False, True, False]
+
+
+def test_rows_are_reserved_while_growing(tool, works):
+    melons = TABLES / "watermelon_2.0.csv"
+    arguments = (
+        "grow",
+        melons,
+        "--target",
+        "ripe",
+        "--ignore",
+        "id",
+        "--recipe",
+        "id3",
+    )
+    share = ("--validation-share", 0.3)
+    outcome = tool(*arguments, *share, "--pruning", "pre-pruning")
+    assert outcome.err == (
+        "spinney: 5 of 17 rows were reserved to prune by (pre-pruning); --json lists "
+        "them as validation_rows\n"
+    )
+    found = json.loads(works(*arguments, *share, "--json"))
+    model = spinney.grow(
+        melons, "ripe", ignore=["id"], recipe="id3", validation_share=0.3
+    )
+    assert found["validation_rows"] == (model.validation_rows_ + 1).tolist()
+    assert found["recipe"]["pruning"] == "reduced-error"
+    text = works("grow", TRAIN, *arguments[2:], "--validation", VALID, "--tie", "color")
+    assert "color = green → true" in text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
@@ -53,6 +53,7 @@ class FittedTree(FittedTable):
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
     tried_: tuple[Tried, ...]
+    validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -62,6 +63,7 @@ class FittedTree(FittedTable):
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
         self.tried_ = model.tried
+        self.validation_rows_ = model.validation_rows
         self._laid_out = LaidOut(model.tree)
 
     def _grown(self) -> Model:

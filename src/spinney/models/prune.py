@@ -142,7 +142,8 @@ def coded_rows(
 ) -> CodedRows:
     """Return the rows of a table that have a target, to be sent down a tree."""
     schema, flat = tree.schema, flatten(tree)
-    table, weights = known_rows(read(data, weight=weight), schema.target.name, weight)
+    name = schema.target.name
+    table, weights, _ = known_rows(read(data, weight=weight), name, weight)
     return CodedRows(
         schema.encode(table, flat.read, optional=flat.optional),
         schema.target.encode(table[schema.target.name]),

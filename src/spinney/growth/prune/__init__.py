@@ -22,6 +22,7 @@ from spinney.growth.prune.prune_methods import (
     pruned_after_growing,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.reserve_rows import check_share, reserved
 from spinney.growth.prune.risk import below, leaf_risks
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Validation",
     "below",
     "check_confidence",
+    "check_share",
     "folds_of",
     "impurity_sequence",
     "leaf_risks",
@@ -47,6 +49,7 @@ __all__ = [
     "pruned",
     "pruned_after_growing",
     "pruned_by_impurity",
+    "reserved",
     "upper_errors",
     "validate",
 ]

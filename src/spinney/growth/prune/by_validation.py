@@ -113,10 +113,10 @@ class Validation:
         whole = self.weight_at[0] if self.measure == "accuracy" else self.loss[0]
         return TOLERANCE * float(whole)
 
-    def helps(self, node: int, children: Sequence[int]) -> bool:
+    def helps(self, node: int, children: Sequence[int], margin: float) -> bool:
         """Return whether a node's rows fare better at its children, as leaves."""
         merit = self.merit
-        return float(merit[list(children)].sum() - merit[node]) > self.margin
+        return float(merit[list(children)].sum() - merit[node]) > margin
 
 
 def measure_of(tree: Tree, costs: Floats | None = None) -> str:
@@ -166,7 +166,7 @@ def pre_pruning(
     children being leaves. :mod:`spinney.growth.prune.while_growing` judges alike.
     """
     judged, risks = validate(tree, validation, costs=costs), leaf_risks(tree, costs)
-    merits, scale = judged.merit, judged.scale
+    merits, scale, margin = judged.merit, judged.scale, judged.margin
     merit, risk = float(merits[0]), float(risks[0])
 
     def judge(node: int, children: Sequence[int]) -> Judged:
@@ -174,7 +174,7 @@ def pre_pruning(
         below, before, risk_before = list(children), merit, risk
         split = merit - float(merits[node]) + float(merits[below].sum())
         split_risk = risk - float(risks[node]) + float(risks[below].sum())
-        helps = judged.helps(node, below)
+        helps = judged.helps(node, below, margin)
         if helps:
             merit, risk = split, split_risk
         steps = before / scale, split / scale

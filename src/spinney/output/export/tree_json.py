@@ -72,9 +72,17 @@ def to_json(model: Model) -> str:
         "format": FORMAT,
         "version": FORMAT_VERSION,
         **header,
+        **_reserved(model),
         "nodes": [_node_data(node, tree) for node in tree.nodes],
     }
     return _layout(data) + "\n"
+
+
+def _reserved(model: Model) -> dict[str, Any]:
+    """Return the numbers, from 1, of the rows that were reserved to prune by."""
+    if model.validation_rows is None:
+        return {}
+    return {"validation_rows": [row + 1 for row in model.validation_rows.tolist()]}
 
 
 def _layout(data: Any, indent: int = 0) -> str:
