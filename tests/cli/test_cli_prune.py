@@ -220,3 +220,17 @@ def test_rows_are_reserved_while_growing(tool, works):
     assert found["recipe"]["pruning"] == "reduced-error"
     text = works("grow", TRAIN, *arguments[2:], "--validation", VALID, "--tie", "color")
     assert "color = green → true" in text
+
+
+def test_how_each_node_does_on_a_table(works, refused, full):
+    lines = works("show", full, "--data", VALID, "--numbers").splitlines()
+    assert "[on watermelon_2.0_valid.csv: 3 of 7 right as a leaf, 3 of 7 by" in lines[0]
+    assert lines[2].endswith("[2 of 3 right as a leaf, 1 of 3 by its branches]")
+    found = json.loads(works("show", full, "--data", VALID, "--json"))
+    assert found["nodes"][2]["on_data"]["loss_as_leaf"] == 1
+    assert found["data"]["name"] == "watermelon_2.0_valid.csv"
+    works("show", full, "--data", VALID, "--weight", "id", "--svg", "tree.svg")
+    message = "--weight id says nothing without --data TABLE"
+    assert message in refused(2, "show", full, "--weight", "id")
+    iris = TABLES / "iris.csv"
+    assert "the model needs the columns" in refused(3, "show", full, "--data", iris)

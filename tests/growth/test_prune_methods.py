@@ -209,7 +209,7 @@ def test_cutting_leaves_changes_nothing():
 
 
 def test_no_validation_rows():
-    with pytest.raises(DataError, match="no rows: pruning needs some"):
+    with pytest.raises(DataError, match="to judge by has no rows"):
         against(hand_made(), [np.array([])], np.array([]), "reduced-error")
 
 

@@ -346,7 +346,7 @@ def test_every_method_is_known_by_its_name():
 
 
 def test_no_weight_to_validate_by():
-    with pytest.raises(DataError, match="no rows: pruning needs some"):
+    with pytest.raises(DataError, match="to judge by has no rows"):
         validate(example(), CodedRows([np.array([1.0])], np.array([0]), np.zeros(1)))
 
 

@@ -6,6 +6,7 @@ estimators add its conventions.
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.growth.prune import Sequence, Steps
+    from spinney.output import NodeErrors
     from spinney.output.explain import NodeExplanation, RowExplanation
     from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
@@ -134,12 +136,74 @@ class FittedTree(FittedTable):
 
         return to_text(self.tree)
 
+    def node_errors(
+        self,
+        data: Any,
+        *,
+        weight: str | None = None,
+        cost_matrix: Costs | None = None,
+        name: str | None = None,
+    ) -> "NodeErrors":
+        """Return how each node does on a table: as a leaf, and by its branches.
+
+        Parameters
+        ----------
+        data : table with the target column
+            Rows, which the tree may have been grown on or not. One that a missing value
+            divides counts at each node with its part.
+        weight : str, optional
+            The column of row weights.
+        cost_matrix : mapping of mappings or square array, optional
+            ``cost_matrix[label][true]``: what errors cost; the model's own if not
+            given.
+        name : str, optional
+            What to call the table; that of a file if not given.
+
+        Returns
+        -------
+        NodeErrors
+            By the numbers of nodes, how many rows come to each and how many are right;
+            under costs what they cost, of numbers the mean squared error. ``print``
+            shows a table.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> melons = {"texture": ["clear", "clear", "blurry", "blurry"],
+        ...           "ripe": ["yes", "yes", "no", "no"]}
+        >>> more = {"texture": ["clear", "blurry", "blurry"],
+        ...         "ripe": ["yes", "yes", "no"]}
+        >>> errors = spinney.grow(melons, "ripe", recipe="cart").node_errors(more)
+        >>> print(errors)
+        on the table: 3 rows
+        node  as a leaf     by its branches  branch
+           0  2 of 3 right  2 of 3 right     (root)
+           1  1 of 2 right                   texture = blurry
+           2  1 of 1 right                   texture = clear
+        >>> errors[1].error
+        0.5
+        """
+        from spinney.growth.prune import validate
+        from spinney.models.prune import coded_rows, given_costs
+        from spinney.output import NodeErrors
+
+        tree = self.tree
+        costs = None
+        if cost_matrix is not None:
+            costs = given_costs(cost_matrix, tree.schema.target)
+        rows = coded_rows(tree, self.read, data, weight)
+        if name is None:
+            is_path = isinstance(data, (str, PurePath))
+            name = PurePath(data).name if is_path else "the table"
+        return NodeErrors(tree, validate(tree, rows, costs=costs), name)
+
     def plot(
         self,
         *,
         style: str = "compact",
         horizontal: bool = False,
         max_depth: int | None = None,
+        data: Any = None,
     ) -> "Picture":
         """Return a picture of the tree, which a notebook shows.
 
@@ -153,16 +217,27 @@ class FittedTree(FittedTable):
             Whether the root is at the left, and not at the top.
         max_depth : int, optional
             How many questions deep nodes are drawn; as many as fit, if not given.
+        data : table with the target column, or NodeErrors, optional
+            What each node says last: how it does on these rows; see
+            :meth:`node_errors`.
 
         Returns
         -------
         Picture
             ``save(path)`` keeps it as .svg or .html; ``svg`` is its text.
         """
+        from spinney.output import NodeErrors
         from spinney.output.picture import Picture, to_svg
 
+        errors = data
+        if data is not None and not isinstance(data, NodeErrors):
+            errors = self.node_errors(data)
         svg = to_svg(
-            self._grown(), style=style, horizontal=horizontal, max_depth=max_depth
+            self._grown(),
+            style=style,
+            horizontal=horizontal,
+            max_depth=max_depth,
+            errors=errors,
         )
         return Picture(svg)
 

@@ -69,7 +69,9 @@ def prune_model(
     arguments = dict(given)
     weight = arguments.pop("weight", None)
     if "cost_matrix" in arguments:
-        arguments["costs"] = _costs(arguments.pop("cost_matrix"), model.schema.target)
+        arguments["costs"] = given_costs(
+            arguments.pop("cost_matrix"), model.schema.target
+        )
     if "validation" in arguments:
         arguments["validation"] = coded_rows(
             model.tree, read, arguments["validation"], weight
@@ -151,7 +153,8 @@ def coded_rows(
     )
 
 
-def _costs(cost_matrix: Any, target: Target) -> Floats:
+def given_costs(cost_matrix: Any, target: Target) -> Floats:
+    """Return what errors cost, in the order of the classes."""
     refuse_without_classes("cost_matrix", target)
     return cost_array(cost_matrix, target.classes)
 

@@ -153,7 +153,7 @@ def validate(tree: Tree, rows: CodedRows, *, costs: Floats | None = None) -> Val
 def refuse_no_rows(rows: CodedRows) -> None:
     """Refuse a table of rows without weight, which cannot tell anything."""
     if not rows.weights.sum() > 0:
-        msg = "the validation table has no rows: pruning needs some"
+        msg = "the table to judge by has no rows: give it at least one"
         raise DataError(msg)
 
 
