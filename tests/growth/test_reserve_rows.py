@@ -60,7 +60,7 @@ def test_every_class_gives_its_share_in_any_order(rows, share, seed, weighted, o
     assert found[0] == found[1]
 
 
-def test_the_rows_are_those_of_plain_loops():
+def test_a_third_of_two_classes():
     """Thirds of 6 and 3 rows: two of the first class, one of the second."""
     training = rows_of(range(9), [0] * 6 + [1] * 3)
     chosen = reserved(training, 1 / 3)

@@ -211,7 +211,9 @@ def _single_leaf(model: "Model") -> str:
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:
         remedies = ["--pruning none keeps the questions"]
-        if recipe.needs_rows and not model.schema.target.is_numeric:
+        if recipe.pruning in ("reduced-error", "pre-pruning"):
+            remedies = ["the rows to prune by fare no better with questions"]
+        elif recipe.needs_rows and not model.schema.target.is_numeric:
             # Unpruned, such a tree asks on where all rows are of one class.
             remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
         return f"pruned to a single leaf; {', '.join(remedies)}"

@@ -184,14 +184,15 @@ class FittedTree(FittedTable):
         0.5
         """
         from spinney.growth.prune import validate
-        from spinney.models.prune import coded_rows, given_costs
+        from spinney.models.held_rows import rows_for
+        from spinney.models.prune import given_costs
         from spinney.output import NodeErrors
 
         tree = self.tree
         costs = None
         if cost_matrix is not None:
             costs = given_costs(cost_matrix, tree.schema.target)
-        rows = coded_rows(tree, self.read, data, weight)
+        rows = rows_for(tree, self.read, data, weight)
         if name is None:
             is_path = isinstance(data, (str, PurePath))
             name = PurePath(data).name if is_path else "the table"

@@ -1,24 +1,25 @@
 """Rows to prune by, which a tree is not grown on: given, or reserved of its table."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney.data import Schema
+from spinney.data import Schema, Table
 from spinney.data.readers import read_by
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import CodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import known_rows
+from spinney.trees import Tree
+from spinney.trees.predict import flatten
 
 # What a tree is pruned by where rows are held and nothing else is said; model.prune
 # has the same default.
 DEFAULT = "reduced-error"
-# What folds of the training rows are for, which other rows do without.
-FOLDING = ("folds",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,12 @@ def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:
                 remedy=f"leave it out, or prune by {fitting}",
             )
         recipe = replace(recipe, pruning=DEFAULT)
-    for name in FOLDING:
-        if name in recipe.given:
-            raise ParameterError(
-                Setting(name, getattr(recipe, name)),
-                (" and ", Setting(given), " both choose among the subtrees"),
-                remedy="leave one out",
-            )
+    if "folds" in recipe.given:
+        raise ParameterError(
+            Setting("folds", recipe.folds),
+            (" and ", Setting(given), " both choose among the subtrees"),
+            remedy="leave one out",
+        )
     recipe = replace(recipe, tries=())
     refuse_unusable(recipe, recipe.given)
     return recipe
@@ -135,9 +135,35 @@ def read_validation(
         also=() if weight is None else (weight,),
         **reading,
     )
-    table, weights, _ = known_rows(table, schema.target.name, weight)
+    return coded_rows(schema, table, weight)
+
+
+def coded_rows(
+    schema: Schema,
+    table: Table,
+    weight: str | None,
+    *,
+    needed: Iterable[int] | None = None,
+    optional: Iterable[int] = (),
+) -> CodedRows:
+    """Return the rows of a table that have a target and a weight, in codes.
+
+    ``needed`` and ``optional`` are the attributes that ``Schema.encode`` asks for.
+    """
+    target = schema.target
+    table, weights, _ = known_rows(table, target.name, weight)
     return CodedRows(
-        schema.encode(table),
-        schema.target.encode(table[schema.target.name]),
+        schema.encode(table, needed, optional=optional),
+        target.encode(table[target.name]),
         np.ones(table.n_rows) if weights is None else weights,
+    )
+
+
+def rows_for(
+    tree: Tree, read: Callable[..., Table], data: Any, weight: str | None = None
+) -> CodedRows:
+    """Read a table that is to be sent down a tree, as its model reads tables."""
+    flat, table = flatten(tree), read(data, weight=weight)
+    return coded_rows(
+        tree.schema, table, weight, needed=flat.read, optional=flat.optional
     )

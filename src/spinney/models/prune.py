@@ -16,19 +16,18 @@ from spinney.growth.folds import CopiedRows, FoldGrowth, warn_of_squares
 from spinney.growth.prune import (
     METHODS,
     RULES,
-    CodedRows,
     DraftRows,
     Method,
     folds_of,
     method_named,
     pruned,
 )
+from spinney.models.held_rows import rows_for
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import TrainingSet, known_rows, row_weights, rows_of
+from spinney.sources.rows import TrainingSet, row_weights, rows_of
 from spinney.trees import Tree
-from spinney.trees.predict import flatten
 
 Reader = Callable[..., Table]
 
@@ -73,9 +72,8 @@ def prune_model(
             arguments.pop("cost_matrix"), model.schema.target
         )
     if "validation" in arguments:
-        arguments["validation"] = coded_rows(
-            model.tree, read, arguments["validation"], weight
-        )
+        table = arguments["validation"]
+        arguments["validation"] = rows_for(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
     if chosen.name == "cost-complexity":
@@ -137,20 +135,6 @@ NEEDED: dict[str, Text] = {
     ),
     "nodes": phrase("the numbers of nodes to cut ({})", Setting("nodes", [3, 7])),
 }
-
-
-def coded_rows(
-    tree: Tree, read: Reader, data: Any, weight: str | None = None
-) -> CodedRows:
-    """Return the rows of a table that have a target, to be sent down a tree."""
-    schema, flat = tree.schema, flatten(tree)
-    name = schema.target.name
-    table, weights, _ = known_rows(read(data, weight=weight), name, weight)
-    return CodedRows(
-        schema.encode(table, flat.read, optional=flat.optional),
-        schema.target.encode(table[schema.target.name]),
-        np.ones(table.n_rows) if weights is None else weights,
-    )
 
 
 def given_costs(cost_matrix: Any, target: Target) -> Floats:

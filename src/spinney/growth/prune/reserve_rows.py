@@ -54,7 +54,8 @@ def reserved(
     order = order[np.argsort(strata[order], kind="stable")]
     chosen = np.zeros(len(order), np.bool_)
     former, seen, taken = -1, 0.0, 0.0
-    rows = zip(order.tolist(), strata[order].tolist(), weights[order], strict=True)
+    columns = order, strata[order], weights[order]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     for row, stratum, weight in rows:
         seen += weight
         if stratum == former and taken + weight / 2 <= share * seen:
