@@ -16,7 +16,7 @@ from spinney.data.schema import Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import CodedRows
+from spinney.growth.prune import CodedRows, cost_complexity
 from spinney.growth.prune.cost_complexity import (
     TrainingRows,
     cross_validated,
@@ -287,6 +287,25 @@ def test_squared_errors_on_validation_rows_never_rise(data):
         last = result.steps[-1]
         ended = last.after if last.pruned else last.before
         assert ended == pytest.approx(after, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+@given(data=st.data())
+@settings(max_examples=examples(30))
+def test_many_rows_are_judged_as_few_are(numeric, data):
+    """Rows that are whole are added up together, those that are divided one by one."""
+    table = data.draw((numeric_tables if numeric else tables)(max_rows=24))
+    tree = grow_tree(table.source, data.draw(recipes()))
+    columns, targets, weights = coded(table)
+    rows = CodedRows(columns, targets[::-1].copy(), weights)
+    sequence = sequence_of(tree, leaf_risks(tree))
+    few = validated(sequence, tree, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cost_complexity, "LARGEST_BLOCK", 1)
+        many = validated(sequence, tree, rows)
+    for one, other in zip(few.subtrees, many.subtrees, strict=True):
+        assert other.error == pytest.approx(one.error, rel=1e-9, abs=1e-9)
+        assert other.deviation == pytest.approx(one.deviation, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("numeric", [False, True])

@@ -13,14 +13,13 @@ Where other rows are given, they are sent down the tree itself: the error of a s
 is their mean loss at its leaves, with the same standard error.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney.growth.prune.by_validation import CodedRows, Judge, refuse_no_rows
 from spinney.growth.prune.cost_complexity_sequence import (
     Sequence,
@@ -31,7 +30,7 @@ from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import cut_down_to
 from spinney.trees import Tree
-from spinney.trees.predict import Entries, flatten
+from spinney.trees.predict import BLOCK, Entries, flatten
 
 # How many (row, subtree) pairs are added up at a time.
 LARGEST_BLOCK = 4_000_000
@@ -170,9 +169,40 @@ class _Sums:
         costs: Floats | None,
     ) -> None:
         """Add the losses of some rows at a tree, pruned at each of these alphas."""
-        for some, losses in _losses(tree, rows, held, alphas, costs):
+        members, path = np.flatnonzero(held), _Path(tree, rows, alphas, costs)
+        if len(members) * len(alphas) > LARGEST_BLOCK:
+            members = self._add_whole(members, path)
+        for some, losses in path.losses(members):
             self.losses += self.weights[some] @ (losses / self.unit)
             self.squares += self.weights[some] @ (losses / self.unit) ** 2
+
+    def _add_whole(self, members: Integers, path: "_Path") -> Integers:
+        """Add the rows that no missing value divides; return the others.
+
+        Such a row is at one leaf of each subtree, so its loss and its square are noted
+        at the ends of its stays for all rows together, and not row by row.
+        """
+        divided, ends = [], np.zeros((2, path.n_alphas + 1))
+        for start in range(0, len(members), BLOCK):
+            rows = members[start : start + BLOCK]
+            visits = list(path.visits(rows))
+            whole = np.ones(len(rows), bool)
+            for entries, *_ in visits:
+                whole[entries.rows[entries.weights != 1]] = False
+            divided.append(rows[~whole])
+            for entries, losses, begin, end in visits:
+                kept = whole[entries.rows]
+                weights = self.weights[rows[entries.rows[kept]]]
+                loss = losses[kept] / self.unit
+                for sums, part in zip(
+                    ends, (weights * loss, weights * loss**2), strict=True
+                ):
+                    sums += np.bincount(begin[kept], part, len(sums))
+                    sums -= np.bincount(end[kept], part, len(sums))
+        losses, squares = np.cumsum(ends, axis=1)[:, :-1]
+        self.losses += losses
+        self.squares += squares
+        return np.concatenate(divided)
 
     def means(self, judged: Mask) -> tuple[Floats, Floats]:
         """Return the mean loss of the rows judged, and its standard error."""
@@ -182,31 +212,50 @@ class _Sums:
         return self.losses * unit, np.sqrt(spread) * unit
 
 
-def _losses(
-    tree: Tree, coded: CodedRows, held: Mask, alphas: Floats, costs: Floats | None
-) -> Any:
-    """Yield rows and their losses, rows × alphas, a block of the rows held at a time.
+class _Path:
+    """Rows through a tree that is pruned at rising alphas.
 
     At a node a row stays for the alphas from where the node collapses to where an
-    ancestor does; a loss is noted at both ends and added up along the alphas.
+    ancestor does.
     """
-    links = weakest_links(tree, leaf_risks(tree, costs))
-    first, last = links.stays(tree, alphas)
-    flat, judge = flatten(tree), Judge(tree, coded, costs)
-    members = np.flatnonzero(held)
-    size = max(1, LARGEST_BLOCK // (len(alphas) + 1))
-    for start in range(0, len(members), size):
-        rows = members[start : start + size]
-        columns = tree.schema.completed(
-            [None if cells is None else cells[rows] for cells in coded.columns],
-            flat.needed,
+
+    def __init__(
+        self, tree: Tree, coded: CodedRows, alphas: Floats, costs: Floats | None
+    ) -> None:
+        self.schema, self.coded, self.n_alphas = tree.schema, coded, len(alphas)
+        links = weakest_links(tree, leaf_risks(tree, costs))
+        self.first, self.last = links.stays(tree, alphas)
+        self.flat, self.judge = flatten(tree), Judge(tree, coded, costs)
+
+    def visits(
+        self, rows: Integers
+    ) -> Iterator[tuple[Entries, Floats, Integers, Integers]]:
+        """Give entries that stay at their nodes, their losses, and from when to when.
+
+        Rows are counted from the first of these.
+        """
+        columns = self.schema.completed(
+            [None if cells is None else cells[rows] for cells in self.coded.columns],
+            self.flat.needed,
         )
-        ends = np.zeros((len(rows), len(alphas) + 1))
-        for entries in flat.visits(columns, len(rows)):
-            whole = Entries(rows[entries.rows], entries.nodes, entries.weights)
-            loss = judge.losses(whole) * entries.weights
-            begin, end = first[entries.nodes], last[entries.nodes]
-            stays = begin < end
-            np.add.at(ends, (entries.rows[stays], begin[stays]), loss[stays])
-            np.add.at(ends, (entries.rows[stays], end[stays]), -loss[stays])
-        yield rows, np.cumsum(ends, axis=1)[:, :-1]
+        for entries in self.flat.visits(columns, len(rows)):
+            stays = self.first[entries.nodes] < self.last[entries.nodes]
+            nodes, weights = entries.nodes[stays], entries.weights[stays]
+            kept = Entries(entries.rows[stays], nodes, weights)
+            losses = self.judge.losses(Entries(rows[kept.rows], nodes, weights))
+            yield kept, losses, self.first[nodes], self.last[nodes]
+
+    def losses(self, members: Integers) -> Iterator[tuple[Integers, Floats]]:
+        """Give some rows at a time and their losses, rows × alphas.
+
+        A loss is noted at both ends of a stay and added up along the alphas.
+        """
+        size = max(1, LARGEST_BLOCK // (self.n_alphas + 1))
+        for start in range(0, len(members), size):
+            rows = members[start : start + size]
+            ends = np.zeros((len(rows), self.n_alphas + 1))
+            for entries, losses, begin, end in self.visits(rows):
+                part = losses * entries.weights
+                np.add.at(ends, (entries.rows, begin), part)
+                np.add.at(ends, (entries.rows, end), -part)
+            yield rows, np.cumsum(ends, axis=1)[:, :-1]

@@ -256,6 +256,7 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
     links = weakest_links(tree, risks)
     alphas, of_bend = _grouped(links)
     cut = _cut_nodes(tree, links.bends, of_bend)
+    starts = np.searchsorted(of_bend, np.arange(len(alphas) + 1))  # bends by rising α
     root_risk = float(risks[0])
     risk, leaves, splits = root_risk, 1, 0
     subtrees = []
@@ -264,8 +265,8 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
         share = risk / root_risk if root_risk > 0 else 1.0
         subtree = Subtree(float(alphas[index]), leaves, splits, risk, share, cut[index])
         subtrees.append(subtree)
-        for number in np.flatnonzero(of_bend == index):
-            _, _, added, fewer_leaves, fewer_splits = links.bends[number]
+        for bend in links.bends[starts[index] : starts[index + 1]]:
+            _, _, added, fewer_leaves, fewer_splits = bend
             risk -= added
             leaves += fewer_leaves
             splits += fewer_splits
