@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import auc, roc_curve
 
 from spinney._support.arrays import Floats
 from spinney.data import Value
@@ -43,6 +42,8 @@ class ClassCurve:
 
 def roc_curves(model: Any, data: Any, *, weight: str | None = None) -> list[ClassCurve]:
     """Return the ROC curve of each class on a table; of two classes, of the last."""
+    from sklearn.metrics import auc, roc_curve
+
     curves = []
     for label, mine, shares, weights in _classes(model, data, weight):
         if mine.all() or not mine.any():
