@@ -302,3 +302,36 @@ def test_estimators_take_x_and_y():
     told = model.explain(0, data=X, y=y)
     assert told.given.same
     assert model.explain(0, attribute="x3", data=X, y=y).n_ways == 21
+
+
+def best_gini_gain(numbers, is_p):
+    """Return the greatest decrease of Gini's index over all cuts, by running sums."""
+    order = np.argsort(numbers)
+    n, left = len(numbers), np.cumsum(is_p[order])[:-1]
+    size = np.arange(1, n)
+
+    def gini(some, of):
+        return 2 * (some / of) * (1 - some / of)
+
+    total = is_p.sum()
+    after = size * gini(left, size) + (n - size) * gini(total - left, n - size)
+    return gini(total, n) - after.min() / n
+
+
+def test_runners_up_of_compiled_loops_are_exact_by_rows():
+    rng = np.random.default_rng(0)
+    rows = {f"x{i}": rng.normal(size=14_000) for i in range(4)}
+    noise = rng.normal(size=14_000) / 2
+    rows["y"] = np.where(rows["x0"] + rows["x1"] * rows["x2"] / 3 + noise > 0, "p", "q")
+    model = spinney.grow(rows, "y", recipe="cart", max_depth=1)
+    kept, told = model.explain(0), model.explain(0, data=rows)
+    assert not all(candidate.exact for candidate in kept.candidates)
+    assert "with the rows (data) all are counted" in str(kept)
+    for candidate in told.candidates:
+        assert candidate.exact
+        best = best_gini_gain(rows[candidate.attribute], rows["y"] == "p")
+        assert candidate.gain == pytest.approx(best)
+    assert "with the rows (data)" not in str(told)
+    short = model.explain(0, attribute="x1", data=rows, limit=3)
+    assert (short.n_ways, len(short.ways)) == (13_999, 3)
+    assert short.best.lines.gain == pytest.approx(told.candidates[1].gain)

@@ -299,8 +299,8 @@ def _has_rivals(model: Model, node: Node) -> bool:
 def surprise_of(weights: Sequence[float]) -> tuple[float | None, ...]:
     """Return −log₂ of the share of each class; None where it has none.
 
-    >>> surprise_of([2, 6, 0])
-    (2.0, 0.4150374992788438, None)
+    >>> surprise_of([2, 1, 1, 0])
+    (1.0, 2.0, 2.0, None)
     """
     total = sum(weights)
     return tuple(log2(total / weight) if weight > 0 else None for weight in weights)
