@@ -24,6 +24,7 @@ PAGES = (
     "docs/model_trees.md",
     "docs/c45.md",
     "docs/criteria.md",
+    "docs/explaining.md",
     "docs/cart.md",
     "docs/evaluation.md",
     "docs/model-files.md",
