@@ -78,7 +78,7 @@ def told(model):
     return {
         "settings": settings,
         "shrinkage": forest.shrinkage,
-        "recipe": forest.recipe.name,
+        "recipe": forest.recipes[0].name,
         "classes": list(forest.schema.target.classes),
         "attributes": [
             [a.name, a.kind, list(a.values)] for a in forest.schema.attributes
@@ -111,7 +111,7 @@ def test_a_round_trip(forest, tmp_path):
     assert format_name(path) == FOREST
     loaded = spinney.load(path)
     assert type(loaded) is type(forest)
-    for name in ("schema", "recipe", "fingerprint", "settings"):
+    for name in ("schema", "recipes", "fingerprint", "settings", "typical"):
         assert getattr(loaded.forest_, name) == getattr(forest.forest_, name)
     for one, other in zip(loaded.forest_.members, forest.forest_.members, strict=True):
         for name in ARRAYS:

@@ -13,13 +13,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """Which tree of a forest a tree is: its number, and how many there are.
+
+    A forest keeps of each split what won, and not what lost.
+    """
+
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """What is saved to a file and loaded from one.
 
     ``steps`` say what pruning did while the model was made, and ``sequence`` holds
     the subtrees that it chose among by cost complexity, None of other prunings. A
     file keeps neither: ``steps`` is None where the record is not known. ``tried`` says
-    which ways to grow were tried, where the recipe chose among several.
+    which ways to grow were tried, where the recipe chose among several. ``member``
+    says which tree of a forest it is, where it is one.
     """
 
     tree: Tree
@@ -28,6 +40,7 @@ class Model:
     steps: "Steps | None" = field(default=None, compare=False, repr=False)
     sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
     tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
+    member: Member | None = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -118,13 +118,19 @@ def _candidate(
             for value in candidate.values
             if value.branch == number
         ]
-    if candidate.missing:
+    counted = ""
+    if candidate.missing and not candidate.missing_weight:  # of a forest's tree
+        counted = (
+            f"rows that lack it: counted where they went, {candidate.missing_goes_to}"
+        )
+    elif candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
         total = weight_text(candidate.missing_weight)
         rows.append((goes, *_counts(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
+        *([f"  {counted}"] if counted else []),
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in _further_lines(candidate, node)),
@@ -177,7 +183,7 @@ def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list
         )
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
-    if left < node.min_gain and not node.forest:
+    if left < node.min_gain and not (node.forest or node.member):
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
     if candidate.price:
         lines.append(

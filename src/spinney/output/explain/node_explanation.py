@@ -15,7 +15,7 @@ from spinney._support.text import shown
 from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.growth import Model, Tried
+from spinney.growth import Member, Model, Tried
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
@@ -107,7 +107,8 @@ class NodeExplanation:
     At the root ``tried`` says by which recipes the tree might have been grown.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
-    where errors have costs.
+    where errors have costs. ``member`` says of which tree of a forest the node is: such
+    a tree keeps no rivals, and counts rows that lack a value where they went.
     """
 
     node: int
@@ -133,6 +134,7 @@ class NodeExplanation:
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
     tried: tuple[Tried, ...] = ()
+    member: Member | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -161,10 +163,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     criterion = search.criterion
     able = set(compete(search, node.candidates, tree.schema))
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
-    if recipe.forest and node.chosen is not None:
+    if (recipe.forest or model.member) and node.chosen is not None:
         able = {node.chosen}
     altered = _altered(tree)
-    averaged = criterion.average and not recipe.forest
+    alone = bool(recipe.forest) or model.member is not None  # without rivals
+    averaged = criterion.average and not alone
     average, counted = average_gain(search, node.candidates, tree.schema)
     averaged = averaged and average < np.inf
     target = tree.schema.target
@@ -219,6 +222,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         forest=recipe.forest,
         label_costs=tree.label_costs(node),
         tried=model.tried if number == 0 else (),
+        member=model.member,
     )
 
 

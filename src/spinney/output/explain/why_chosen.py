@@ -38,6 +38,13 @@ def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
             f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
             f"as they are its {criterion.merit_name} is {merit:.3f}"
         )
+    if model.member is not None:
+        # How many were drawn is the forest's to know.
+        merit = node.candidate.merit
+        return (
+            f"{name}: {criterion.merit_name} {merit:.3f}, the greatest{among} of the "
+            "attributes drawn at this node; a forest keeps what won, and no rivals"
+        )
     best = score(node.candidate, model.schema, paid)
     sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     equal = _equal(model.tree, node, criterion, able, paid)
