@@ -33,12 +33,12 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_number
 from spinney._support.text import shown
 from spinney._support.text_table import aligned, in_columns
+from spinney._support.ties import TOLERANCE
 from spinney.data.table import Column
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's rho"
 RATIO, CRAMER = "correlation ratio", "Cramér's V"
 N_PAIRS = 10  # that are shown
-NO_SPREAD = 1e-12  # of numbers whose variance is 1 over all rows
 THRESHOLD = 0.7
 
 
@@ -99,7 +99,7 @@ class Association:
         distance = 1.0 - np.abs(np.nan_to_num(self.values))
         np.fill_diagonal(distance, 0.0)
         tree = linkage(squareform(distance, checks=False), "complete")
-        labels = fcluster(tree, 1.0 - threshold + NO_SPREAD, "distance")
+        labels = fcluster(tree, 1.0 - threshold + TOLERANCE, "distance")
         found: dict[int, list[int]] = {}
         for column, label in enumerate(labels.tolist()):
             found.setdefault(label, []).append(column)
@@ -192,13 +192,13 @@ def association_of(
     both = known.astype(np.float64)
     rows = np.rint(both @ both.T).astype(np.int64)
     values = np.full((n, n), np.nan)
-    numeric = [at for at, column in enumerate(columns) if column.kind == "numeric"]
-    if numeric:
-        cells = np.array([columns[at].cells for at in numeric])
-        values[np.ix_(numeric, numeric)] = _pearson(cells, known[numeric], own)
+    numeric = np.array([column.kind == "numeric" for column in columns], bool)
+    whole = np.flatnonzero(numeric & (known | (own == 0)).all(axis=1))
+    if len(whole) and own.any():
+        cells = np.array([columns[at].cells[own > 0] for at in whole])
+        values[np.ix_(whole, whole)] = _pearson(cells, own[own > 0])
     for one, other in combinations(range(n), 2):
-        measure = measure_of(columns[one].kind, columns[other].kind)
-        if measure != PEARSON:
+        if not {one, other} <= set(whole.tolist()):
             here = known[one] & known[other]
             pair = columns[one].take(here), columns[other].take(here)
             values[one, other] = values[other, one] = _of_pair(*pair, own[here])
@@ -219,43 +219,36 @@ def _known(column: Column) -> NDArray[np.bool_]:
     return np.asarray(column.cells >= 0)
 
 
-def _pearson(cells: Floats, known: NDArray[np.bool_], weights: Floats) -> Floats:
-    """Return Pearson's r of all pairs of numbers, each over the rows that have both.
+def _pearson(cells: Floats, weights: Floats) -> Floats:
+    """Return Pearson's r of all pairs of lines of numbers, of which none is missing.
 
-    Numbers are taken from their mean and in units of their deviation over all rows, so
-    that sums of squares lose no digits.
+    Numbers are taken from their mean and in units of their deviation, so that sums of
+    squares lose no digits.
     """
-    mask = known * weights
-    numbers = np.where(known, cells, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        total = mask.sum(axis=1, keepdims=True)
-        numbers -= (numbers * mask).sum(axis=1, keepdims=True) / total
-        numbers[~known] = 0.0
-        scale = np.sqrt((numbers**2 * mask).sum(axis=1, keepdims=True) / total)
-        numbers = np.where(scale > 0, numbers / scale, 0.0)
-        together = mask @ known.T
-        mean = (numbers * mask) @ known.T / together  # of one, where the other is known
-        spread = (numbers**2 * mask) @ known.T / together - mean**2
-        product = (numbers * mask) @ numbers.T / together - mean * mean.T
-        varies = (spread > NO_SPREAD) & (spread.T > NO_SPREAD)
-        r = np.where(varies, product / np.sqrt(spread * spread.T), np.nan)
+        numbers = cells / np.abs(cells).max(axis=1, keepdims=True)
+        numbers -= np.average(numbers, axis=1, weights=weights)[:, None]
+        numbers /= np.sqrt(np.average(numbers**2, axis=1, weights=weights))[:, None]
+    numbers[np.ptp(cells, axis=1) == 0] = np.nan
+    r = (numbers * weights) @ numbers.T / weights.sum()
     return np.asarray(np.clip(r, -1.0, 1.0))
 
 
 def _of_pair(one: Column, other: Column, weights: Floats) -> float:
-    """Return the association of two columns without missing cells, not both numeric."""
+    """Return the association of two columns without missing cells."""
     if not len(weights):
         return float("nan")
     if one.kind == other.kind == "nominal":
         return _cramer(one.cells, other.cells, weights)
     if "nominal" not in (one.kind, other.kind):
-        ranks = np.array([_ranks(each.cells, weights) for each in (one, other)])
-        return float(_pearson(ranks, np.ones(ranks.shape, bool), weights)[0, 1])
+        cells = [each.cells for each in (one, other)]
+        if "ordinal" in (one.kind, other.kind):
+            cells = [_ranks(each, weights) for each in cells]
+        return float(_pearson(np.array(cells, np.float64), weights)[0, 1])
     groups, numbers = (one, other) if one.kind == "nominal" else (other, one)
-    cells = numbers.cells
     if numbers.kind == "ordinal":
-        cells = _ranks(cells, weights)
-    return _ratio(groups.cells, cells, weights)
+        return _ratio(groups.cells, _ranks(numbers.cells, weights), weights)
+    return _ratio(groups.cells, numbers.cells, weights)
 
 
 def _ranks(cells: NDArray[Any], weights: Floats) -> Floats:
@@ -267,16 +260,15 @@ def _ranks(cells: NDArray[Any], weights: Floats) -> Floats:
 
 def _ratio(groups: NDArray[Any], numbers: Floats, weights: Floats) -> float:
     """Return the correlation ratio of numbers in groups."""
-    numbers = numbers - np.average(numbers, weights=weights)
-    total = float(weights @ numbers**2)
     sizes = np.bincount(groups, weights)
-    sums = np.bincount(groups, weights * numbers)
     some = sizes > 0
-    largest = float(np.abs(numbers).max()) ** 2 * float(sizes.sum())
-    if np.count_nonzero(some) < 2 or not total > NO_SPREAD**2 * largest:
+    if np.count_nonzero(some) < 2 or np.ptp(numbers) == 0:
         return float("nan")
+    numbers = numbers / np.abs(numbers).max()
+    numbers = numbers - np.average(numbers, weights=weights)
+    sums = np.bincount(groups, weights * numbers)
     between = float((sums[some] ** 2 / sizes[some]).sum())
-    return float(np.sqrt(min(1.0, between / total)))
+    return float(np.sqrt(min(1.0, between / float(weights @ numbers**2))))
 
 
 def _cramer(one: Integers, other: Integers, weights: Floats) -> float:

@@ -136,7 +136,8 @@ class CompactNodes(LazyNodes):
             rows[took & (rows > 0)] = np.maximum(rows - absent, 1)[took & (rows > 0)]
         numeric = self.schema.target.is_numeric
         by_class = rows[:, None] if numeric else _rows_by_class(weights, rows)
-        counts = _counts(split, weights, by_class)
+        ordinal = self.schema.attributes[split.attribute].kind == "ordinal"
+        counts = _counts(split, weights, by_class, ordinal=ordinal)
         counted = counts.rows.sum() + counts.missing_rows.sum()
         counts.missing_rows[0] += int(self.tree.rows[number]) - counted
         gain = float(self.tree.gain[number])
@@ -174,7 +175,9 @@ def _counted(
     return Candidate(split, counts, gain, merit, p_value=p_value)
 
 
-def _counts(split: Split, weights: Floats, rows: Integers) -> CountTable:
+def _counts(
+    split: Split, weights: Floats, rows: Integers, *, ordinal: bool
+) -> CountTable:
     """Return counts by branch, each at a value that goes there.
 
     A branch that only missing values take has no such value: it is the line of these.
@@ -183,13 +186,18 @@ def _counts(split: Split, weights: Floats, rows: Integers) -> CountTable:
     if isinstance(split, Groups):
         values = np.array([group[0] if group else -1 for group in split.groups])
     else:
-        cuts = [split.threshold] if isinstance(split, Threshold) else split.cuts
-        values = np.array([*cuts, np.nextafter(cuts[-1], np.inf)])
+        given = [split.threshold] if isinstance(split, Threshold) else split.cuts
+        cuts = np.where(np.isfinite(given), given, 0.0)  # ∞ asks whether it is known
+        if ordinal:
+            cuts = np.floor(cuts).astype(np.int64)
+        after = cuts[-1] + 1 if ordinal else np.nextafter(cuts[-1], np.inf)
+        values = np.append(cuts, after)
     here = split.branch_of(values) == np.arange(len(values))
+    rising = np.flatnonzero(here)[np.argsort(values[here])]
     return CountTable(
-        values[here],
-        weights[here],
-        rows[here],
+        values[rising],
+        weights[rising],
+        rows[rising],
         weights[~here].sum(axis=0),
         rows[~here].sum(axis=0),
     )

@@ -118,11 +118,10 @@ def _candidate(
             for value in candidate.values
             if value.branch == number
         ]
-    counted = ""
+    lacking = []
     if candidate.missing and not candidate.missing_weight:  # of a forest's tree
-        counted = (
-            f"rows that lack it: counted where they went, {candidate.missing_goes_to}"
-        )
+        goes = candidate.missing_goes_to
+        lacking = [f"  rows that lack it are counted where they went: {goes}"]
     elif candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
         total = weight_text(candidate.missing_weight)
@@ -130,7 +129,7 @@ def _candidate(
     return [
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
-        *([f"  {counted}"] if counted else []),
+        *lacking,
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in _further_lines(candidate, node)),

@@ -204,6 +204,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
                 altered,
                 competes=index in able,
                 absent=absent,
+                by_value=model.member is None,
             )
             for index, candidate in enumerate(node.candidates)
         ),
@@ -258,7 +259,9 @@ def _candidate_lines(
     *,
     competes: bool,
     absent: str,
+    by_value: bool,
 ) -> CandidateLines:
+    """Return the lines of a candidate; a tree of a forest counts by branch alone."""
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
     attribute = tree.schema.attributes[split.attribute]
@@ -272,7 +275,7 @@ def _candidate_lines(
         )
         for branch in range(split.n_branches)
     )
-    grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
+    several = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
     correction = _correction(tree, candidate, criterion)
     values = tuple(
@@ -280,7 +283,7 @@ def _candidate_lines(
         for line, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
-        if grouped
+        if several and by_value
     )
     return CandidateLines(
         attribute=attribute.name,
