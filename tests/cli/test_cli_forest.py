@@ -153,7 +153,7 @@ def test_a_forest_is_shown_by_its_most_typical_tree(works):
     assert [tree["recipe"] for tree in data["trees"]] == ["id3", "c4.5", "cart", "id3"]
     assert "petallength" in {entry["attribute"] for entry in data["importances"]}
     old = works("show", GOLDEN / "forest.v1.spinney")
-    assert "which tree is typical is not known of this file; --tree 0 to" in old
+    assert "which tree is typical is not kept in this file; --tree 0 to" in old
 
 
 def test_importances_by_groups(works):

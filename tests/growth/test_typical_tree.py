@@ -5,6 +5,7 @@ import pytest
 
 import spinney
 from spinney import ForestClassifier, ForestRegressor
+from spinney.errors import DataError
 
 RANDOM = np.random.default_rng(1)
 ROWS = RANDOM.normal(size=(60, 3)).round(1)
@@ -21,7 +22,8 @@ def test_classes(settings):
     shares = [(tree.predict(ROWS) == together).mean() for tree in model.trees]
     leaves = [tree.tree.n_leaves for tree in model.trees]
     best = min(range(9), key=lambda t: (-shares[t], leaves[t], t))
-    typical = model.forest_.typical
+    typical = model.typical(ROWS)
+    assert model.forest_.typical == typical
     assert (typical.number, typical.rows) == (best, 60)
     assert typical.agreement == pytest.approx(shares[best])
 
@@ -31,7 +33,8 @@ def test_numbers():
     together = model.predict(ROWS)
     spread = ((together - together.mean()) ** 2).sum()
     errors = [((tree.predict(ROWS) - together) ** 2).sum() for tree in model.trees]
-    typical = model.forest_.typical
+    typical = model.typical(ROWS)
+    assert model.forest_.typical == typical
     assert typical.number == int(np.argmin(errors))
     assert typical.agreement == pytest.approx(1 - min(errors) / spread)
 
@@ -40,10 +43,13 @@ def test_the_order_of_rows_changes_nothing():
     order = RANDOM.permutation(60)
     one = ForestClassifier(9, random_state=0).fit(ROWS, CLASSES)
     other = ForestClassifier(9, random_state=0).fit(ROWS[order], CLASSES[order])
-    assert one.forest_.typical == other.forest_.typical
+    assert one.typical(ROWS) == other.typical(ROWS[order])
 
 
 def test_of_many_rows_some_are_asked_about():
-    table = {"x": list(range(900)), "y": [n % 2 for n in range(900)]}
+    table = {"x": list(range(1500)), "y": [n % 2 for n in range(1500)]}
     model = spinney.grow_forest(table, "y", n_estimators=2, max_depth=2)
-    assert model.forest_.typical.rows == 300
+    assert model.forest_.typical is None
+    assert model.typical(table).rows == 1000
+    with pytest.raises(DataError, match="has no rows"):
+        model.typical({"x": []})

@@ -233,6 +233,7 @@ def test_several_recipes_are_kept_in_their_order(tmp_path):
     """Older readers are told that they cannot read such a file."""
     path = tmp_path / "f.spinney"
     model = ForestClassifier(5, ["id3", "cart"], random_state=0).fit(TABLE, CLASSES)
+    model.typical(TABLE)
     model.save(path)
     loaded = spinney.load(path)
     assert loaded.forest_.recipes == model.forest_.recipes

@@ -1,5 +1,6 @@
 """Forests, from the shell."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -111,6 +112,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
+    from spinney.growth.forest import find_typical
     from spinney.models import FittedForest, forest_from
 
     output = options["output"]
@@ -136,7 +138,10 @@ def forest(data: str, target: str, **options: Any) -> None:
             n_jobs=options["jobs"],
             progress=progress,
         )
-    model = FittedForest(grown)
+    typical = find_typical(
+        grown, training.columns, len(training.classes), training.weights
+    )
+    model = FittedForest(replace(grown, typical=typical))
     if output is not None:
         model.save(output, force=options["force"])
         say(f"saved to {output}")

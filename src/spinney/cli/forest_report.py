@@ -122,7 +122,7 @@ def _typical(facts: dict[str, Any]) -> str:
     typical, n = facts["typical"], facts["size"]["trees"]
     others = f"--tree 0 to --tree {n - 1} show each"
     if typical is None:
-        return f"which tree is typical is not known of this file; {others}"
+        return f"which tree is typical is not kept in this file; {others}"
     tree = facts["trees"][typical["number"]]
     share, rows = typical["agreement"], typical["rows"]
     agrees = f"it says what the forest says of {100 * share:.1f} % of {rows} rows"

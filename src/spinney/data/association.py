@@ -193,12 +193,12 @@ def association_of(
     rows = np.rint(both @ both.T).astype(np.int64)
     values = np.full((n, n), np.nan)
     numeric = np.array([column.kind == "numeric" for column in columns], bool)
-    whole = np.flatnonzero(numeric & (known | (own == 0)).all(axis=1))
-    if len(whole) and own.any():
+    whole = np.flatnonzero(numeric & (known | (own == 0)).all(axis=1)).tolist()
+    if whole and own.any():
         cells = np.array([columns[at].cells[own > 0] for at in whole])
         values[np.ix_(whole, whole)] = _pearson(cells, own[own > 0])
     for one, other in combinations(range(n), 2):
-        if not {one, other} <= set(whole.tolist()):
+        if not {one, other} <= set(whole):
             here = known[one] & known[other]
             pair = columns[one].take(here), columns[other].take(here)
             values[one, other] = values[other, one] = _of_pair(*pair, own[here])

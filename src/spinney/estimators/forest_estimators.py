@@ -36,7 +36,6 @@ from spinney.growth.forest import (
     score_of,
     warn_of_unseen,
     with_ordered_categories,
-    with_typical,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
 from spinney.recipes import Recipe
@@ -89,10 +88,9 @@ class ForestEstimator(GrownEstimator, FittedForest):
             before=before,
             progress=_reporter(self.verbose),
         )
-        bags = ForestBags(training, settings)
-        self._adopt(with_typical(forest, bags))
+        self._adopt(forest)
         if self.oob_score:
-            votes, trees = out_of_bag(forest, bags)
+            votes, trees = out_of_bag(forest, ForestBags(training, settings))
             warn_of_unseen(trees)
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))

@@ -5,6 +5,7 @@ add its conventions.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from spinney.growth.forest import (
     ForestSettings,
     Recipes,
     Trees,
+    Typical,
     check_bags,
     check_enough,
     forest_leaves,
@@ -146,6 +148,35 @@ class FittedForest(FittedTable):
         return hstack(paths, format="csr"), ends
 
     # Questioning
+
+    def typical(self, X: Any) -> Typical:
+        """Return which tree agrees most with the forest on some rows, and how far.
+
+        Of classes ``agreement`` is the share of rows of which both say the same, of
+        numbers R². The forest keeps the answer, and so does a file that it is saved to
+        afterwards: ``spinney show`` shows that tree.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> model = spinney.grow_forest(shop, "sold", n_estimators=5)
+        >>> model.typical(shop)
+        Typical(number=0, agreement=1.0, rows=6)
+        >>> print(model.trees[0])
+        sold  (6: no 3 (50 %), yes 3 (50 %))
+        ├── size ≤ 3.5 → no  (3: no 3 (100 %))
+        └── size > 3.5 → yes  (3: yes 3 (100 %))
+        """
+        forest, (columns, n_rows) = self._grown(), self._columns(X)
+        if not n_rows:
+            msg = "X has no rows: give it at least one"
+            raise DataError(msg)
+        return self._keep_typical(forests.find_typical(forest, columns, n_rows))
+
+    def _keep_typical(self, typical: Typical) -> Typical:
+        self.forest_ = replace(self._grown(), typical=typical)
+        return typical
 
     def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.
@@ -325,16 +356,15 @@ def forest_from(
         _refuse_of_classes({**given, **changes})
         given = {**FOR_NUMBERS, **given}
     scale = class_weights_of(given.pop("class_weight", None), training.schema.target)
-    own = ForestSettings(**given, class_weight=scale)
     forest = forests.grow_forest(
         training,
         recipes,
-        own,
+        ForestSettings(**given, class_weight=scale),
         n_trees=n_trees,
         n_jobs=n_jobs,
         progress=progress,
     )
-    return forests.with_typical(forest, forests.ForestBags(training, own)), training
+    return forest, training
 
 
 def refuse_forest_arguments(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         outlier_scores,
         proximity_blocks,
     )
-    from spinney.growth.forest.typical_tree import with_typical
+    from spinney.growth.forest.typical_tree import find_typical
     from spinney.growth.forest.wide_categories import with_ordered_categories
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "check_bags",
     "check_enough",
     "compact",
+    "find_typical",
     "forest_leaves",
     "forest_outputs",
     "forest_recipe",
@@ -73,7 +74,6 @@ __all__ = [
     "votes_of",
     "warn_of_unseen",
     "with_ordered_categories",
-    "with_typical",
 ]
 
 __getattr__ = names_on_demand(
@@ -90,7 +90,7 @@ __getattr__ = names_on_demand(
         ),
         "interactions": ("Interactions", "interactions_of"),
         "proximities": ("nearest", "outlier_scores", "proximity_blocks"),
-        "typical_tree": ("with_typical",),
+        "typical_tree": ("find_typical",),
         "wide_categories": ("with_ordered_categories",),
     },
 )
