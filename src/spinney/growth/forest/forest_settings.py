@@ -167,8 +167,8 @@ def recipes_of(
     >>> recipes_of(["id3", "cart"], {"confidence": 0.1})
     Traceback (most recent call last):
     spinney.errors.ParameterError: recipe 'id3' of the forest: confidence=0.1 needs \
-pruning='error-based', and recipe 'id3' has pruning='none': it says how sure the \
-pruning is; change that, or leave this setting out
+pruning='error-based', and recipe 'id3' has pruning='none': it is the level of its \
+estimates; change that, or leave this setting out
     """
     alone = isinstance(given, (str, Recipe)) or not isinstance(given, Iterable)
     entries = [given] if alone else list(given)
@@ -233,8 +233,8 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
         raise refusal(
             Setting("recipe", recipe.name),
             "does not go into a forest",
-            "it chooses among recipes by folds, and all trees of a forest are of one; "
-            "take another, such as 'cart'",
+            "it chooses among recipes by folds, which a tree of a forest has no rows "
+            "for; take another, such as 'cart'",
         )
     for name, wanted, why in _REFUSED:
         value = getattr(recipe, name)
