@@ -64,6 +64,7 @@ def test_public_names():
         "TreeClassifier",
         "TreeRegressor",
         "__version__",
+        "association",
         "choose_k",
         "discretise",
         "evaluate",

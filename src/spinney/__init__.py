@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         choose_k,
     )
     from spinney.evaluation import evaluate, learning_curve, robustness, score
+    from spinney.models import association
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
@@ -67,6 +68,7 @@ __all__ = [
     "TreeClassifier",
     "TreeRegressor",
     "__version__",
+    "association",
     "choose_k",
     "discretise",
     "evaluate",
@@ -96,6 +98,7 @@ _HOMES = {
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
+    "association": "spinney.models",
     "choose_k": "spinney.estimators",
     "discretise": "spinney.search.buckets",
     "evaluate": "spinney.evaluation",

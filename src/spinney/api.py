@@ -20,7 +20,7 @@ from spinney.estimators import (
     TreeRegressor,
 )
 from spinney.growth import Model
-from spinney.growth.forest import Forest
+from spinney.growth.forest import Forest, Recipes
 from spinney.models import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
@@ -174,7 +174,7 @@ def grow_forest(
     target: str,
     *,
     n_estimators: int = 100,
-    recipe: str | Recipe = "cart",
+    recipe: Recipes = "cart",
     nominal: Sequence[str] = (),
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
@@ -198,8 +198,8 @@ encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
         How many trees.
-    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe
-        That of the trees.
+    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
+        That of the trees; of several each tree takes one, in turn.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be.
     n_jobs, random_state, **settings
@@ -299,16 +299,18 @@ def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
         name: getattr(settings, name) for name in FOREST_PARAMETERS
     }
     parameters["random_state"] = settings.seed
+    recipe: Recipes = list(forest.recipes)
+    if len(forest.recipes) == 1:
+        recipe = forest.recipes[0]
     if forest.schema.target.is_numeric:
-        return ForestRegressor(len(forest), forest.recipe, **parameters)._adopt_by_name(
-            forest
-        )
+        regressor = ForestRegressor(len(forest), recipe, **parameters)
+        return regressor._adopt_by_name(forest)
     scale: Any = settings.class_weight
     if isinstance(scale, Mapping):
         scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}
     return ForestClassifier(
         len(forest),
-        forest.recipe,
+        recipe,
         voting=settings.voting,
         class_weight=scale,
         **parameters,

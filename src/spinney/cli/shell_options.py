@@ -38,6 +38,38 @@ def load_tree(path: str) -> "FittedTree":
     return tree
 
 
+def load_member(path: str, number: int | None) -> "FittedTree":
+    """Load the tree that a command is given, or one of the trees of a forest."""
+    model = load(path, "tree", "forest")
+    if model.kind == "forest" and number is None:
+        raise ParameterError(which_tree(model, path))
+    tree: FittedTree = member_of(model, path, number)
+    return tree
+
+
+def member_of(model: Any, path: str, number: int | None) -> Any:
+    """Return a tree of a forest by its number; without one, the model as it is."""
+    if number is None:
+        return model
+    if model.kind != "forest":
+        noun = "clusters" if model.kind == "clusters" else "a single tree"
+        msg = f"--tree {number}: {path!r} holds {noun}, and no forest: leave it out"
+        raise ParameterError(msg)
+    if number >= len(model.trees):
+        msg = f"--tree {number}: {which_tree(model, path)}"
+        raise ParameterError(msg)
+    return model.trees[number]
+
+
+def which_tree(model: Any, path: str) -> str:
+    """Return how to name one of the trees of a forest."""
+    n, typical = len(model.trees), model.forest_.typical
+    best = f"; --tree {typical.number} agrees most with the forest" if typical else ""
+    every = "--tree 0" if n == 1 else f"--tree 0 to --tree {n - 1}"
+    trees = "one tree" if n == 1 else f"{n} trees"
+    return f"{path!r} holds a forest of {trees}: name one, {every}{best}"
+
+
 # Of a command with more options than these, --help leaves out the rare ones.
 MOST_SHOWN = 20
 RARE = frozenset(
@@ -264,6 +296,13 @@ json_option = click.option(
 text_options = all_of(
     click.option("--ascii", "ascii_", is_flag=True, help="Use plain ASCII signs only."),
     json_option,
+)
+
+tree_option = click.option(
+    "--tree",
+    type=click.IntRange(min=0),
+    metavar="NUMBER",
+    help="Of a forest: this one of its trees; spinney info has their numbers.",
 )
 
 output_options = all_of(

@@ -1,5 +1,6 @@
 """Tables and what they mean: columns, schema, formulas, costs."""
 
+from spinney.data.association import Association, association_of
 from spinney.data.cells import coded_column, is_missing, plain_values
 from spinney.data.column_warnings import (
     identifier_warning,
@@ -18,6 +19,7 @@ from spinney.data.times import TIME_UNITS
 
 __all__ = [
     "TIME_UNITS",
+    "Association",
     "Attribute",
     "Cells",
     "Clause",
@@ -35,6 +37,7 @@ __all__ = [
     "Table",
     "Target",
     "Value",
+    "association_of",
     "coded_column",
     "columns_named",
     "cost_array",

@@ -70,8 +70,10 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Return what is declared of columns, which have names or are x0, x1, x2."""
         return Declarations()
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> TrainingSet:
-        """Return the rows to grow on by a recipe."""
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, recipes: Sequence[Recipe]
+    ) -> TrainingSet:
+        """Return the rows to grow on by a recipe, or several."""
         name = getattr(y, "name", None)
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
@@ -83,14 +85,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         weights = None
         if sample_weight is not None:
             weights = given_weights(sample_weight, table.n_rows)
-        from_zero = recipe.measure(numeric=target.is_numeric).from_zero
         return training_set(
             table,
             target,
             classes=codes,
             weights=weights,
             markers=self._declarations(named=True).missing,
-            from_zero=from_zero,
+            from_zero=any(recipe.counts_from_zero for recipe in recipes),
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:

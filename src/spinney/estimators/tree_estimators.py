@@ -44,7 +44,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         recipe = self._recipe()
-        training = self._rows(X, y, sample_weight, recipe)
+        training = self._rows(X, y, sample_weight, (recipe,))
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
 

@@ -1,7 +1,7 @@
 """What a fitted model is, for ``info``; what is installed."""
 
 from collections.abc import Collection
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20
+TREES_SHOWN = 10
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 
 
@@ -47,10 +48,11 @@ def cluster_facts(clusters: "Clusters") -> dict[str, Any]:
 
 def forest_facts(forest: "Forest") -> dict[str, Any]:
     """Return the facts of a forest."""
-    recipe, settings, target = forest.recipe, forest.settings, forest.schema.target
+    settings, target = forest.settings, forest.schema.target
     scale: Any = settings.class_weight
     if scale is not None and not isinstance(scale, str):
         scale = {value_text(target.classes[c]): weight for c, weight in scale.items()}
+    trees = _trees(forest)
     return {
         "target": target.name,
         "classes": list(target.classes),
@@ -59,16 +61,38 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
             "class_weight": scale,
             "shrinkage": forest.shrinkage,
         },
-        "recipe": _recipe(recipe),
+        **_recipes(forest),
         "size": {
             "trees": len(forest),
             "nodes": forest.n_nodes,
-            "leaves": sum(member.n_leaves for member in forest.members),
-            "height": max(int(member.depth.max()) for member in forest.members),
+            "leaves": sum(tree["leaves"] for tree in trees),
+            "height": max(tree["height"] for tree in trees),
         },
+        "typical": None if forest.typical is None else asdict(forest.typical),
+        "trees": trees,
         "grown_on": _origin(forest.fingerprint),
         "attributes": {a.name: a.kind for a in forest.schema.attributes},
     }
+
+
+def _recipes(forest: "Forest") -> dict[str, Any]:
+    """Return the recipe of all trees, or those that they take in turn."""
+    recipes = [_recipe(recipe) for recipe in forest.recipes]
+    return {"recipe": recipes[0]} if len(recipes) == 1 else {"recipes": recipes}
+
+
+def _trees(forest: "Forest") -> list[dict[str, Any]]:
+    """Return the recipe and the size of each tree, by its number."""
+    return [
+        {
+            "number": number,
+            "recipe": forest.recipe_of(number).name,
+            "nodes": len(member),
+            "leaves": member.n_leaves,
+            "height": int(member.depth.max()),
+        }
+        for number, member in enumerate(forest.members)
+    ]
 
 
 def _fields(settings: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
@@ -99,6 +123,7 @@ def tree_facts(model: "Model") -> dict[str, Any]:
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
         "recipe": _recipe(model.recipe),
+        **({} if model.member is None else {"member": asdict(model.member)}),
         "size": {
             "nodes": len(tree),
             "leaves": tree.n_leaves,
@@ -155,6 +180,10 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
             lines += _cost_lines(fact, remedy)
         elif name == "centroids":
             continue  # show has them
+        elif name == "recipes":
+            lines += _recipe_lines(fact)
+        elif name == "trees":
+            lines += _tree_lines(fact, remedy)
         elif isinstance(fact, dict):
             lines.append((name, ""))
             lines += [(f"  {key}", _text(value)) for key, value in fact.items()]
@@ -162,6 +191,31 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
             lines.append((name, _text(fact)))
     rows = [(shown(name), text) for name, text in lines]
     return "\n".join(aligned(rows, left=(0, 1), widest=WIDEST_NAME))
+
+
+def _recipe_lines(recipes: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the settings of recipes that trees take in turn, side by side."""
+    lines = [("recipes", "each tree takes one, in turn")]
+    for name in recipes[0]:
+        texts = [_text(recipe[name]) for recipe in recipes]
+        same = len(set(texts)) == 1
+        lines.append((f"  {name}", texts[0] if same else ", ".join(texts)))
+    return lines
+
+
+def _tree_lines(trees: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:
+    """Return a line for each of the first trees, by their numbers."""
+    lines = [("trees", "recipe and size, by number")]
+    lines += [
+        (
+            f"  {t['number']}",
+            f"{t['recipe']}, {t['leaves']} leaves, height {t['height']}",
+        )
+        for t in trees[:TREES_SHOWN]
+    ]
+    if len(trees) > TREES_SHOWN:
+        lines.append((f"  and {len(trees) - TREES_SHOWN} more", remedy))
+    return lines
 
 
 def _cost_lines(costs: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:

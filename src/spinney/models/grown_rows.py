@@ -56,7 +56,7 @@ def rows_at_node(
         schema.of_columns(), table, y=y, sample_weight=sample_weight
     )
     same, source = is_grown_on(model, training), training.source()
-    scale = class_scale(tree, training) if same and not tree.of_bag else None
+    scale = class_scale(tree, training) if same and model.member is None else None
     counted = counted_node(source, tree, model.recipe, number, class_weights=scale)
     if counted is None and node.n_rows:
         raise DataError(
@@ -72,7 +72,7 @@ def rows_at_node(
         for text, at in zip(names, (number, *node.children), strict=True)
     )
     here = node if counted is None else counted.node
-    remark = _remark(tree, node, here, same=same)
+    remark = _remark(model, node, here, same=same)
     return counted, GivenRows(len(positions), same, remark, rows)
 
 
@@ -93,16 +93,16 @@ def _numbers(
     )
 
 
-def _remark(tree: Tree, node: Node, here: Node, *, same: bool) -> str:
+def _remark(model: Model, node: Node, here: Node, *, same: bool) -> str:
     """Return what is not as it was when the tree was grown; empty if nothing is."""
     if np.allclose(node.weights, here.weights, rtol=CLOSE, atol=CLOSE):
         return ""
-    target = tree.schema.target
+    target = model.schema.target
     kept = f"{node.n_rows} rows of weight {weight_text(node.weight)}"
     if not target.is_numeric:
         pairs = zip(target.classes, node.weights.tolist(), strict=True)
         kept = ", ".join(f"{label} {weight_text(weight)}" for label, weight in pairs)
-    if tree.of_bag:
+    if model.member is not None:
         return f"a tree of a forest: its bag drew {kept} here"
     if same:
         return f"the model counts {kept} here, as branches were raised or rows smoothed"

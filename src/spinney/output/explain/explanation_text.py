@@ -199,13 +199,18 @@ def candidate_text(
             for value in candidate.values
             if value.branch == number
         ]
-    if candidate.missing:
+    lacking = []
+    if candidate.missing and not candidate.missing_weight:  # of a forest's tree
+        goes = candidate.missing_goes_to
+        lacking = [f"  rows that lack it are counted where they went: {goes}"]
+    elif candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
         total = weight_text(candidate.missing_weight)
         rows.append((goes, *counts_text(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
+        *lacking,
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in further),
@@ -266,7 +271,7 @@ def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[st
     left = candidate.gain - candidate.correction
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
-    if left < node.min_gain and not node.forest:
+    if left < node.min_gain and not (node.forest or node.member):
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
     if candidate.price:
         lines.append(

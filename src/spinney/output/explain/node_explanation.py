@@ -18,7 +18,7 @@ from spinney._support.text import shown
 from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.growth import Model, Tried
+from spinney.growth import Member, Model, Tried
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
@@ -147,7 +147,9 @@ class NodeExplanation:
     where errors have costs. ``surprise`` is −log₂ of the share of each class, whose
     average is the entropy; None, for infinite, of a class without rows. ``rivals``
     says whether the splits that lost are among the candidates, as far as is known.
-    ``given`` is about the rows that were given, if any were.
+    ``given`` is about the rows that were given, if any were. ``member`` says of which
+    tree of a forest the node is: such a tree keeps no rivals, and counts rows that lack
+    a value where they went.
     """
 
     node: int
@@ -176,6 +178,7 @@ class NodeExplanation:
     surprise: tuple[float | None, ...] = ()
     rivals: bool = True
     given: GivenRows | None = None
+    member: Member | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -231,9 +234,11 @@ def explain_node(
     taught = bool(recipe.forest) and counted is None
     able = set(compete(search, node.candidates, tree.schema))
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
-    if taught and node.chosen is not None:
+    member = model.member if counted is None else None
+    alone = taught or member is not None  # without rivals
+    if alone and node.chosen is not None:
         able = {node.chosen}
-    averaged = criterion.average and not taught
+    averaged = criterion.average and not alone
     average, in_average = average_gain(search, node.candidates, tree.schema)
     averaged = averaged and average < np.inf
     target = tree.schema.target
@@ -259,7 +264,14 @@ def explain_node(
         ),
         min_gain=_least_gain(model, search, counted),
         candidates=tuple(
-            candidate_lines(tree, node, candidate, search, competes=index in able)
+            candidate_lines(
+                tree,
+                node,
+                candidate,
+                search,
+                competes=index in able,
+                by_value=member is None,
+            )
             for index, candidate in enumerate(node.candidates)
         ),
         chosen=(
@@ -280,6 +292,7 @@ def explain_node(
         surprise=() if target.is_numeric else surprise_of(weighed.tolist()),
         rivals=counted is not None or _has_rivals(model, node),
         given=given,
+        member=member,
     )
 
 
@@ -290,7 +303,7 @@ def _has_rivals(model: Model, node: Node) -> bool:
     that compiled loops grew on; of others a lonely split had no rivals.
     """
     tree = model.tree
-    if model.recipe.forest or tree.of_bag:
+    if model.recipe.forest or model.member is not None:
         return False
     alone = len(node.candidates) == 1 < len(tree.schema.attributes)
     return not alone or model.fingerprint.n_rows < MANY_ROWS
@@ -336,8 +349,12 @@ def candidate_lines(
     search: Search,
     *,
     competes: bool,
+    by_value: bool = True,
 ) -> CandidateLines:
-    """Return the figures of a split of a node, and the lines behind them."""
+    """Return the figures of a split of a node, and the lines behind them.
+
+    ``by_value`` says that values are counted, and not branches alone.
+    """
     criterion, altered = search.criterion, search.altered
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
@@ -354,7 +371,7 @@ def candidate_lines(
         )
         for branch in range(split.n_branches)
     )
-    grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
+    several = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
     correction = _correction(candidate, criterion, altered)
     values = tuple(
@@ -362,7 +379,7 @@ def candidate_lines(
         for line, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
-        if grouped
+        if several and by_value
     )
     return CandidateLines(
         attribute=attribute.name,

@@ -46,6 +46,13 @@ def why(
             f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
             f"as they are its {criterion.merit_name} is {merit:.3f}"
         )
+    if model.member is not None and not recounted:
+        # How many were drawn is the forest's to know.
+        merit = node.candidate.merit
+        return (
+            f"{name}: {criterion.merit_name} {merit:.3f}, the greatest{among} of the "
+            "attributes drawn at this node"
+        )
     best = score(node.candidate, model.schema, paid)
     equal = _equal(model.tree, node, criterion, able, paid)
     if recounted and node.chosen not in equal:

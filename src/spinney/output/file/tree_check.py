@@ -279,8 +279,9 @@ def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
         require(possible(weights, target), what, owners)
         impossible = "candidate {} has an impossible count of rows"
         require(within(rows, 0, MOST_ROWS + 1), impossible, owners)
+        # The trees of a forest know the rows of a line, and not those of each class.
         lone = "candidate {} has weight without rows"
-        require((rows > 0) | (weights == 0), lone, owners)
+        require(rows.any(axis=1, keepdims=True) | (weights == 0), lone, owners)
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
     np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))
