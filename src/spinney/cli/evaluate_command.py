@@ -222,7 +222,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take."""
     names = ("folds", "repeats", "holdout", "weight", "encoding")
-    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     arguments = {name: options[name] for name in (*names, *kinds)}
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
