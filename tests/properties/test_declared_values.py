@@ -77,7 +77,7 @@ def grown(table: dict[str, list[Any]], recipe: str) -> tuple[Any, Any]:
     options = by_recipe(**RECIPES[recipe])
     if recipe == "m5":
         options["numeric"] = ["y"]
-    values = dict.fromkeys(("name", "other"), [*SEEN, *UNSEEN])
+    values = {name: [*SEEN, *UNSEEN] for name in ("name", "other")}
     return (
         spinney.grow(table, "y", **options, values=values),
         spinney.grow(table, "y", **options),

@@ -50,8 +50,9 @@ def to_text(
     for node, below, leaves in zip(
         map(tree.nodes.__getitem__, seen.tolist()), n_below, leaves_below, strict=True
     ):
-        below_it = () if numbers else tree.told_together(node)
-        together.update({each.number: below_it for each in below_it})
+        if not numbers and not below:
+            empty = tree.told_together(node)
+            together.update({each.number: empty for each in empty})
         shared = together.get(node.number, ())
         if shared and node.number != shared[-1].number:
             continue  # the last of them speaks for all
