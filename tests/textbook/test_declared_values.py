@@ -189,6 +189,7 @@ def test_values_without_rows_share_a_line_for_people_and_none_for_programs():
     ]
     svg = model.plot().svg
     assert "cloudy, foggy" in svg
+    assert "5 rows, 5 leaves, 2 of them without rows" in svg
     assert svg.count(">no rows: as its parent<") == 1
     dot = model.export("dot")
     assert dot.count("no rows: as its parent") == 1

@@ -128,6 +128,6 @@ def left_out(name: str, n_values: int) -> Text:
     return (
         f"column {name!r} is of a type with {n_values} values that no row has, which "
         "are left out; to keep them, declare them (",
-        Setting("values"),
+        Setting("values", ...),
         ")",
     )
