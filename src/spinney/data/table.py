@@ -66,7 +66,9 @@ class Column:
 
     @property
     def without_rows(self) -> tuple[Value, ...]:
-        """The levels that no cell has."""
+        """The levels that no cell has; a number has no levels."""
+        if not self.levels:
+            return ()
         counts = np.bincount(self.cells[~self.missing], minlength=len(self.levels))
         pairs = zip(self.levels, counts, strict=True)
         return tuple(level for level, count in pairs if not count)
