@@ -45,6 +45,7 @@ def grow(
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     source: str | None = None,
@@ -74,6 +75,9 @@ def grow(
     ordinal : mapping of str to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.
+    values : mapping of str to values
+        All that nominal columns may hold, whether a row does or not; or texts such as
+        ``"sky:sunny,rainy,cloudy"``. Categories of data frames say so by themselves.
     weight : str, optional
         The column of row weights.
     missing_values : sequence of str
@@ -123,7 +127,7 @@ def grow(
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
     declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation
+        nominal, ordinal, numeric, ignore, missing_values, notation, values
     )
     settings = our_names(settings)
     parameters = _tree_parameters()
@@ -158,6 +162,7 @@ def grow(
         "nominal": nominal,
         "ordinal": ordinal,
         "numeric": numeric,
+        "values": values,
         "missing_values": missing_values,
     }
     return _adopted(model, named, {**settings, **columns})
@@ -179,6 +184,7 @@ def grow_forest(
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     format: str | None = None,
@@ -193,8 +199,8 @@ def grow_forest(
 
     Parameters
     ----------
-    data, target, nominal, ordinal, numeric, ignore, weight, missing_values, format, \
-encoding, notation
+    data, target, nominal, ordinal, numeric, ignore, values, weight, missing_values, \
+format, encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
         How many trees.
@@ -234,7 +240,7 @@ encoding, notation
         },
         recipe_settings={n: settings.get(n) for n in RECIPE_PARAMETERS},
         declarations=declarations_of(
-            nominal, ordinal, numeric, ignore, missing_values, notation
+            nominal, ordinal, numeric, ignore, missing_values, notation, values
         ),
         weight=weight,
         format=format,

@@ -222,7 +222,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take, of the options that are there."""
     names = ("folds", "repeats", "holdout", "weight", "encoding")
-    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     arguments = {name: options[name] for name in (*names, *kinds) if name in options}
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]

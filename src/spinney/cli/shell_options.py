@@ -75,7 +75,7 @@ MOST_SHOWN = 20
 RARE = frozenset(
     {"format_", "encoding", "decimal", "thousands", "dates", "skip", "source"}
     | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
-    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal"}
+    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal", "values"}
 )
 ALL = "all options"
 
@@ -227,6 +227,11 @@ reading_options = all_of(
     _many("--numeric", "Take a column's values as numbers. Repeatable."),
     _many("--ignore", "Leave a column out. Repeatable."),
     _many(
+        "--values",
+        'All that a column may hold, rows or not: "sky:sunny,rainy,cloudy".',
+        metavar="COLUMN:ONE,OTHER",
+    ),
+    _many(
         "--missing",
         "A text that stands for a missing cell, such as ? or NA. Repeatable.",
         metavar="TEXT",
@@ -354,7 +359,7 @@ def declarations(options: Mapping[str, Any]) -> "Declarations":
     """Return what the options of :data:`reading_options` declare about columns."""
     from spinney.data import declarations_of
 
-    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     given = {kind: options[kind] for kind in kinds}
     return declarations_of(
         **given, missing_values=options["missing"], notation=notation_of(options)

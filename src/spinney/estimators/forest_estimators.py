@@ -193,7 +193,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
         Scikit-learn's words are taken too, as by :class:`TreeClassifier`.
-    nominal, ordinal, numeric, missing_values
+    nominal, ordinal, numeric, values, missing_values
         What is declared of columns; see :class:`TreeClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
@@ -280,9 +280,9 @@ class ForestRegressor(NumberTarget, ForestEstimator):
     ----------
     n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
-min_gain, pruning, nominal, ordinal, numeric, missing_values, bootstrap, replace, \
-max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, \
-verbose
+min_gain, pruning, nominal, ordinal, numeric, values, missing_values, bootstrap, \
+replace, max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, \
+warm_start, verbose
         As for :class:`ForestClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node; two thirds if not given.

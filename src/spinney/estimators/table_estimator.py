@@ -24,7 +24,7 @@ from spinney.sources.rows import TrainingSet, check_target, given_weights, train
 Estimator = TypeVar("Estimator", bound=Any)
 
 # The parameters that declare what columns are.
-DECLARED = ("nominal", "ordinal", "numeric", "missing_values")
+DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
@@ -225,6 +225,7 @@ class GrownEstimator(TableEstimator):
     nominal: Sequence[str | int] = ()
     ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
     numeric: Sequence[str | int] = ()
+    values: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
     missing_values: Sequence[str] = ()
     random_state: Any = None
     n_jobs: int | None = None
@@ -253,14 +254,16 @@ class GrownEstimator(TableEstimator):
             listed = isinstance(columns, Iterable) and not isinstance(columns, str)
             return [name_of(column) for column in columns] if listed else columns
 
-        ordinal: Any = self.ordinal
-        if isinstance(ordinal, Mapping):
-            ordinal = {name_of(column): levels for column, levels in ordinal.items()}
+        def levels_of(levels: Any) -> Any:
+            mapped = isinstance(levels, Mapping)
+            return {name_of(c): v for c, v in levels.items()} if mapped else levels
+
         return declarations_of(
             names_of(self.nominal),
-            ordinal,
+            levels_of(self.ordinal),
             names_of(self.numeric),
             missing_values=self.missing_values,
+            values=levels_of(self.values),
         )
 
     def set_params(self, **params: Any) -> Self:

@@ -181,6 +181,9 @@ confidence, probability, linear_terms : optional
     ordinal : mapping of columns to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.
+    values : mapping of columns to values
+        All that nominal columns may hold, whether a row does or not; or texts such as
+        ``"sky:sunny,rainy,cloudy"``. Categories of data frames say so by themselves.
     missing_values : sequence of str
         Texts, or numbers as text, that stand for a missing cell, such as ``"?"``.
     class_weight : dict or "balanced", optional
@@ -270,7 +273,7 @@ leaves, linear_terms : optional
         further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
         no effect is refused by ``fit``. Scikit-learn's words are taken too:
         ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
-    ccp_alpha, validation_share, nominal, ordinal, numeric, missing_values, \
+    ccp_alpha, validation_share, nominal, ordinal, numeric, values, missing_values, \
 test_costs, ties, force, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 

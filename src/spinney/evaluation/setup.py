@@ -53,7 +53,8 @@ def setup_of(
     seed = seed_of(settings.pop("random_state", None), 0)
     scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
     declarations = declarations_of(
-        **given("nominal", "ordinal", "numeric", "ignore", "missing_values", "notation")
+        **given("nominal", "ordinal", "numeric", "ignore", "values"),
+        **given("missing_values", "notation"),
     )
     reading = given("weight", "format", "encoding")
     refuse_seed(settings)

@@ -40,6 +40,7 @@ def evaluate(
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     format: str | None = None,
@@ -78,8 +79,8 @@ def evaluate(
     random_state : int, RandomState or Generator, optional
         What the parts are drawn by; 0 if not given. What recipes draw is
         theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
-    nominal, ordinal, numeric, ignore, weight, missing_values, format, encoding, \
-notation
+    nominal, ordinal, numeric, ignore, values, weight, missing_values, format, \
+encoding, notation
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
         ``cost_matrix[label][true]``, to report the mean cost of a row. It does not
@@ -122,6 +123,7 @@ notation
         "ordinal": ordinal,
         "numeric": numeric,
         "ignore": ignore,
+        "values": values,
         "weight": weight,
         "missing_values": missing_values,
         "format": format,

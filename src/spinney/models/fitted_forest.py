@@ -335,7 +335,7 @@ def forest_from(
     from spinney.sources.rows import check_roles, rows_in_memory
 
     check_progress(progress)
-    check_roles(target, weight, declarations.ignore)
+    check_roles(target, weight, declarations)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     given = {name: value for name, value in settings.items() if value is not None}
     recipes = recipes_of(recipe, changes)

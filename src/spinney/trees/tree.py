@@ -28,6 +28,7 @@ from spinney.trees.split import (
     counts_by_branch,
     describe,
     possible_codes,
+    values_text,
 )
 
 if TYPE_CHECKING:
@@ -373,14 +374,55 @@ class Tree:
             steps.append(self.nodes[parent])
         return tuple(reversed(steps))
 
-    def condition(self, node: Node, *, ascii_only: bool = False) -> str:
-        """Return how the branch that leads to a node reads; empty for the root."""
+    def told_together(self, parent: Node) -> tuple[Node, ...]:
+        """Return the leaves below a node that no row came to, where they say the same.
+
+        There are none where fewer than two values have no row at the node. A person
+        reads one line of all of them, and a program a leaf for each.
+        """
+        split = parent.split
+        if not isinstance(split, Groups) or split.n_branches == 2:
+            return ()
+        empty = [
+            node
+            for node in self.children(parent)
+            if node.is_leaf and not node.n_rows and node.model is None
+            if split.groups[node.branch] and split.missing != node.branch
+        ]
+        says = [node.distribution for node in empty]
+        alike = all(np.array_equal(each, says[0]) for each in says)
+        return tuple(empty) if len(empty) > 1 and alike else ()
+
+    def condition(
+        self, node: Node, *, ascii_only: bool = False, together: Sequence[Node] = ()
+    ) -> str:
+        """Return how the branch that leads to a node reads; empty for the root.
+
+        If the node is one of several leaves that are told ``together``, how all read.
+        """
         if node.parent is None:
             return ""
         parent = self.nodes[node.parent]
+        if node.number in {each.number for each in together}:
+            assert parent.split is not None
+            attribute = self.schema.attributes[parent.split.attribute]
+            values = [attribute.values[code] for code in self.codes_of(together)]
+            name = attribute.text(ascii_only=ascii_only)
+            return values_text(name, values, ascii_only=ascii_only)
         return self.branch_text(
             parent, parent.candidate, node.branch, ascii_only=ascii_only
         )
+
+    def codes_of(self, siblings: Sequence[Node]) -> list[int]:
+        """Return the values by which branches of one node read, all together."""
+        assert siblings[0].parent is not None
+        parent = self.nodes[siblings[0].parent]
+        assert parent.route is not None
+        split = parent.route.described
+        assert isinstance(split, Groups)
+        coming = self.codes_at(parent, split) or ()
+        codes = (split.read_codes(node.branch, coming)[0] for node in siblings)
+        return sorted(code for group in codes for code in group)
 
     def branch_text(
         self, node: Node, candidate: Candidate, branch: int, *, ascii_only: bool = False

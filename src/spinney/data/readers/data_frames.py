@@ -17,6 +17,7 @@ from spinney.data.cells import (
     table_of,
 )
 from spinney.data.declarations import Declarations, check_names
+from spinney.data.declared_values import with_values_of_types
 from spinney.data.duckdb.columns import load, plan, translated_errors
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
@@ -32,7 +33,8 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         columns = dict(zip(names, frame.iter_columns(), strict=True))
-        return table_of(columns, len(frame), declarations, column=_column)
+        table = table_of(columns, len(frame), declarations, column=_column)
+        return _with_categories(table, columns, declarations)
     except NarwhalsError as error:
         reason = " ".join(str(error).split())
         msg = f"the data frame cannot be read ({reason}): pass pandas, Polars or Arrow"
@@ -79,6 +81,21 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
     return column_from_values(name, cells, declarations)
 
 
+def _with_categories(
+    table: Table, columns: "dict[str, nw.Series[Any]]", declarations: Declarations
+) -> Table:
+    """Return a table whose nominal columns have the categories of their types."""
+    named: dict[str, list[Any]] = {}
+    for column in table.columns:
+        if column.kind == "nominal":
+            values, families = plain_values(
+                column.name, _categories(columns[column.name])
+            )
+            if families <= {"text", "number", "boolean"}:
+                named[column.name] = [value for value in values if value is not None]
+    return with_values_of_types(table, named, declarations)
+
+
 def _too_large(series: "nw.Series[Any]") -> bool:
     """Tell whether there are integers that Arrow refuses to make float64."""
     if not series.dtype.is_integer() or not series.count():
@@ -95,12 +112,21 @@ def _numbers(series: "nw.Series[Any]") -> NDArray[np.float64]:
 def _category_order(series: "nw.Series[Any]") -> list[Any]:
     """Return the categories of an ordered categorical of pandas or Arrow."""
     native = series.to_native()
-    arrow_type = getattr(native, "type", None)
-    if getattr(arrow_type, "ordered", False):
+    kind = getattr(native, "type", None) or getattr(native, "dtype", None)
+    return _categories(series) if getattr(kind, "ordered", False) else []
+
+
+def _categories(series: "nw.Series[Any]") -> list[Any]:
+    """Return the categories that the type of a column declares, none if it does not.
+
+    Categoricals of Polars do not: they have those of other columns, too.
+    """
+    native = series.to_native()
+    if hasattr(getattr(native, "type", None), "index_type"):  # Arrow's dictionaries
         return list(native.combine_chunks().dictionary.to_pylist())
-    if getattr(getattr(native, "dtype", None), "ordered", False):
-        return list(native.dtype.categories)
-    return []
+    if series.dtype == nw.Categorical and series.implementation.is_polars():
+        return []
+    return list(getattr(getattr(native, "dtype", None), "categories", ()))
 
 
 def is_frame(data: Any) -> bool:

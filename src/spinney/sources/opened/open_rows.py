@@ -93,7 +93,7 @@ def open_source(
     moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
     columns in memory stay that only tell rows apart.
     """
-    check_roles(target, weight, declarations.ignore)
+    check_roles(target, weight, declarations)
     reading: dict[str, Any] = {
         "declarations": declarations,
         "format": format,

@@ -1,7 +1,7 @@
 """Training rows: from a table with its target, from X and y, or given back."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -224,9 +224,9 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
 
 
 def attribute_of(column: Column) -> Attribute:
-    """Return the attribute of a column, with the levels that occur."""
+    """Return the attribute of a column, with the levels that occur or are declared."""
     levels = column.levels
-    if column.kind == "nominal":
+    if column.kind == "nominal" and not column.declared:
         present = np.unique(column.cells[column.cells >= 0])
         levels = tuple(levels[int(code)] for code in present)
     check_texts(column.name, levels)
@@ -269,14 +269,23 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
             raise DataError(msg) from None
 
 
-def check_roles(target: object, weight: object, ignored: Collection[str] = ()) -> None:
+def check_roles(
+    target: object, weight: object, declared: Declarations | None = None
+) -> None:
     """Refuse names that are none, or one column in two parts."""
+    declared = declared or Declarations()
     if not isinstance(target, str) or not target:
         raise DataError(Setting("target", target), " must be the name of a column")
     for part, name in (("target", target), ("weight", weight)):
-        if name in ignored:
+        if name in declared.ignore:
             msg = f"{part} {name!r} is ignored too: ignore it no more, or name another"
             raise DataError(msg)
+        if name in declared.values:
+            raise DataError(
+                Setting("values"),
+                f": {name!r} is the {part}, and what it may hold are the classes or "
+                "numbers that rows have: leave it out",
+            )
     if weight is not None and not isinstance(weight, str):
         raise DataError(
             Setting("weight", weight), " must be the name of a column, or None"

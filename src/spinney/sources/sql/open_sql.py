@@ -70,7 +70,9 @@ def source_in_duckdb(
 
 def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
     nominal = [
-        index for index, a in enumerate(schema.attributes) if a.kind == "nominal"
+        index
+        for index, a in enumerate(schema.attributes)
+        if a.kind == "nominal" and not rows.attributes[index].levels
     ]
     known = count_known(engine, rows, nominal)
     for index, n_cells in zip(nominal, known, strict=True):
