@@ -46,10 +46,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "leaves": {"max_leaves": 4},
     "missing": {},
     "weights": {"weight": "w"},
+    "question": {"force": {(): "x > 0.2"}},
 }
 # What no loops grow: merged groups; costs where there is a branch per value, or where
-# surrogates send rows; missing cells and names of M5's.
+# surrogates send rows; missing cells and names of M5's; what a user has written.
 NOT_BY_LOOPS = {("chaid", setting) for setting in SETTINGS} | {
+    *((recipe, "question") for recipe in RECIPES),
     ("id3", "cost matrix"),
     ("c4.5", "cost matrix"),
     ("m5", "missing"),

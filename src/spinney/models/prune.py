@@ -27,7 +27,7 @@ from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet, known_rows, row_weights, rows_of
-from spinney.trees import Tree
+from spinney.trees import Groups, Question, Threshold, Tree
 from spinney.trees.predict import flatten
 
 Reader = Callable[..., Table]
@@ -255,12 +255,17 @@ def growth_on(
     return FoldGrowth(CopiedRows(rows), recipe, options)
 
 
-def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:
+def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | Question]:
     """Return the splits of a tree that a user forced, by path."""
-    paths: dict[tuple[str, ...], str] = {}
+    paths: dict[tuple[str, ...], str | Question] = {}
     for node in tree:
         if node.forced and not node.is_leaf:
             above = tree.path(node.number)[1:]
-            name = tree.schema.attributes[node.candidate.attribute].name
-            paths[tuple(tree.condition(step) for step in above)] = name
+            split = node.candidate.split
+            asked: str | Question = tree.schema.attributes[split.attribute].name
+            if node.candidate.given:
+                cut = split.threshold if isinstance(split, Threshold) else None
+                codes = split.groups[0] if isinstance(split, Groups) else ()
+                asked = Question(split.attribute, cut, codes)
+            paths[tuple(tree.condition(step) for step in above)] = asked
     return paths

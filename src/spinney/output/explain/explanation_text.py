@@ -175,6 +175,8 @@ def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list
             f"split information {candidate.split_information:.3f}, "
             f"gain ratio {_ratio(candidate):.3f}"
         )
+    if candidate.given:
+        return [*lines, "written by the user, and not sought"]
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
     if left < node.min_gain and not node.forest:

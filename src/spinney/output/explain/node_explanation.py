@@ -17,7 +17,7 @@ from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
 from spinney.growth import Model, Tried
 from spinney.output.explain.explanation_text import node_text
-from spinney.output.explain.why_chosen import paid_above, why
+from spinney.output.explain.why_chosen import least_gain, paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
 from spinney.trees import (
     Candidate,
@@ -62,7 +62,9 @@ class CandidateLines:
     """One attribute's best split, with every figure of its merit.
 
     ``correction`` is what the gain of a threshold pays for having been chosen among
-    others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it.
+    others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it. A
+    split that a user has written is ``given``. ``bound`` is a gain that no subset
+    exceeds, where a better one than this may exist.
     """
 
     attribute: str
@@ -85,6 +87,8 @@ class CandidateLines:
     threshold: float | None
     p_value: float | None = None
     price: float = 0.0
+    given: bool = False
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +163,15 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     recipe, numeric = model.recipe, tree.schema.target.is_numeric
     search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
     criterion = search.criterion
-    able = set(compete(search, node.candidates, tree.schema))
+    sought = [at for at, each in enumerate(node.candidates) if not each.given]
+    rivals = [node.candidates[at] for at in sought]
+    able = {sought[at] for at in compete(search, rivals, tree.schema)}
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
     if recipe.forest and node.chosen is not None:
         able = {node.chosen}
     altered = _altered(tree)
     averaged = criterion.average and not recipe.forest
-    average, counted = average_gain(search, node.candidates, tree.schema)
+    average, counted = average_gain(search, rivals, tree.schema)
     averaged = averaged and average < np.inf
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
@@ -188,10 +194,10 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         altered=None if altered is None else tuple(altered.tolist()),
         average_gain=average if averaged else None,
         in_average=tuple(
-            tree.schema.attributes[node.candidates[index].attribute].name
+            tree.schema.attributes[rivals[index].attribute].name
             for index in (counted if averaged else ())
         ),
-        min_gain=_least_gain(model, criterion),
+        min_gain=least_gain(model, criterion),
         candidates=tuple(
             _candidate_lines(
                 tree,
@@ -302,6 +308,8 @@ def _candidate_lines(
         price=price(candidate, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
+        given=candidate.given,
+        bound=candidate.bound,
         threshold=_threshold(split),
     )
 
@@ -312,14 +320,6 @@ def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float
         return 0.0
     gain = float(criterion.gain(candidate.branches.scaled(_altered(tree))))
     return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
-
-
-def _least_gain(model: Model, criterion: Criterion) -> float:
-    """Return the least gain in the unit of the gains."""
-    tree, recipe = model.tree, model.recipe
-    if tree.schema.target.is_numeric:
-        recipe = recipe.in_unit(criterion.gain_unit(tree.root.weights))
-    return recipe.min_gain
 
 
 def _impurity(criterion: Criterion, weights: Floats) -> float | None:
