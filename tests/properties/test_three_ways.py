@@ -47,11 +47,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "missing": {},
     "weights": {"weight": "w"},
     "question": {"force": {(): "x > 0.2"}},
+    "reuse": {"reuse": False},
 }
 # What no loops grow: merged groups; costs where there is a branch per value, or where
-# surrogates send rows; missing cells and names of M5's; what a user has written.
+# surrogates send rows; missing cells and names of M5's; what a user has written;
+# attributes that are asked about once, in two branches.
 NOT_BY_LOOPS = {("chaid", setting) for setting in SETTINGS} | {
     *((recipe, "question") for recipe in RECIPES),
+    *((recipe, "reuse") for recipe in RECIPES if recipe not in ("id3", "c4.5")),
     ("id3", "cost matrix"),
     ("c4.5", "cost matrix"),
     ("m5", "missing"),

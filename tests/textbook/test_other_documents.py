@@ -6,6 +6,7 @@ from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
 from spinney.cluster import explain_k_means
+from spinney.trees import Reason
 from spinney.trees.costs import expected_costs, labels_of
 from spinney.trees.criteria import (
     entropy,
@@ -258,6 +259,25 @@ def test_003_fruit_cut_at_6_5_and_at_7_5():
     assert [round(b.impurity, 2) for b in by_width.branches] == [0.44, 0.5]
     ratios = [root(q, "c4.5")[1].gain_ratio for q in ("width > 6.5", "height > 7.5")]
     assert [round(ratio, 2) for ratio in ratios] == [0.02, 0.43]
+
+
+def test_003_a_feature_that_was_asked_about_is_removed():
+    # Step 5 of 003; 000 lets a number be asked about again.
+    def deepest(**settings):
+        recipe = spinney.Recipe.named("id3").changed(**settings)
+        tree = spinney.grow(path_of("iris"), "class", recipe=recipe).tree
+        names = [
+            [step.candidate.attribute for step in tree.path(node.number)[:-1]]
+            for node in tree
+            if node.is_leaf
+        ]
+        reasons = {node.reason for node in tree if node.is_leaf}
+        return max(len(path) - len(set(path)) for path in names), reasons
+
+    assert deepest()[0] > 0
+    again, reasons = deepest(reuse=False)
+    assert again == 0
+    assert Reason.EXHAUSTED in reasons
 
 
 def test_003_fruit_tree_with_both_cuts_by_hand():

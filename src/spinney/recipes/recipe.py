@@ -185,6 +185,10 @@ class Recipe:
         and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
+    reuse : bool
+        Whether an attribute may be asked about again below a node that has asked about
+        it: numbers at another cut, subsets of values. A branch a value leaves nothing
+        to ask in any case.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
@@ -237,6 +241,7 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
+    reuse: bool = True
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -300,7 +305,7 @@ class Recipe:
             raise refusal(
                 Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
             )
-        for name in ("exhaustive", "mdl_correction", "raising"):
+        for name in ("exhaustive", "mdl_correction", "raising", "reuse"):
             check_choice(name, getattr(self, name))
         _refuse_methods_of_grown_models(self.pruning)
         for name, known in CHOICES.items():

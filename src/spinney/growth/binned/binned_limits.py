@@ -41,6 +41,7 @@ SETTINGS = {
     "thresholds": "midpoint",
     "linear_terms": 0,
     "construct": 0,
+    "reuse": True,
 }
 
 

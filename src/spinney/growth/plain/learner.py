@@ -338,7 +338,9 @@ class _Learner:
         """Return the children of a node, which have these counts."""
         split = node.winner.split
         attributes = node.attributes
-        if self.recipe.grouping == "multiway" and is_multiway(split):
+        if not self.recipe.reuse:
+            attributes = self.without(attributes, split.attribute)
+        elif self.recipe.grouping == "multiway" and is_multiway(split):
             attributes = tuple(i for i in attributes if i != split.attribute)
         children = [
             Growing(
@@ -355,6 +357,11 @@ class _Learner:
         ]
         self.n_nodes += len(children)
         return children
+
+    def without(self, attributes: tuple[int, ...], asked: int) -> tuple[int, ...]:
+        """Return the attributes that are made of other columns than that asked about."""
+        columns = set(self.schema.behind([asked]))
+        return tuple(i for i in attributes if columns.isdisjoint(self.schema.behind([i])))
 
     def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
         """Return how the path to a child reads, if anybody asked for a path."""
