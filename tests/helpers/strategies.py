@@ -156,7 +156,7 @@ def tables(
 def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
     """Draw a recipe; without limits, all of them are at their free values."""
     criterion = draw(st.sampled_from(OF_CLASSES))
-    missing = draw(st.sampled_from(sorted(set(POLICIES) - {"mean"})))
+    missing = draw(st.sampled_from(sorted(set(POLICIES) - {"mean", "drop"})))
     two_branches = CRITERIA[criterion].binary or missing == "surrogate"
     recipe = Recipe(
         "drawn",

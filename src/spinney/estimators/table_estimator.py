@@ -91,6 +91,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             weights=weights,
             markers=self._declarations(named=True).missing,
             from_zero=from_zero,
+            complete=recipe.drops_rows,
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:

@@ -258,7 +258,12 @@ def forest_from(
         data, declarations=declarations, format=format, encoding=encoding
     )
     training = rows_in_memory(
-        table, target, weight, declarations, from_zero=named.counts_from_zero
+        table,
+        target,
+        weight,
+        declarations,
+        from_zero=named.counts_from_zero,
+        complete=named.drops_rows,
     )
     training = forests.with_ordered_categories(training, named)
     if training.schema.target.is_numeric:

@@ -26,7 +26,13 @@ from spinney.growth.prune import (
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import TrainingSet, known_rows, row_weights, rows_of
+from spinney.sources.rows import (
+    TrainingSet,
+    known_rows,
+    row_weights,
+    rows_of,
+    without_incomplete,
+)
 from spinney.trees import Groups, Question, Threshold, Tree
 from spinney.trees.predict import flatten
 
@@ -212,6 +218,8 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     origin = model.fingerprint
     weights = None if weight is None else row_weights(data[weight])
     rows = rows_of(model.schema.of_columns(), data, sample_weight=weights)
+    if model.recipe.drops_rows:
+        rows = without_incomplete(rows)
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
     if len(rows.classes) != origin.n_rows or not same_weight:
         raise DataError(

@@ -77,7 +77,7 @@ class Recipe:
         attributes get a threshold; to be merged, numbers are put into 10 buckets of
         equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch", "mean", \
-"surrogate"}
+"surrogate", "drop"}
         What a missing value means; see :mod:`spinney.search.missing_values`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
 "poisson"} or function
@@ -324,6 +324,11 @@ class Recipe:
         if self.buckets is None and self.grouping == "merge":
             return "equal-frequency"
         return self.buckets
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether rows that lack a cell are left out before growing."""
+        return self.missing == "drop"
 
     @property
     def counts_from_zero(self) -> bool:

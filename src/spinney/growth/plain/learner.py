@@ -359,9 +359,10 @@ class _Learner:
         return children
 
     def without(self, attributes: tuple[int, ...], asked: int) -> tuple[int, ...]:
-        """Return the attributes that are made of other columns than that asked about."""
-        columns = set(self.schema.behind([asked]))
-        return tuple(i for i in attributes if columns.isdisjoint(self.schema.behind([i])))
+        """Return the attributes that share no column with one that was asked about."""
+        behind = self.schema.behind
+        columns = set(behind([asked]))
+        return tuple(i for i in attributes if columns.isdisjoint(behind([i])))
 
     def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
         """Return how the path to a child reads, if anybody asked for a path."""

@@ -17,6 +17,7 @@ from spinney.sources.rows.training_rows import (
     rows_in_memory,
     rows_of,
     training_set,
+    without_incomplete,
 )
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "rows_in_memory",
     "rows_of",
     "training_set",
+    "without_incomplete",
 ]

@@ -1,7 +1,7 @@
 """Training rows: from a table with its target, from X and y, or given back."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from spinney.data import (
     without_identifiers,
 )
 from spinney.data.readers import read_table
-from spinney.errors import DataError, Setting, Text, warn
+from spinney.errors import DataError, Setting, Text, note, phrase, warn
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
@@ -106,16 +106,21 @@ def training_set(
     weights: Floats | None = None,
     markers: tuple[str, ...] = (),
     from_zero: bool = False,
+    complete: bool = False,
 ) -> TrainingSet:
     """Code a table of attributes; rows without weight or class are left out.
 
     Rows of weight 0 leave no trace: a category that only they have is unknown.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``complete`` leaves out rows that lack a cell.
     """
     numeric = target.is_numeric
     kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
         kept &= weights > 0
+    if complete and kept.any():
+        own = None if weights is None else weights[kept]
+        kept[kept] = complete_rows(table.take(kept), own)
     if not kept.all():
         table = table.take(kept)
         classes = np.asarray(classes)[kept]
@@ -141,6 +146,49 @@ def training_set(
     schema = Schema(attributes, target, markers, table.notation)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
     return TrainingSet(schema, tuple(cells), codes, weights)
+
+
+def complete_rows(attributes: Table, weights: Floats | None) -> NDArray[np.bool_]:
+    """Return which rows lack no cell; note how many do, and refuse if all of them."""
+    kept = np.ones(attributes.n_rows, dtype=bool)
+    lacking = {}
+    for column in attributes.columns:
+        kept &= ~column.missing
+        lacking[column.name] = int(column.missing.sum())
+    n_rows, n_left = len(kept), int(kept.sum())
+    weight = 0.0 if weights is None else float(weights[~kept].sum())
+    note_incomplete(n_rows - n_left, n_rows, lacking, weight=weight)
+    return kept
+
+
+def note_incomplete(
+    n_dropped: int, n_rows: int, lacking: Mapping[str, int], *, weight: float = 0.0
+) -> None:
+    """Tell how many rows are left out as they lack a cell; refuse if all of them.
+
+    ``lacking`` is how many cells of each column do, and ``weight`` what the rows weigh,
+    where they have weights.
+    """
+    if not n_dropped:
+        return
+    name, most = max(lacking.items(), key=lambda each: each[1])
+    worst = f"column {shown(name)!r} lacks most, {most}"
+    if n_dropped == n_rows:
+        raise DataError(
+            Setting("missing", "drop"),
+            f" leaves no row: every one of {n_rows} lacks a cell; {worst}",
+            remedy=phrase(
+                "ignore such columns ({}), or take another way, such as {}",
+                Setting("ignore", [name]),
+                Setting("missing", "fractional"),
+            ),
+        )
+    weighs = f", of weight {weight:g}," if weight else ""
+    lack = "lacks a cell and is" if n_dropped == 1 else "lack a cell and are"
+    note(
+        Setting("missing", "drop"),
+        f": {n_dropped} of {n_rows} rows{weighs} {lack} left out; {worst}",
+    )
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
@@ -467,18 +515,24 @@ def rows_in_memory(
     *,
     from_zero: bool,
     identifiers: bool = True,
+    complete: bool = False,
 ) -> TrainingSet:
     """Return the rows of a table that holds its target, ready to grow on.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``identifiers`` says whether columns stay that only tell rows apart.
+    ``identifiers`` says whether columns stay that only tell rows apart, ``complete``
+    that rows which lack a cell are left out.
     """
     # Before the classes are found: one that only weightless rows have is none.
     table, weights = known_rows(table, target, weight)
-    classes, codes = as_target(table[target], numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     if not identifiers:
         attributes = without_identifiers(attributes, declared)
+    if complete and table.n_rows:
+        kept = complete_rows(attributes, weights)
+        table, attributes = table.take(kept), attributes.take(kept)
+        weights = None if weights is None else weights[kept]
+    classes, codes = as_target(table[target], numeric=target in declared.numeric)
     for warning in table_warnings(attributes, declared):
         warn(*warning.args, remedy=warning.remedy)
     return training_set(
@@ -527,3 +581,11 @@ def rows_of(
         classes[kept].astype(np.float64 if numeric else np.int64),
         None if sample_weight is None else weights[kept],
     )
+
+
+def without_incomplete(training: TrainingSet) -> TrainingSet:
+    """Return the rows that lack no cell; what was left out in training has no code."""
+    kept = np.ones(len(training.classes), dtype=bool)
+    for cells in training.columns:
+        kept &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
+    return training.taken(kept)
