@@ -187,9 +187,10 @@ def test_duckdb_parts_many_values_alike(criterion):
 
 
 def test_room_grows_with_the_rows_and_not_without_end():
-    assert room_for(199, 3) == 0
-    assert room_for(200, 3) == 4
-    assert room_for(10**9, 60) == 256
+    assert room_for(199, 3, 0.01) == 0
+    assert room_for(200, 3, 0.01) == 4
+    assert room_for(20, 3, 1.0) == 64
+    assert room_for(10**9, 60, 1.0) == 256
 
 
 @pytest.mark.parametrize("criterion", ["variance_root", "sdr"])

@@ -333,7 +333,9 @@ def _ways(search: Search, part: _Part, least: Floats) -> Ways:
         impurity, altered = search.criterion.impurity, search.altered
         own = stack.sizes if altered is None else (stack.weights / altered).sum(axis=1)
         assert impurity is not None
-        ways = searched_subsets(stack, impurity, own=own, least=least)
+        ways = searched_subsets(
+            stack, impurity, own=own, least=least, total=search.total
+        )
     elif form == Form.PREFIX:
         ways = best_prefixes(stack, free=_is_free(search, stack))
     elif form == Form.MULTIWAY:

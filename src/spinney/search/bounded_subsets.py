@@ -17,9 +17,9 @@ Values are decided one by one, those first that divide the rows best by themselv
 each step the partial subsets are dropped that cannot beat the best whole one so far,
 which at first is that of the order along the main direction of the class shares. If
 more are left than there is room for, the cheapest stay, and the least cost among those
-that go bounds what was lost. How much room there is depends on the rows and classes of
-the node alone, and no clock is asked: the same rows give the same subset. (Branch and
-bound; for the order see Coppersmith, Hong and Hosking 1999.)
+that go bounds what was lost. How much room there is depends on rows and classes alone,
+and no clock is asked: the same rows give the same subset. (Branch and bound; for the
+order see Coppersmith, Hong and Hosking 1999.)
 """
 
 from dataclasses import dataclass
@@ -34,6 +34,9 @@ from spinney.trees.criteria import Impurity
 
 # Rows of a node, for each class beyond two, that make room for one more partial subset.
 ROWS_EACH = 50
+# What the root has in any case, and nodes below by their share of its weight: then a
+# level of nodes has no more than the root.
+AT_ROOT = 64
 NARROWEST, WIDEST = 4, 256
 
 Mask = NDArray[np.bool_]
@@ -58,13 +61,16 @@ class Subset:
     bound: float
 
 
-def room_for(n_rows: int, n_classes: int) -> int:
+def room_for(n_rows: int, n_classes: int, share: float) -> int:
     """Return how many partial subsets are kept of a node of so many rows and classes.
 
-    >>> [room_for(n, 3) for n in (40, 5_000, 1_000_000)], room_for(5_000, 7)
-    ([0, 100, 256], 20)
+    ``share`` is that of the node in the weight of all rows.
+
+    >>> [room_for(n, 3, 0.01) for n in (40, 5_000, 1_000_000)], room_for(5_000, 7, 0.5)
+    ([0, 100, 256], 32)
     """
-    room = n_rows // (ROWS_EACH * max(1, n_classes - 2))
+    by_rows = n_rows // (ROWS_EACH * max(1, n_classes - 2))
+    room = max(by_rows, int(AT_ROOT * share + 1e-6))
     return min(WIDEST, room) if room >= NARROWEST else 0
 
 

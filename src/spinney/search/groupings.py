@@ -323,16 +323,24 @@ def best_prefixes(stack: TableStack, *, free: NDArray[np.bool_]) -> Ways:
 
 
 def searched_subsets(
-    stack: TableStack, impurity: Impurity, *, own: Floats, least: Floats
+    stack: TableStack,
+    impurity: Impurity,
+    *,
+    own: Floats,
+    least: Floats,
+    total: float,
 ) -> Ways:
     """Return the best two subsets that branch and bound finds of each table.
 
-    ``own`` is the weight of each line, and ``least`` that of a side.
+    ``own`` is the weight of each line, ``least`` that of a side, and ``total`` that of
+    all rows of the tree, if it is known.
     """
     branch = np.zeros(len(stack.values), dtype=np.int64)
     short_of = np.full(len(stack), np.nan)
     n_rows = sums_over(stack.total_rows, -1)
     n_classes = sums_over((stack.total_rows > 0).astype(np.int64), -1)
+    weight = np.bincount(stack.owner, own, minlength=len(stack))
+    shares = np.minimum(weight / total, 1.0) if total > 0 else np.ones(len(stack))
     for table in range(len(stack)):
         lines = slice(stack.start[table], stack.start[table + 1])
         found = best_subset(
@@ -340,7 +348,9 @@ def searched_subsets(
             impurity,
             own=own[lines],
             least=float(least[table]),
-            room=room_for(int(n_rows[table]), int(n_classes[table])),
+            room=room_for(
+                int(n_rows[table]), int(n_classes[table]), float(shares[table])
+            ),
         )
         if found is not None:
             branch[lines] = ~found.left

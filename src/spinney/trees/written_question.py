@@ -100,19 +100,18 @@ def read_question(text: Any, schema: "Schema", parameter: str) -> "int | Questio
     attribute = schema.attributes[index]
     if attribute.kind == "numeric":
         return _cut(index, attribute, sign, values, parameter)
-    codes = _codes_of(attribute, values, parameter)
-    if sign in _LISTED:
-        if sign in ("!=", "not in"):
-            codes = tuple(
-                code for code in range(len(attribute.values)) if code not in codes
-            )
-        return Question(index, codes=codes)
-    if attribute.kind == "nominal":
+    if attribute.kind == "nominal" and sign in _IN_ORDER:
         raise _refused(
             parameter,
             f"{shown(attribute.name)!r} is nominal, and its values have no order",
             "list some of them, as in {value, value}, or declare it ordinal",
         )
+    codes = _codes_of(attribute, values, parameter)
+    if sign in ("!=", "not in"):
+        every = range(len(attribute.values))
+        return Question(index, codes=tuple(c for c in every if c not in codes))
+    if sign in _LISTED:
+        return Question(index, codes=codes)
     return Question(index, codes[0] + (0.5 if sign in ("<=", ">") else -0.5))
 
 
