@@ -43,7 +43,8 @@ def stump(rows: Rows, recipe: Recipe, **options: object) -> Tree:
 @settings(max_examples=examples(60), deadline=None)
 def test_what_is_written_as_it_was_found_is_what_was_found(rows, recipe, data):
     # No correction and no limit on cuts: these belong to the search.
-    recipe = replace(recipe, mdl_correction=False, min_cut_share=0.0)
+    missing = data.draw(st.sampled_from((recipe.missing, recipe.missing, "mean")))
+    recipe = replace(recipe, mdl_correction=False, min_cut_share=0.0, missing=missing)
     root = stump(rows, recipe).root
     asked = [
         each
@@ -135,6 +136,18 @@ def test_limits_and_buckets_are_kept():
         spinney.grow(
             TABLE, "y", recipe="id3", buckets="equal-width", force={(): "width > 7"}
         )
+
+
+@pytest.mark.parametrize(("typical", "branch"), [(9.0, 1), (3.0, 0)])
+def test_a_missing_value_is_the_mean_of_all_rows_where_the_policy_says_so(
+    typical, branch
+):
+    # The mean of x is 5.4, or 4.2: beyond the cut, or not.
+    table = {"x": [1.0, 2.0, 6.0, 9.0, typical], "y": list("aabab")}
+    model = spinney.grow(
+        table, "y", recipe="cart", missing="mean", force={(): "x > 5"}, max_depth=1
+    )
+    assert model.tree.root.split.missing == int(np.mean(table["x"]) > 5) == branch
 
 
 def test_nothing_is_taken_off_the_gain_of_a_written_cut():
