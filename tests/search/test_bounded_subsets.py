@@ -236,3 +236,13 @@ def test_roots_of_variances_are_parted_by_all_subsets(criterion):
         of_prefixes = [g for left, g in gains.items() if set(left) in prefixes]
         better += max(gains.values()) > max(of_prefixes) + 1e-6
     assert better > 0
+
+
+def test_all_ways_of_many_values_list_the_one_that_was_searched_for():
+    table = many_values(700, 16, 4, seed=3)
+    model = spinney.grow(table, "y", recipe="cart", pruning="none", max_depth=1)
+    asked = model.explain(0).chosen
+    told = model.explain(0, attribute=asked, data=table)
+    (best,) = [way for way in told.ways if way.best]
+    assert best.taken
+    assert best.lines.gain == pytest.approx(model.tree.root.candidate.gain)

@@ -186,3 +186,12 @@ def test_folds_ask_what_was_written():
     assert forced_paths(model.tree) == {(): Question(0, 6.5)}
     smaller = model.prune("cost-complexity", data=table)
     assert len(smaller.tree) <= len(model.tree)
+
+
+def test_with_the_rows_a_written_question_is_counted_beside_the_best():
+    model = spinney.grow(TABLE, "y", recipe="id3", force={(): "width > 6.5"}, **ORDER)
+    kept, counted = model.explain(0), model.explain(0, data=TABLE)
+    assert [(c.attribute, c.given) for c in counted.candidates] == [
+        (c.attribute, c.given) for c in kept.candidates
+    ]
+    assert counted.why == kept.why

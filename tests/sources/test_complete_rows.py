@@ -109,3 +109,11 @@ def test_evaluations_train_on_complete_rows_and_test_on_all():
     }
     report = spinney.evaluate(table, "y", recipes=["cart"], missing="drop", folds=3)
     assert "cart" in str(report)
+
+
+def test_explanations_count_the_rows_that_were_kept():
+    with pytest.warns(SpinneyNote):
+        model = spinney.grow(TABLE, "y", ignore=["w"], **OPTIONS)
+    told = model.explain(0, data=TABLE)
+    assert told.given.same
+    assert told.n_rows == 6

@@ -4,6 +4,7 @@ from spinney.sources.rows.training_rows import (
     LARGEST_TOTAL,
     NumberFacts,
     TrainingSet,
+    are_complete,
     as_target,
     attribute_of,
     check_classes,
@@ -13,17 +14,18 @@ from spinney.sources.rows.training_rows import (
     check_total,
     given_weights,
     known_rows,
+    numbered_rows,
     row_weights,
     rows_in_memory,
     rows_of,
     training_set,
-    without_incomplete,
 )
 
 __all__ = [
     "LARGEST_TOTAL",
     "NumberFacts",
     "TrainingSet",
+    "are_complete",
     "as_target",
     "attribute_of",
     "check_classes",
@@ -33,9 +35,9 @@ __all__ = [
     "check_total",
     "given_weights",
     "known_rows",
+    "numbered_rows",
     "row_weights",
     "rows_in_memory",
     "rows_of",
     "training_set",
-    "without_incomplete",
 ]

@@ -550,6 +550,16 @@ def rows_of(
 ) -> TrainingSet:
     """Return the rows of a table that have a class and weigh more than 0.
 
+    The parameters are those of :func:`numbered_rows`.
+    """
+    return numbered_rows(schema, table, y=y, sample_weight=sample_weight)[0]
+
+
+def numbered_rows(
+    schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
+) -> tuple[TrainingSet, Integers]:
+    """Return the rows of a table that have a class and weight, and their positions.
+
     Parameters
     ----------
     schema : Schema
@@ -575,17 +585,18 @@ def rows_of(
             "classes: give the table that it was grown on"
         )
         raise DataError(msg)
-    return TrainingSet(
+    training = TrainingSet(
         schema,
         tuple(schema.encode(table.take(kept))),
         classes[kept].astype(np.float64 if numeric else np.int64),
         None if sample_weight is None else weights[kept],
     )
+    return training, np.flatnonzero(kept)
 
 
-def without_incomplete(training: TrainingSet) -> TrainingSet:
-    """Return the rows that lack no cell; what was left out in training has no code."""
+def are_complete(training: TrainingSet) -> NDArray[np.bool_]:
+    """Return which rows lack no cell; what only others had in training has no code."""
     kept = np.ones(len(training.classes), dtype=bool)
     for cells in training.columns:
         kept &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
-    return training.taken(kept)
+    return kept
