@@ -15,6 +15,7 @@ from spinney.data import (
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, warn
 from spinney.sources.base import Source
+from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
     NumberFacts,
     as_target,
@@ -22,7 +23,6 @@ from spinney.sources.rows.training_rows import (
     check_numbers,
     check_texts,
     missing_classes,
-    note_incomplete,
 )
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 from spinney.sources.sql.sql_schema import (
