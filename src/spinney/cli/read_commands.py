@@ -1,6 +1,7 @@
 """The commands that read a model: ``show``, ``rules``, ``explain`` and ``info``."""
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +29,7 @@ from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
+    from spinney.output import NodeErrors
     from spinney.output.rules import RuleSet
 
 
@@ -38,16 +40,24 @@ def show_tree(
     ascii_: bool,
     json_: bool,
     numbers: bool = False,
+    errors: "NodeErrors | None" = None,
 ) -> None:
-    """Print a tree, as text or as data."""
+    """Print a tree, as text or as data; ``errors`` stand beside its nodes."""
     from spinney.output import to_text
 
     if json_:
-        write_data(escaped(model.export("json").rstrip("\n"), ascii_only=ascii_))
+        from spinney.output.export import to_json
+
+        text = to_json(model.model_, errors).rstrip("\n")
+        write_data(escaped(text, ascii_only=ascii_))
     else:
         write_text(
             lambda plain: to_text(
-                model.tree, max_depth=max_depth, ascii_only=plain, numbers=numbers
+                model.tree,
+                max_depth=max_depth,
+                ascii_only=plain,
+                numbers=numbers,
+                errors=errors,
             ),
             ascii_only=ascii_,
         )
@@ -60,6 +70,7 @@ def show_tree(
         "spinney show melons.spinney --numbers",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
         "spinney show melons.spinney --svg melons.svg --style teaching",
+        "spinney show melons.spinney --data more.csv",
     )
 )
 @click.argument("model")
@@ -69,6 +80,15 @@ def show_tree(
     is_flag=True,
     help="Begin each line with the node's number, for explain --node and prune --node.",
 )
+@click.option(
+    "--data",
+    metavar="TABLE",
+    help="Say beside each node how it does on these rows, as a leaf and split.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights, with --data."
+)
+@file_options
 @text_options
 @picture_options
 @click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
@@ -82,10 +102,12 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         from spinney.cli.cluster_report import show_clusters
 
         of_trees = {"--depth": depth, "--numbers": numbers, "--svg": options["svg"]}
+        of_trees["--data"] = options["data"]
         show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
         return
+    errors = _errors(loaded, options)
     if options["svg"] is not None:
-        draw(loaded, options, depth=depth)
+        draw(loaded, options, depth=depth, errors=errors)
         return
     show_tree(
         loaded,
@@ -93,7 +115,21 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         ascii_=ascii_,
         json_=json_,
         numbers=numbers,
+        errors=errors,
     )
+
+
+def _errors(model: "FittedTree", options: Mapping[str, Any]) -> "NodeErrors | None":
+    """Return how the nodes of a tree do on the table that is named, if one is."""
+    data, weight = options["data"], options["weight"]
+    if data is None:
+        if weight is not None:
+            msg = f"--weight {weight} says nothing without --data TABLE"
+            raise ParameterError(msg)
+        return None
+    table = model.read(data, **file_arguments(options), weight=weight)
+    name = "the table" if data == STANDARD_OUTPUT else PurePath(data).name
+    return model.node_errors(table, weight=weight, name=name)
 
 
 def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:

@@ -6,11 +6,12 @@ estimators add its conventions.
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.growth.prune import Sequence, Steps
+    from spinney.output import NodeErrors
     from spinney.output.explain import (
         AttributeExplanation,
         NodeExplanation,
@@ -57,6 +59,7 @@ class FittedTree(FittedTable):
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
     tried_: tuple[Tried, ...]
+    validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -66,6 +69,7 @@ class FittedTree(FittedTable):
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
         self.tried_ = model.tried
+        self.validation_rows_ = model.validation_rows
         self._laid_out = LaidOut(model.tree)
 
     def _grown(self) -> Model:
@@ -136,12 +140,75 @@ class FittedTree(FittedTable):
 
         return to_text(self.tree)
 
+    def node_errors(
+        self,
+        data: Any,
+        *,
+        weight: str | None = None,
+        cost_matrix: Costs | None = None,
+        name: str | None = None,
+    ) -> "NodeErrors":
+        """Return how each node does on a table: as a leaf, and by its branches.
+
+        Parameters
+        ----------
+        data : table with the target column
+            Rows, which the tree may have been grown on or not. One that a missing value
+            divides counts at each node with its part.
+        weight : str, optional
+            The column of row weights.
+        cost_matrix : mapping of mappings or square array, optional
+            ``cost_matrix[label][true]``: what errors cost; the model's own if not
+            given.
+        name : str, optional
+            What to call the table; that of a file if not given.
+
+        Returns
+        -------
+        NodeErrors
+            By the numbers of nodes, how many rows come to each and how many are right;
+            under costs what they cost, of numbers the mean squared error. ``print``
+            shows a table.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> melons = {"texture": ["clear", "clear", "blurry", "blurry"],
+        ...           "ripe": ["yes", "yes", "no", "no"]}
+        >>> more = {"texture": ["clear", "blurry", "blurry"],
+        ...         "ripe": ["yes", "yes", "no"]}
+        >>> errors = spinney.grow(melons, "ripe", recipe="cart").node_errors(more)
+        >>> print(errors)
+        on the table: 3 rows
+        node  as a leaf     by its branches  branch
+           0  2 of 3 right  2 of 3 right     (root)
+           1  1 of 2 right                   texture = blurry
+           2  1 of 1 right                   texture = clear
+        >>> errors[1].error
+        0.5
+        """
+        from spinney.growth.prune import validate
+        from spinney.models.held_rows import rows_for
+        from spinney.models.prune import given_costs
+        from spinney.output import NodeErrors
+
+        tree = self.tree
+        costs = None
+        if cost_matrix is not None:
+            costs = given_costs(cost_matrix, tree.schema.target)
+        rows = rows_for(tree, self.read, data, weight)
+        if name is None:
+            is_path = isinstance(data, (str, PurePath))
+            name = PurePath(data).name if is_path else "the table"
+        return NodeErrors(tree, validate(tree, rows, costs=costs), name)
+
     def plot(
         self,
         *,
         style: str = "compact",
         horizontal: bool = False,
         max_depth: int | None = None,
+        data: Any = None,
     ) -> "Picture":
         """Return a picture of the tree, which a notebook shows.
 
@@ -155,16 +222,27 @@ class FittedTree(FittedTable):
             Whether the root is at the left, and not at the top.
         max_depth : int, optional
             How many questions deep nodes are drawn; as many as fit, if not given.
+        data : table with the target column, or NodeErrors, optional
+            What each node says last: how it does on these rows; see
+            :meth:`node_errors`.
 
         Returns
         -------
         Picture
             ``save(path)`` keeps it as .svg or .html; ``svg`` is its text.
         """
+        from spinney.output import NodeErrors
         from spinney.output.picture import Picture, to_svg
 
+        errors = data
+        if data is not None and not isinstance(data, NodeErrors):
+            errors = self.node_errors(data)
         svg = to_svg(
-            self._grown(), style=style, horizontal=horizontal, max_depth=max_depth
+            self._grown(),
+            style=style,
+            horizontal=horizontal,
+            max_depth=max_depth,
+            errors=errors,
         )
         return Picture(svg)
 
@@ -358,12 +436,13 @@ class FittedTree(FittedTable):
             ``"reduced-error"``, bottom-up against validation rows (default);
             ``"pre-pruning"``, top-down against them, as if while growing;
             ``"cost-complexity"``, by weakest links, at an alpha or at the one that
-            cross-validation chooses; ``"error-based"``, as C4.5 does;
+            folds or validation rows choose; ``"error-based"``, as C4.5 does;
             ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
             alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
             leaves that say the same. See :mod:`spinney.growth.prune`.
         validation : table with the target column, optional
-            The rows whose accuracy, cost or squared error decides.
+            The rows whose accuracy, cost or squared error decides: which nodes stay,
+            or which subtree of ``"cost-complexity"`` is taken.
         data : table with the target column, optional
             The table that the model was grown on. For ``"cost-complexity"`` without
             an alpha, to be grown on in folds; for ``"error-based"``, to raise
@@ -378,8 +457,9 @@ class FittedTree(FittedTable):
         folds : int, optional
             How many folds; 10 if not given.
         rule : {"1-se", "half-se", "minimum"}, optional
-            The smallest subtree within one standard error of the least
-            cross-validated risk (default), within half of one, or that of the least.
+            The smallest subtree within one standard error of the least error
+            (default by folds), within half of one, or that of the least (default by
+            validation rows).
         confidence : float, optional
             For ``"error-based"``: at most 0.5, and less prunes more; that of the
             recipe if not given.

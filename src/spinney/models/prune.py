@@ -21,27 +21,27 @@ from spinney.growth.prune import (
     folds_of,
     method_named,
     pruned,
-    validate,
 )
 from spinney.models.grown_rows import class_scale
+from spinney.models.held_rows import rows_for
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import (
     TrainingSet,
     are_complete,
-    known_rows,
     row_weights,
     rows_of,
 )
 from spinney.trees import Groups, Question, Threshold, Tree
-from spinney.trees.predict import flatten
 
 Reader = Callable[..., Table]
 
 FOLDS = 10
 # What chooses an alpha, and so says nothing beside a given one.
-CHOOSING = ("data", "folds", "rule", "random_state", "weight")
+CHOOSING = ("data", "validation", "folds", "rule", "random_state", "weight")
+# What makes folds of the training rows, and has nothing to do with other rows.
+FOLDING = ("data", "folds", "random_state")
 
 
 def prune_model(
@@ -74,11 +74,12 @@ def prune_model(
     arguments = dict(given)
     weight = arguments.pop("weight", None)
     if "cost_matrix" in arguments:
-        arguments["costs"] = _costs(arguments.pop("cost_matrix"), model.schema.target)
-    if "validation" in arguments:
-        arguments["validation"] = _validation(
-            model, read, arguments["validation"], weight, arguments.get("costs")
+        arguments["costs"] = given_costs(
+            arguments.pop("cost_matrix"), model.schema.target
         )
+    if "validation" in arguments:
+        table = arguments["validation"]
+        arguments["validation"] = rows_for(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
     if chosen.name == "cost-complexity":
@@ -114,35 +115,36 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
             if name in given:
                 msg = ": it serves to choose an alpha, and one is given"
                 raise ParameterError(Setting(name), msg)
+    if method.name == "cost-complexity" and "validation" in given:
+        for name in FOLDING:
+            if name in given:
+                raise ParameterError(
+                    Setting(name),
+                    ": it is of folds of the training rows, and ",
+                    Setting("validation"),
+                    " gives other rows to choose by",
+                    remedy="leave one out",
+                )
+        check_named("rule", given.get("rule", "minimum"), RULES)
 
 
 NEEDED: dict[str, Text] = {
     "validation": phrase(
         "a table with the target column ({})", Setting("validation", ...)
     ),
-    "alpha|data": phrase(
-        "an alpha ({}), or the training table to choose it by folds ({})",
+    "alpha|data|validation": phrase(
+        "an alpha ({}), the training table to choose it by folds ({}), or other rows "
+        "to choose it by ({})",
         Setting("alpha", ...),
         Setting("data", ...),
+        Setting("validation", ...),
     ),
     "nodes": phrase("the numbers of nodes to cut ({})", Setting("nodes", [3, 7])),
 }
 
 
-def _validation(
-    model: Model, read: Reader, data: Any, weight: str | None, costs: Any
-) -> Any:
-    """Return the validation rows at the nodes of the tree."""
-    schema = model.schema
-    table = read(data, weight=weight)
-    table, weights = known_rows(table, schema.target.name, weight)
-    flat = flatten(model.tree)
-    columns = schema.encode(table, flat.read, optional=flat.optional)
-    targets = schema.target.encode(table[schema.target.name])
-    return validate(model.tree, columns, targets, weights=weights, costs=costs)
-
-
-def _costs(cost_matrix: Any, target: Target) -> Floats:
+def given_costs(cost_matrix: Any, target: Target) -> Floats:
+    """Return what errors cost, in the order of the classes."""
     refuse_without_classes("cost_matrix", target)
     return cost_array(cost_matrix, target.classes)
 

@@ -42,13 +42,15 @@ LARGEST_SUM = 1e150
 class TrainingSet:
     """Coded rows of weight greater than 0.
 
-    ``classes`` are codes, or the numbers of a numeric target.
+    ``classes`` are codes, or the numbers of a numeric target. ``places`` are those of
+    the rows in the table that they come from; None where they are all of its rows.
     """
 
     schema: Schema
     columns: tuple[NDArray[Any], ...]
     classes: NDArray[Any]
     weights: Floats | None
+    places: Integers | None = None
 
     @property
     def weight(self) -> float:
@@ -70,6 +72,7 @@ class TrainingSet:
             columns=tuple(cells[rows] for cells in self.columns),
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
+            places=None if self.places is None else self.places[rows],
         )
 
     def weighed(self, class_weights: Floats | None) -> "TrainingSet":
@@ -122,7 +125,9 @@ def training_set(
     if complete and kept.any():
         own = None if weights is None else weights[kept]
         kept[kept] = complete_rows(table.take(kept), own)
+    places = None
     if not kept.all():
+        places = np.flatnonzero(kept)
         table = table.take(kept)
         classes = np.asarray(classes)[kept]
         weights = None if weights is None else weights[kept]
@@ -146,7 +151,7 @@ def training_set(
     ]
     schema = Schema(attributes, target, markers, table.notation)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
-    return TrainingSet(schema, tuple(cells), codes, weights)
+    return TrainingSet(schema, tuple(cells), codes, weights, places)
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
@@ -380,14 +385,14 @@ def total_of(weights: Floats) -> float:
 
 def known_rows(
     table: Table, target: str, weight: str | None
-) -> tuple[Table, Floats | None]:
-    """Return the rows that have a target and a weight above 0, with their weights."""
+) -> tuple[Table, Floats | None, Integers]:
+    """Return the rows that have a target and a weight, their weights and places."""
     kept = ~check_target(table, target).missing
     if weight is None:
-        return table.take(kept), None
+        return table.take(kept), None, np.flatnonzero(kept)
     weights = row_weights(table[weight])
     kept &= weights > 0
-    return table.take(kept), weights[kept]
+    return table.take(kept), weights[kept], np.flatnonzero(kept)
 
 
 def check_target(table: Table, target: str) -> Column:
@@ -482,18 +487,19 @@ def rows_in_memory(
     that rows which lack a cell are left out.
     """
     # Before the classes are found: one that only weightless rows have is none.
-    table, weights = known_rows(table, target, weight)
+    table, weights, places = known_rows(table, target, weight)
     attributes = table.without((target, weight or ""))
     if not identifiers:
         attributes = without_identifiers(attributes, declared)
     if complete and table.n_rows:
         kept = complete_rows(attributes, weights)
         table, attributes = table.take(kept), attributes.take(kept)
+        places = places[kept]
         weights = None if weights is None else weights[kept]
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
     for warning in table_warnings(attributes, declared):
         warn(*warning.args, remedy=warning.remedy)
-    return training_set(
+    rows = training_set(
         attributes,
         classes,
         classes=codes,
@@ -501,6 +507,7 @@ def rows_in_memory(
         markers=(*declared.missing, *table.markers),
         from_zero=from_zero,
     )
+    return replace(rows, places=places if rows.places is None else places[rows.places])
 
 
 def rows_of(
