@@ -170,7 +170,7 @@ def test_a_new_field_must_enter_the_format():
         LinearModel: "intercept terms coefficients",
         Term: "attribute codes missing",
         Surrogate: "split agreement adjusted reversed",
-        Candidate: "split table gain merit exact p_value",
+        Candidate: "split table gain merit exact p_value given bound",
         CountTable: "values weights rows missing missing_rows",
         Threshold: "attribute threshold shares missing",
         Groups: "attribute groups shares missing",

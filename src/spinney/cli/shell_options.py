@@ -253,8 +253,8 @@ recipe_options = all_of(
     ),
     click.option(
         "--missing-policy",
-        help="fractional, most-common, own-category, branch, mean or, of single trees, "
-        "surrogate.",
+        help="fractional, most-common, own-category, branch, mean, drop (which leaves "
+        "rows out that lack a cell) or, of single trees, surrogate.",
     ),
     _many(
         "--set",

@@ -92,6 +92,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             weights=weights,
             markers=self._declarations(named=True).missing,
             from_zero=any(recipe.counts_from_zero for recipe in recipes),
+            complete=any(recipe.drops_rows for recipe in recipes),
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:

@@ -200,7 +200,8 @@ confidence, probability, linear_terms : optional
     ties : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
     force : mapping, optional
-        The attribute to split by at a node. A node is named by its path: ``()`` is
+        What a node is to ask: an attribute, or a whole question such as ``"width >
+        6.5"`` or ``"color in {red, green}"``. A node is named by its path: ``()`` is
         the root, ``("texture = clear",)`` the branch that is printed so.
     random_state : int, RandomState, Generator or None
         What folds and the forest of "auto" are drawn by. None is the recipe's own

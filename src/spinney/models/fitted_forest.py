@@ -350,6 +350,7 @@ def forest_from(
         weight,
         declarations,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
+        complete=any(recipe.drops_rows for recipe in recipes),
     )
     training = forests.with_ordered_categories(training, recipes)
     if training.schema.target.is_numeric:

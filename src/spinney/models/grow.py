@@ -176,6 +176,7 @@ def grow_from(
         connection=connection,
         from_zero=recipe.counts_from_zero,
         identifiers=not recipe.tries,  # a default knows better than to ask for them
+        complete=recipe.drops_rows,
         format=format,
         encoding=encoding,
     ) as rows:

@@ -11,7 +11,7 @@ from spinney.errors import DataError, Setting
 from spinney.growth import Model
 from spinney.growth.plain import CountedNode, counted_node, send_down
 from spinney.output.explain import GivenRows, RowNumbers, checked_node
-from spinney.sources.rows import TrainingSet, numbered_rows
+from spinney.sources.rows import TrainingSet, are_complete, numbered_rows
 from spinney.trees import Node, Tree
 
 CLOSE = 1e-9
@@ -55,6 +55,9 @@ def rows_at_node(
     training, positions = numbered_rows(
         schema.of_columns(), table, y=y, sample_weight=sample_weight
     )
+    if model.recipe.drops_rows:
+        kept = are_complete(training)
+        training, positions = training.taken(kept), positions[kept]
     same, source = is_grown_on(model, training), training.source()
     scale = class_scale(tree, training) if same and model.member is None else None
     counted = counted_node(source, tree, model.recipe, number, class_weights=scale)

@@ -2,6 +2,7 @@
 
 from spinney.trees.candidate_arrays import (
     FORMS,
+    GIVEN,
     CandidateArrays,
     SplitArrays,
     joined_candidates,
@@ -57,9 +58,11 @@ from spinney.trees.tree_arrays import (
     surrogate_arrays,
     winner_arrays,
 )
+from spinney.trees.written_question import Question, outside_quotes, read_question
 
 __all__ = [
     "FORMS",
+    "GIVEN",
     "NO_REASON",
     "Candidate",
     "CandidateArrays",
@@ -72,6 +75,7 @@ __all__ = [
     "LinearModel",
     "Links",
     "Node",
+    "Question",
     "QuestionArrays",
     "Reason",
     "Route",
@@ -102,10 +106,12 @@ __all__ = [
     "lazy_nodes_of",
     "links_of",
     "mixed",
+    "outside_quotes",
     "parted",
     "possible_codes",
     "question_arrays",
     "ratio_of",
+    "read_question",
     "reason_codes",
     "route_of",
     "shared_out",

@@ -103,6 +103,11 @@ class Candidate:
     p_value : float, optional
         Where the criterion is a test: its p-value, times the number of ways that
         CHAID's merging could have come out.
+    given : bool
+        Whether a user has written the question, so that it need not be the best of
+        its attribute; that one may be a candidate too.
+    bound : float, optional
+        Where it is not known to be exact: a gain that no split of the form exceeds.
     """
 
     split: Split
@@ -111,6 +116,8 @@ class Candidate:
     merit: float
     exact: bool = True
     p_value: float | None = None
+    given: bool = False
+    bound: float | None = None
 
     @property
     def attribute(self) -> int:

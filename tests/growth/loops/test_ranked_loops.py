@@ -29,6 +29,7 @@ LIMITS = layout.Limits(
     min_gain=1e-9,
     correct=False,
     runners_up=100,
+    reuse=True,
 )
 
 

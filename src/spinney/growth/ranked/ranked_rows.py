@@ -97,6 +97,7 @@ def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
         n_rows // RUNNERS_UP_SHARE,
+        recipe.reuse,
     )
 
 

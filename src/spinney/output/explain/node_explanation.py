@@ -21,7 +21,7 @@ from spinney.errors import Setting, refusal
 from spinney.growth import Member, Model, Tried
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import node_text
-from spinney.output.explain.why_chosen import paid_above, why
+from spinney.output.explain.why_chosen import least_gain, paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
 from spinney.trees import (
     Candidate,
@@ -72,6 +72,8 @@ class CandidateLines:
     ``split_impurity`` is the impurity that is left: that of the branches, each by its
     share of the rows whose value is known (the Gini index of an attribute, where the
     impurity is Gini's).
+    A split that a user has written is ``given``. ``bound`` is a gain that no subset
+    exceeds, where a better one than this may exist.
     """
 
     attribute: str
@@ -95,6 +97,8 @@ class CandidateLines:
     threshold: float | None
     p_value: float | None = None
     price: float = 0.0
+    given: bool = False
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +236,16 @@ def explain_node(
         node, search = counted.node, counted.search
     recipe, criterion, altered = model.recipe, search.criterion, search.altered
     taught = bool(recipe.forest) and counted is None
-    able = set(compete(search, node.candidates, tree.schema))
+    sought = [at for at, each in enumerate(node.candidates) if not each.given]
+    rivals = [node.candidates[at] for at in sought]
+    able = {sought[at] for at in compete(search, rivals, tree.schema)}
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
     member = model.member if counted is None else None
     alone = taught or member is not None  # without rivals
     if alone and node.chosen is not None:
         able = {node.chosen}
     averaged = criterion.average and not alone
-    average, in_average = average_gain(search, node.candidates, tree.schema)
+    average, in_average = average_gain(search, rivals, tree.schema)
     averaged = averaged and average < np.inf
     target = tree.schema.target
     shown_as = partial(figures_of, target=target)
@@ -259,10 +265,14 @@ def explain_node(
         altered=None if altered is None else tuple(altered.tolist()),
         average_gain=average if averaged else None,
         in_average=tuple(
-            tree.schema.attributes[node.candidates[index].attribute].name
+            tree.schema.attributes[rivals[index].attribute].name
             for index in (in_average if averaged else ())
         ),
-        min_gain=_least_gain(model, search, counted),
+        min_gain=(
+            least_gain(model, criterion)
+            if counted is None
+            else search.recipe.min_gain  # in the unit of these rows
+        ),
         candidates=tuple(
             candidate_lines(
                 tree,
@@ -406,6 +416,8 @@ def candidate_lines(
         price=price(candidate, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
+        given=candidate.given,
+        bound=candidate.bound,
         threshold=_threshold(split),
     )
 
@@ -426,14 +438,6 @@ def _correction(
         return 0.0
     gain = float(criterion.gain(candidate.branches.scaled(altered)))
     return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
-
-
-def _least_gain(model: Model, search: Search, counted: CountedNode | None) -> float:
-    """Return the least gain in the unit of the gains."""
-    tree, recipe = model.tree, search.recipe
-    if tree.schema.target.is_numeric and counted is None:
-        recipe = recipe.in_unit(search.criterion.gain_unit(tree.root.weights))
-    return recipe.min_gain
 
 
 def impurity_of(criterion: Criterion, weights: Floats) -> float | None:

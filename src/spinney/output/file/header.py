@@ -67,6 +67,8 @@ MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 
 # A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "tries")
+# Settings that older readers do not know are written where they say something.
+_LATER = ("reuse",)
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
 _KINDS = ("nominal", "ordinal", "numeric")
@@ -104,6 +106,7 @@ def recipe_data(recipe: Recipe) -> dict[str, Any]:
         field.name: _plain(stored_name(value) if callable(value) else value)
         for field in _OF_RECIPES
         for value in (getattr(recipe, field.name),)
+        if field.name not in _LATER or value != field.default
     }
 
 

@@ -185,7 +185,9 @@ def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
         header = read_header(data, max_header=limits.header_bytes)
     _check_format(kind, header.texts.get("format"))
     with _advice(kind.remedy):
-        arrays: Arrays = unpack(data, header, max_unpacked=limits.unpacked_bytes)
+        arrays: Arrays = unpack(
+            data, header, max_unpacked=limits.unpacked_bytes, known=kind.dtypes
+        )
         if kind.completed:
             arrays = kind.completed(arrays)
     _check_version(kind, header)

@@ -109,6 +109,7 @@ class Limits(NamedTuple):
     min_gain: float
     correct: bool
     runners_up: int
+    reuse: bool
 
 
 class Members(NamedTuple):
