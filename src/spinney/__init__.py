@@ -37,7 +37,13 @@ if TYPE_CHECKING:
         TreeRegressor,
         choose_k,
     )
-    from spinney.evaluation import evaluate, learning_curve, robustness, score
+    from spinney.evaluation import (
+        evaluate,
+        learning_curve,
+        robustness,
+        scalability,
+        score,
+    )
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
@@ -78,6 +84,7 @@ __all__ = [
     "look",
     "read_table",
     "robustness",
+    "scalability",
     "score",
 ]
 
@@ -107,6 +114,7 @@ _HOMES = {
     "look": "spinney.data.readers",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
+    "scalability": "spinney.evaluation",
     "score": "spinney.evaluation",
 }
 

@@ -43,6 +43,7 @@ from spinney.trees.tree import (
     Reason,
     Tree,
     reason_codes,
+    rule_lengths,
     shared_out,
 )
 from spinney.trees.tree_arrays import (
@@ -108,6 +109,7 @@ __all__ = [
     "ratio_of",
     "reason_codes",
     "route_of",
+    "rule_lengths",
     "shared_out",
     "sizes",
     "splits_of_questions",
