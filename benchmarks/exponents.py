@@ -7,8 +7,8 @@ keeps the rest, on made tables. What takes c · size^k lies on a line of slope k
 both axes are logarithms: the slope is fitted to the least of the repeats at each size,
 and again to the last two sizes. Seconds are those of the processor, of all threads
 together, so that other work on the machine says little. Every size is run once before,
-so that nothing is loaded or compiled while it is timed. docs/complexity.md has what this
-printed.
+so that nothing is loaded or compiled while it is timed, and trees are grown as those of
+folds are, by one engine whatever their size. docs/complexity.md has what this printed.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import numpy as np
 
 import spinney
 from spinney.evaluation import exponent
+from spinney.growth import only_to_predict
 
 __all__ = ["LINES", "CostLine", "lines_of", "measured", "report_of"]
 
@@ -33,6 +34,7 @@ Work = Callable[[], Any]
 # Rows of the lines that vary something else, and the sizes of quick runs relative to
 # full ones.
 FIXED_ROWS = 8000
+MANY_TREES = 1000  # enough for compiled loops to be worth loading
 QUICKLY = 16
 
 
@@ -134,6 +136,7 @@ def clusters(axis: str) -> Any:
     def prepared(size: int, n_rows: int) -> Work:
         n_columns = size if axis == "attributes" else 8
         k = size if axis == "clusters" else 8
+        n_rows = n_rows if axis == "rows" else 8 * n_rows  # for compiled loops
         cells = np.random.default_rng(1).normal(size=(n_rows, n_columns))
         model = spinney.KMeans(k, n_init=1, max_iter=10, tol=0, random_state=0)
         return partial(_quietly, model.fit, cells)
@@ -150,76 +153,83 @@ def _quietly(work: Callable[[Any], Any], cells: Any) -> Any:
 def lines_of() -> tuple[CostLine, ...]:
     """Return all lines, in the order of docs/complexity.md."""
     rows = (8000, 16_000, 32_000, 64_000)
-    few, many = (2000, 4000, 8000, 16_000), (16_000, 32_000, 64_000, 128_000)
-    wide = (4, 8, 16, 32)
+    few, many = (2000, 4000, 8000, 16_000), (64_000, 128_000, 256_000, 512_000)
+    several, wide = (16_000, 32_000, 64_000, 128_000), (4, 8, 16, 32)
     by_rows, by_attributes = "n log n", "a"
     return (
-        CostLine("id3, names", "rows", "n", rows, growing(names, "id3", "rows")),
+        CostLine("id3: names", "rows", "n", rows, growing(names, "id3", "rows")),
         CostLine(
-            "id3, names",
+            "id3: names",
             "attributes",
             "a to a²",
             wide,
             growing(names, "id3", "n_attributes"),
         ),
         CostLine(
-            "id3, names",
+            "id3: names",
             "values",
             "1 to v",
             (2, 4, 8, 16),
             growing(names, "id3", "n_values", max_depth=2),
         ),
         CostLine(
-            "c4.5, numbers", "rows", "n log² n", rows, growing(numbers, "c4.5", "rows")
+            "c4.5: numbers", "rows", "n log² n", rows, growing(numbers, "c4.5", "rows")
         ),
         CostLine(
-            "c4.5, numbers",
+            "c4.5: numbers",
             "attributes",
             by_attributes,
             wide,
             growing(numbers, "c4.5", "n_attributes"),
         ),
         CostLine(
-            "cart, numbers", "rows", by_rows, rows, growing(numbers, "cart", "rows")
+            "cart: numbers", "rows", by_rows, rows, growing(numbers, "cart", "rows")
         ),
         CostLine(
-            "cart, numbers",
+            "cart: numbers",
             "attributes",
             by_attributes,
             wide,
             growing(numbers, "cart", "n_attributes"),
         ),
         CostLine(
-            "cart, numbers",
+            "cart: numbers",
             "classes",
             "1 to c",
             (2, 4, 8, 16),
             growing(numbers, "cart", "n_classes", max_depth=6),
         ),
         CostLine(
-            "cart, 2 classes",
+            "cart: 2 classes",
             "values",
             "1 to v log v",
             (8, 16, 32, 64),
             growing(names, "cart", "n_values", max_depth=4),
         ),
-        CostLine("chaid, names", "rows", "n", rows, growing(names, "chaid", "rows")),
         CostLine(
-            "chaid, names",
+            "cart: 3 classes",
+            "values",
+            "2^v",
+            (6, 8, 10, 12),
+            growing(partial(names, n_classes=3), "cart", "n_values", max_depth=1),
+        ),
+        CostLine("chaid: names", "rows", "n", rows, growing(names, "chaid", "rows")),
+        CostLine(
+            "chaid: names",
             "values",
             "1 to v²",
             (8, 16, 32, 64),
             growing(names, "chaid", "n_values", max_depth=2),
         ),
         CostLine(
-            "m5, numbers",
+            "m5: numbers",
             "rows",
             by_rows,
             few,
             growing(partial(numbers, target="number"), "m5", "rows"),
         ),
         CostLine(
-            "m5, numbers",
+            "m5: numbers",
             "attributes",
             "a to a⁴",
             wide,
@@ -233,9 +243,9 @@ def lines_of() -> tuple[CostLine, ...]:
             pruning("reduced-error", validation="rows"),
         ),
         CostLine("pessimistic", "rows", "m, m ~ n", rows, pruning("pessimistic")),
-        CostLine("error-based", "rows", "m, m ~ n", rows, pruning("error-based")),
+        CostLine("error-based", "rows", "m, m ~ n", few, pruning("error-based")),
         CostLine(
-            "error-based, raising",
+            "error-based: raising",
             "rows",
             "n log² n",
             few,
@@ -244,28 +254,28 @@ def lines_of() -> tuple[CostLine, ...]:
         CostLine(
             "cost-complexity",
             "rows",
-            "m log m",
+            "m log² m",
             rows,
             pruning("cost-complexity", alpha=2),
         ),
         CostLine("forest", "rows", by_rows, rows, forests("rows")),
         CostLine("forest", "trees", "t", (10, 20, 40, 80), forests("trees")),
-        CostLine("k-means, 10 iterations", "rows", "n", many, clusters("rows")),
+        CostLine("k-means: 10 iterations", "rows", "n", many, clusters("rows")),
         CostLine(
-            "k-means, 10 iterations",
+            "k-means: 10 iterations",
             "clusters",
             "k",
             (8, 16, 32, 64),
             clusters("clusters"),
         ),
         CostLine(
-            "k-means, 10 iterations",
+            "k-means: 10 iterations",
             "attributes",
             "a",
             (8, 16, 32, 64),
             clusters("attributes"),
         ),
-        CostLine("predict", "rows", "n", many, predicting(rows_vary=True)),
+        CostLine("predict", "rows", "n", several, predicting(rows_vary=True)),
         CostLine(
             "predict", "rows trained on", "log n", rows, predicting(rows_vary=False)
         ),
@@ -277,15 +287,14 @@ LINES = lines_of()
 
 def measured(line: CostLine, *, repeats: int, quick: bool) -> list[float]:
     """Return the least seconds of a line at each of its sizes."""
+    fixed = FIXED_ROWS // QUICKLY if quick else FIXED_ROWS
     seconds = []
-    for size in sizes_of(line, quick=quick):
-        rows = size if line.axis.startswith("rows") else FIXED_ROWS
-        if quick and rows == FIXED_ROWS:
-            rows //= QUICKLY
-        work = line.prepared(size, rows)
-        work()
-        seconds.append(min(_timed(work) for _ in range(repeats)))
-    return seconds
+    with only_to_predict(MANY_TREES):
+        for size in reversed(sizes_of(line, quick=quick)):
+            work = line.prepared(size, size if line.axis.startswith("rows") else fixed)
+            work()
+            seconds.append(min(_timed(work) for _ in range(repeats)))
+    return seconds[::-1]
 
 
 def sizes_of(line: CostLine, *, quick: bool) -> list[int]:

@@ -2,12 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 from tests.cli.conftest import TABLES
+from tests.helpers.terminal import on_a_terminal
 
 import spinney
 from spinney import api
@@ -250,44 +250,15 @@ def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_a_bar_where_somebody_can_see_it(given, interrupt):
-    told, code, out = on_a_terminal([*given, "--recipe", "c4.5"], interrupt=interrupt)
+    repeats = ["--repeats", "2000" if interrupt else "2"]
+    told, code, out = on_a_terminal(
+        [sys.executable, "-m", "spinney", *given, "--recipe", "c4.5", *repeats],
+        interrupt_at=b"growing" if interrupt else None,
+    )
     assert "growing" in told
     assert "Traceback" not in told
     assert code == (130 if interrupt else 0)
     assert ("accuracy" in out) != interrupt
-
-
-def on_a_terminal(arguments, *, interrupt):
-    """Run the tool with stderr on a terminal; interrupt it once it shows a bar."""
-    import pty
-    import subprocess
-    import sys
-
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "spinney", *map(str, arguments)]
-    repeats = ["--repeats", "2000" if interrupt else "2"]
-    with subprocess.Popen(
-        [*command, *repeats],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-    ) as running:
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                chunk = os.read(ours, 4096)
-            except OSError:  # the other end has closed
-                break
-            told += chunk
-            if interrupt and b"growing" in told:
-                running.send_signal(signal.SIGINT)
-                interrupt = False
-            if not chunk:
-                break
-        out = running.stdout.read().decode()
-    os.close(ours)
-    return told.decode(), running.returncode, out
 
 
 def test_no_bar_for_a_file(tool, given):
