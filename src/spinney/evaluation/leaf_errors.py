@@ -139,7 +139,7 @@ def leaves_text(
 def _cut(rule: str, width: int | None, used: int) -> str:
     """Return a rule that fits; what is left out comes before its label, if it can.
 
-    >>> _cut("IF a > 1 AND b > 2 THEN c = yes", 30, 5)
+    >>> _cut("IF a > 1 AND b > 2 THEN c = yes", 31, 5)
     'IF a > 1 AND… THEN c = yes'
     """
     room = len(rule) if width is None else max(NARROWEST_RULE, width - used)
