@@ -75,7 +75,7 @@ class Scalability(Evaluation):
     ) -> str:
         """Return the table as text, with the exponents below."""
         table = super().text(width=width, measures=measures, ascii_only=ascii_only)
-        heading = "Each grows as rows to the power of (in brackets, of the last two):"
+        heading = "Each grows as rows to the power of (in brackets: last two sizes):"
         names = [name for name in SCALED if name in self.measures]
         titles = [MEASURES[name].title for name in names]
         rows = [["recipe", *titles]]
