@@ -15,7 +15,7 @@ from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
 from spinney.data.readers import RowReader
-from spinney.errors import ParameterError, did_you_mean, warn
+from spinney.errors import ParameterError, Setting, did_you_mean, phrase, warn
 from spinney.growth import Model, Tried
 from spinney.models.facts import tree_facts
 from spinney.models.fitted_model import FittedTable
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.growth.prune import Sequence, Steps
-    from spinney.output.explain import NodeExplanation, RowExplanation
+    from spinney.output.explain import (
+        AttributeExplanation,
+        NodeExplanation,
+        RowExplanation,
+    )
     from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
     from spinney.sources.rows import TrainingSet
@@ -233,9 +237,22 @@ class FittedTree(FittedTable):
         )
 
     def explain(
-        self, node: int | None = None, *, row: Any = None
-    ) -> "NodeExplanation | RowExplanation":
-        """Return the arithmetic of a node, or the path of a row.
+        self,
+        node: int | None = None,
+        *,
+        row: Any = None,
+        attribute: str | None = None,
+        data: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        limit: int = 100,
+    ) -> "NodeExplanation | AttributeExplanation | RowExplanation":
+        """Return the arithmetic of a node, of one attribute there, or a row's path.
+
+        A model keeps counts and no rows. What they do not tell is counted on rows that
+        are given: all rivals of a split, exactly, also where compiled loops kept the
+        runner-up alone; the cuts of a number; which rows are at the node and at its
+        children.
 
         Parameters
         ----------
@@ -243,21 +260,67 @@ class FittedTree(FittedTable):
             The number of the node; 0 is the root.
         row : table of one row, optional
             Instead of ``node``: the row whose path is wanted.
+        attribute : str, optional
+            At the node: the attribute whose ways to split are all listed, each with its
+            counts and its merit. Those of a number need ``data``.
+        data : table, optional
+            The training table, with the target column unless y is given. Another table
+            is taken, too, and said to be another.
+        y : array, optional
+            The class of each row of ``data``, or its number.
+        sample_weight : array, optional
+            The weight of each row of ``data``, where the tree was grown with weights.
+        limit : int
+            How many ways to split are listed, at most: those that gain most.
+
+        Returns
+        -------
+        NodeExplanation, AttributeExplanation or RowExplanation
+            Data, which prints as text.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "no"]}
+        >>> model = spinney.grow(shop, "sold", recipe="cart")
+        >>> sizes = model.explain(0, attribute="size", data=shop)
+        >>> for way in sizes.ways:
+        ...     print(way.lines.threshold, round(way.lines.gain, 3), way.best)
+        1.5 0.042 False
+        2.5 0.125 True
+        3.5 0.042 False
         """
-        from spinney.output.explain import explain_node, explain_row
+        from spinney.output.explain import (
+            explain_attribute,
+            explain_node,
+            explain_row,
+        )
 
         model = self._grown()
         if (node is None) == (row is None):
             msg = "explain takes either node=, the number of a node, or row=, one row"
             raise ParameterError(msg)
-        if node is not None:
-            return explain_node(model, node)
-        table = self._table(row)
-        if table.n_rows != 1:
-            msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
-            raise ParameterError(msg)
-        cells = self._encoded(table)
-        return explain_row(model, cells, table.row(0))
+        _refuse_unread(attribute, data, y, sample_weight, row=row)
+        if node is None:
+            table = self._table(row)
+            if table.n_rows != 1:
+                msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
+                raise ParameterError(msg)
+            return explain_row(model, self._encoded(table), table.row(0))
+        rows: dict[str, Any] = {}
+        if data is not None:
+            from spinney.models.grown_rows import rows_at_node
+
+            rows["counted"], rows["given"] = rows_at_node(
+                model,
+                self._whole_table(data),
+                node,
+                y=y,
+                sample_weight=sample_weight,
+            )
+        if attribute is None:
+            return explain_node(model, node, **rows)
+        return explain_attribute(model, node, attribute, limit=limit, **rows)
 
     # Pruning and keeping
 
@@ -401,9 +464,32 @@ def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) ->
         raise ParameterError(msg)
 
 
+def _refuse_unread(
+    attribute: object, data: object, y: object, sample_weight: object, *, row: object
+) -> None:
+    """Refuse arguments of ``explain`` that say nothing beside the others."""
+    for name, value in (("attribute", attribute), ("data", data)):
+        if row is not None and value is not None:
+            raise ParameterError(
+                Setting(name),
+                phrase(": it is about a node, and {} asks for a path", Setting("row")),
+                remedy="leave one of them out",
+            )
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if data is None and value is not None:
+            raise ParameterError(
+                Setting(name),
+                phrase(
+                    ": it is about rows, and none are given ({})", Setting("data", ...)
+                ),
+            )
+
+
 def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> None:
     """Warn where the rules of a model over these rows may contradict its tree."""
-    if not _is_grown_on(model, training):
+    from spinney.models.grown_rows import is_grown_on
+
+    if not is_grown_on(model, training):
         warn(
             "the table is not the one that the tree was grown on (other rows, "
             "values, weights or order): the rules fit this table instead"
@@ -414,14 +500,3 @@ def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> No
             "give other labels than the tree; its rules as they are, not simplified, "
             "keep its labels"
         )
-
-
-def _is_grown_on(model: Model, training: "TrainingSet") -> bool:
-    """Return whether a model was grown on these rows, as far as it can tell.
-
-    One that was grown in a database knows the number of its rows and their weight.
-    """
-    grown, here = model.fingerprint, training.fingerprint()
-    if grown.digest:
-        return grown.digest == here.digest
-    return grown.n_rows == here.n_rows and bool(np.isclose(grown.weight, here.weight))

@@ -23,6 +23,7 @@ from spinney.growth.prune import (
     pruned,
     validate,
 )
+from spinney.models.grown_rows import class_scale
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
@@ -235,16 +236,11 @@ def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
 
 
 def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
-    """Return what class weights or priors have made of the classes at the root."""
-    target = tree.schema.target
-    if target.is_numeric:
+    """Return the class weights or priors that the root of a tree shows, by class."""
+    scale = class_scale(tree, rows)
+    if scale is None:
         return None
-    counted = np.bincount(rows.classes, rows.weights, minlength=len(target.classes))
-    present = counted > 0
-    ratio = np.where(present, tree.root.weights / np.where(present, counted, 1.0), 1.0)
-    if np.allclose(ratio, 1.0, rtol=1e-9):
-        return None
-    return dict(zip(target.classes, ratio.tolist(), strict=True))
+    return dict(zip(tree.schema.target.classes, scale.tolist(), strict=True))
 
 
 def growth_on(

@@ -138,7 +138,8 @@ class FittedClusters(LargeTables):
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
     ) -> str:
         """Return the clusters as "text"; write it to a path too, if one is given."""
-        return exported(self, format, path=path)
+        text: str = exported(self, format, path=path)
+        return text
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:

@@ -496,6 +496,16 @@ def rows_of(
 ) -> TrainingSet:
     """Return the rows of a table that have a class and weigh more than 0.
 
+    The parameters are those of :func:`numbered_rows`.
+    """
+    return numbered_rows(schema, table, y=y, sample_weight=sample_weight)[0]
+
+
+def numbered_rows(
+    schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
+) -> tuple[TrainingSet, Integers]:
+    """Return the rows of a table that have a class and weight, and their positions.
+
     Parameters
     ----------
     schema : Schema
@@ -521,9 +531,10 @@ def rows_of(
             "classes: give the table that it was grown on"
         )
         raise DataError(msg)
-    return TrainingSet(
+    training = TrainingSet(
         schema,
         tuple(schema.encode(table.take(kept))),
         classes[kept].astype(np.float64 if numeric else np.int64),
         None if sample_weight is None else weights[kept],
     )
+    return training, np.flatnonzero(kept)
