@@ -76,6 +76,7 @@ def test_public_names():
         "look",
         "read_table",
         "robustness",
+        "scalability",
         "score",
     ]
 

@@ -37,7 +37,13 @@ if TYPE_CHECKING:
         TreeRegressor,
         choose_k,
     )
-    from spinney.evaluation import evaluate, learning_curve, robustness, score
+    from spinney.evaluation import (
+        evaluate,
+        learning_curve,
+        robustness,
+        scalability,
+        score,
+    )
     from spinney.models import association
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
@@ -80,6 +86,7 @@ __all__ = [
     "look",
     "read_table",
     "robustness",
+    "scalability",
     "score",
 ]
 
@@ -110,6 +117,7 @@ _HOMES = {
     "look": "spinney.data.readers",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
+    "scalability": "spinney.evaluation",
     "score": "spinney.evaluation",
 }
 

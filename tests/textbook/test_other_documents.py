@@ -6,6 +6,7 @@ from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
 from spinney.cluster import explain_k_means
+from spinney.evaluation.measures import size_measures
 from spinney.trees import Reason
 from spinney.trees.costs import expected_costs, labels_of
 from spinney.trees.criteria import (
@@ -114,11 +115,23 @@ def test_size_of_two_trees_for_the_same_rows():
         "c": ["u", "u", "v", "u", "u"],
         "class": ["+", "-", "+", "-", "+"],
     }
-    first = spinney.grow(rows, "class", recipe="id3", force={(): "a"}).tree
+    model = spinney.grow(rows, "class", recipe="id3", force={(): "a"})
+    first = model.tree
     assert first.n_leaves == 4
     assert first.height == 2
     assert first.external_path_length == 6
     assert first.weighted_external_path_length == 7
+    # The same among the measures of an evaluation; 7 questions for 5 rows.
+    assert size_measures(model) == {
+        "leaves": 4,
+        "nodes": 6,
+        "depth": 2,
+        "mean_path_length": 7 / 5,
+        "external_path_length": 6,
+        "weighted_external_path_length": 7,
+        "rules": 4,
+        "conditions_per_rule": 6 / 4,
+    }
     rows = {
         "a": ["x", "x", "y", "y", "y"],
         "b": ["p", "p", "q", "q", "p"],

@@ -26,13 +26,26 @@ class Setup:
     variants: tuple[Variant, ...]
     costs: Floats | None
 
-    def run(self, tasks: list[TrainingTask], progress: Progress | None) -> Evaluation:
-        """Run every task for every variant."""
-        results = run_all(
-            self.rows, tasks, self.variants, costs=self.costs, progress=progress
+    def run(
+        self,
+        tasks: list[TrainingTask],
+        progress: Progress | None,
+        *,
+        memory: bool = False,
+    ) -> Evaluation:
+        """Run every task for every variant; ``memory`` measures how much it takes."""
+        results, pooled = run_all(
+            self.rows,
+            tasks,
+            self.variants,
+            costs=self.costs,
+            progress=progress,
+            pool=self.scheme.one_out,
+            memory=memory,
         )
+        rows, scheme = self.rows, self.scheme
         return Evaluation(
-            self.rows.target, self.rows.classes, self.rows.n_rows, self.scheme, results
+            rows.target, rows.classes, rows.n_rows, scheme, results, pooled
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import asdict, fields
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from spinney.growth import Model
     from spinney.growth.forest import Forest
     from spinney.recipes import Recipe
+    from spinney.trees import TreeArrays
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
@@ -52,7 +54,6 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
     scale: Any = settings.class_weight
     if scale is not None and not isinstance(scale, str):
         scale = {value_text(target.classes[c]): weight for c, weight in scale.items()}
-    trees = _trees(forest)
     return {
         "target": target.name,
         "classes": list(target.classes),
@@ -62,14 +63,9 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
             "shrinkage": forest.shrinkage,
         },
         **_recipes(forest),
-        "size": {
-            "trees": len(forest),
-            "nodes": forest.n_nodes,
-            "leaves": sum(tree["leaves"] for tree in trees),
-            "height": max(tree["height"] for tree in trees),
-        },
+        "size": _forest_size(forest),
         "typical": None if forest.typical is None else asdict(forest.typical),
-        "trees": trees,
+        "trees": _trees(forest),
         "grown_on": _origin(forest.fingerprint),
         "attributes": {a.name: a.kind for a in forest.schema.attributes},
     }
@@ -93,6 +89,28 @@ def _trees(forest: "Forest") -> list[dict[str, Any]]:
         }
         for number, member in enumerate(forest.members)
     ]
+
+
+def _forest_size(forest: "Forest") -> dict[str, Any]:
+    """Return the size of all trees together; height and mean path are of one."""
+    paths = [_paths(member, forest.schema.target) for member in forest.members]
+    return {
+        "trees": len(forest),
+        "nodes": forest.n_nodes,
+        "leaves": sum(member.n_leaves for member in forest.members),
+        "height": max(int(member.depth.max()) for member in forest.members),
+        "external_path_length": sum(total for total, _, _ in paths),
+        "weighted_external_path_length": sum(weighted for _, weighted, _ in paths),
+        "mean_path_length": fmean(mean for _, _, mean in paths),
+    }
+
+
+def _paths(member: "TreeArrays", target: "Target") -> tuple[int, float, float]:
+    """Return a tree's external path length, weighted by rows, and of a mean row."""
+    leaf, weight = ~member.inner, member.weight(target)
+    depth = member.depth[leaf]
+    weighted = float(depth @ weight[leaf])
+    return int(depth.sum()), weighted, weighted / float(weight[0])
 
 
 def _fields(settings: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
@@ -130,6 +148,9 @@ def tree_facts(model: "Model") -> dict[str, Any]:
             "height": tree.height,
             "external_path_length": tree.external_path_length,
             "weighted_external_path_length": tree.weighted_external_path_length,
+            "mean_path_length": tree.mean_path_length,
+            "rules": tree.n_leaves,
+            "conditions_per_rule": fmean(tree.rule_lengths),
         },
         "grown_on": _origin(model.fingerprint),
         "attributes": {

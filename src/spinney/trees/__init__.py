@@ -44,6 +44,7 @@ from spinney.trees.tree import (
     Reason,
     Tree,
     reason_codes,
+    rule_lengths,
     shared_out,
 )
 from spinney.trees.tree_arrays import (
@@ -114,6 +115,7 @@ __all__ = [
     "read_question",
     "reason_codes",
     "route_of",
+    "rule_lengths",
     "shared_out",
     "sizes",
     "splits_of_questions",

@@ -309,6 +309,28 @@ class Tree:
         return float(sum(depth * weight for depth, weight in depths))
 
     @property
+    def mean_path_length(self) -> float:
+        """The number of questions asked for a training row, on average."""
+        arrays = self._arrays
+        weight = (
+            self.root.weight
+            if arrays is None
+            else float(arrays.weight(self.schema.target)[0])
+        )
+        return self.weighted_external_path_length / weight
+
+    @property
+    def rule_lengths(self) -> list[int]:
+        """The number of conditions in the rule of each leaf, one an attribute."""
+        arrays = self._arrays
+        if arrays is not None:
+            return rule_lengths(arrays.parent.tolist(), arrays.attribute.tolist())
+        return rule_lengths(
+            [-1 if node.parent is None else node.parent for node in self.nodes],
+            [-1 if node.is_leaf else node.candidate.attribute for node in self.nodes],
+        )
+
+    @property
     def importances(self) -> Floats:
         """What each attribute gained over all rows, as shares of all that was gained.
 
@@ -460,3 +482,37 @@ class Tree:
             assert parent.route is not None
             yield parent.route.described, node.branch
             node = parent
+
+
+def rule_lengths(parents: Sequence[int], asked: Sequence[int]) -> list[int]:
+    """Return how many attributes are asked about above each leaf.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        The node above each node, in printing order; -1 at the root.
+    asked : sequence of int
+        The attribute that each node asks about; -1 at a leaf.
+
+    Examples
+    --------
+    The second question about attribute 3 narrows the condition of the first:
+
+    >>> rule_lengths([-1, 0, 0, 2, 2], [3, -1, 3, -1, -1])
+    [1, 1, 1]
+    """
+    lengths: list[int] = []
+    path: list[int] = []
+    times: dict[int, int] = {}  # how often each attribute is asked about on the path
+    for node, (parent, attribute) in enumerate(zip(parents, asked, strict=True)):
+        while path and path[-1] != parent:
+            left = asked[path.pop()]
+            times[left] -= 1
+            if not times[left]:
+                del times[left]
+        if attribute < 0:
+            lengths.append(len(times))
+        else:
+            path.append(node)
+            times[attribute] = times.get(attribute, 0) + 1
+    return lengths

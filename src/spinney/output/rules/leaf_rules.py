@@ -92,8 +92,6 @@ class Rule:
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
-        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
-        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
         support = shown(round(self.support, 6))
         if self.confidence is None:
             known = f"support {support}, sd {self.deviation:.4g}"
@@ -105,8 +103,14 @@ class Rule:
         if self.costs:
             classes, costs = zip(*self.costs, strict=True)
             known += f"; least expected cost: {costs_text(classes, costs, self.label)}"
+        return f"{self.claim(ascii_only=ascii_only)}  ({known})"
+
+    def claim(self, *, ascii_only: bool = False) -> str:
+        """Return what the rule says, without what training rows say of it."""
+        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
+        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
         then = self.model or label_text(self.label)
-        return f"{head}{shown(self.target)} = {then}  ({known})"
+        return f"{head}{shown(self.target)} = {then}"
 
     def _confidence_text(self) -> str:
         """Return the confidence; where it is smoothed, the share it comes from too.
