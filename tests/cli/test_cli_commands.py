@@ -110,6 +110,24 @@ def test_grow_takes_every_option(works, write):
     assert works("show", "m.spinney") == f"{expected}\n"
 
 
+def test_questions_are_written_as_in_python(works, write):
+    rows = ["5,a;b,l", "6,a;b,o", "7,c -> d,o", "8,c -> d,l", "9,e,l"]
+    write("t.csv", "\n".join(["width,sort,y", *rows]))
+    text = works(
+        *("grow", "t.csv", "--target", "y", "--recipe", "id3", "--set", "max_depth=2"),
+        *("--split-by", "width > 6.5", "--split-by", "width <= 6.5 -> width > 5.2"),
+        *("--split-by", 'width > 6.5 -> sort in {"c -> d", "a;b"}'),
+    )
+    assert text.splitlines()[1:] == [
+        "├── width ≤ 6.5  (2: l 1 (50 %), o 1 (50 %))",
+        "│   ├── width ≤ 5.2 → l  (1: l 1 (100 %))",
+        "│   └── width > 5.2 → o  (1: o 1 (100 %))",
+        "└── width > 6.5  (3: l 2 (67 %), o 1 (33 %))",
+        "    ├── sort ∈ {a;b, c -> d} → o  (2: l 1 (50 %), o 1 (50 %))",
+        "    └── sort = e → l  (1: l 1 (100 %))",
+    ]
+
+
 def in_arff(frame):
     """Return a table in Weka's format."""
     lines = ["@relation melons"]
@@ -222,6 +240,36 @@ def test_explain_a_node(works, model):
     assert works("explain", model, "--ascii").isascii()
     data = json.loads(works("explain", model, "--node", "2", "--json"))
     assert (data["schema"], data["node"]) == ("spinney/explain-node/1", 2)
+
+
+def test_explain_an_attribute_on_rows(works, model, melons):
+    loaded = spinney.load(model)
+    given = ("explain", model, "--attribute", "density", "--data", melons)
+    told = loaded.explain(0, attribute="density", data=melons)
+    assert works(*given) == f"{told}\n"
+    assert works(*given, "--ascii").isascii()
+    short = loaded.explain(2, attribute="density", data=melons, limit=2)
+    assert works(*given, "--limit", 2, "--node", 2) == f"{short}\n"
+    data = json.loads(works(*given, "--json"))
+    assert (data["schema"], data["n_ways"]) == ("spinney/explain-attribute/1", 16)
+    rows = json.loads(works("explain", model, "--data", melons, "--json"))["given"]
+    assert rows["rows"][0]["numbers"] == list(range(1, 18))
+    texture = loaded.explain(0, attribute="texture")
+    assert works("explain", model, "--attribute", "texture") == f"{texture}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--attribute", "density"), "grown on (--data DATA)"),
+        (("--attribute", "densty"), "--attribute: there is no attribute 'densty'"),
+        (("--limit", "3"), "--limit 3 says nothing without --attribute"),
+        (("--weight", "w"), "--weight w says nothing without --data"),
+        (("--attribute", "density", "--row", "x.csv"), "exclude each other"),
+    ],
+)
+def test_explain_says_what_is_missing(refused, model, given, words):
+    assert words in refused(2, "explain", model, *given)
 
 
 def test_explain_a_row(works, model, melons):

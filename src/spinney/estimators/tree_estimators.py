@@ -33,6 +33,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
     n_buckets: int | None = None
     linear_terms: int | None = None
     ccp_alpha: float | None = None
+    validation_share: float | None = None
     test_costs: Mapping[str, float] | None = None
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
@@ -43,7 +44,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         recipe = self._recipe()
-        training = self._rows(X, y, sample_weight, recipe)
+        training = self._rows(X, y, sample_weight, (recipe,))
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
 
@@ -54,6 +55,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
             "force": self.force,
             "test_costs": self.test_costs,
             "ccp_alpha": self.ccp_alpha,
+            "validation_share": self.validation_share,
         }
 
     def _recipe(self) -> Recipe:
@@ -168,12 +170,20 @@ confidence, probability, linear_terms : optional
         Instead of ``pruning``: the tree is grown whole and pruned where a leaf costs
         this, in the mean impurity of all rows, as scikit-learn counts it; 0 leaves it
         whole. See :meth:`cost_complexity_pruning_path`.
+    validation_share : float, optional
+        The share of the rows that is reserved to prune by, such as 0.3: the tree is
+        grown on the others. For ``pruning="reduced-error"``, which it means if nothing
+        is said, ``"pre-pruning"`` and ``"cost-complexity"``. They are drawn by what is
+        in them, of each class alike (of numbers by their quantiles).
     nominal, numeric : sequences of str or int
         Columns whose kind is declared, by name; those of an array are x0, x1 …, and
         their positions will do. A number such as a code of a region is nominal.
     ordinal : mapping of columns to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.
+    values : mapping of columns to values
+        All that nominal columns may hold, whether a row does or not; or texts such as
+        ``"sky:sunny,rainy,cloudy"``. Categories of data frames say so by themselves.
     missing_values : sequence of str
         Texts, or numbers as text, that stand for a missing cell, such as ``"?"``.
     class_weight : dict or "balanced", optional
@@ -190,7 +200,8 @@ confidence, probability, linear_terms : optional
     ties : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
     force : mapping, optional
-        The attribute to split by at a node. A node is named by its path: ``()`` is
+        What a node is to ask: an attribute, or a whole question such as ``"width >
+        6.5"`` or ``"color in {red, green}"``. A node is named by its path: ``()`` is
         the root, ``("texture = clear",)`` the branch that is printed so.
     random_state : int, RandomState, Generator or None
         What folds and the forest of "auto" are drawn by. None is the recipe's own
@@ -212,6 +223,9 @@ confidence, probability, linear_terms : optional
         among; empty where nothing was tried.
     sequence_ : Sequence
         The subtrees that pruning by cost complexity chose among; None without it.
+    validation_rows_ : array of int
+        The places of the rows that were reserved to prune by; None if none were, and
+        of a model that was loaded.
 
     Examples
     --------
@@ -260,8 +274,8 @@ leaves, linear_terms : optional
         further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
         no effect is refused by ``fit``. Scikit-learn's words are taken too:
         ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
-    ccp_alpha, nominal, ordinal, numeric, missing_values, test_costs, \
-ties, force, random_state, n_jobs : optional
+    ccp_alpha, validation_share, nominal, ordinal, numeric, values, missing_values, \
+test_costs, ties, force, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 
     Examples

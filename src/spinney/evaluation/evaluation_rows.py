@@ -60,11 +60,11 @@ def rows_of(
     encoding: str | None = None,
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once."""
-    check_roles(target, weight, declarations.ignore)
+    check_roles(target, weight, declarations)
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    table, weights = known_rows(table, target, weight)
+    table, weights, _ = known_rows(table, target, weight)
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)

@@ -47,6 +47,7 @@ COMMON = (
     "ordinal",
     "source",
     "target",
+    "values",
     "weight",
 )
 
@@ -64,6 +65,7 @@ OF_GROWING = (
     "recipe",
     "test_costs",
     "ties",
+    "validation_share",
 )
 
 

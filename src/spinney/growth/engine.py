@@ -98,7 +98,11 @@ class Engine:
             return replace(result, tree=tree)
         tree = self.grow(rows, recipe, options)
         return pruned_after_growing(
-            tree, rows.source, recipe=recipe, class_weights=options.class_weights
+            tree,
+            rows.source,
+            recipe=recipe,
+            class_weights=options.class_weights,
+            validation=options.validation,
         )
 
     def recount(

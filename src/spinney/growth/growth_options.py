@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
+from spinney.growth.prune.by_validation import CodedRows
 from spinney.search import Draws
+from spinney.trees import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +20,9 @@ class Options:
         What the weight of each class is multiplied by.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    forced : mapping of path to attribute
-        The attribute to split by at a node; its path is the tuple of branches
-        as they read, ``()`` for the root.
+    forced : mapping of path to attribute or Question
+        The attribute to split by at a node, or all that it is to ask; its path is the
+        tuple of branches as they read, ``()`` for the root.
     costs : array, optional
         ``costs[label][true]``: labels are those of least expected cost, and splits
         are sought under altered priors.
@@ -30,15 +32,18 @@ class Options:
         Attributes with formulas, which stand after those of the source.
     draws : Draws, optional
         What is drawn at each node, where the tree is one of a forest.
+    validation : CodedRows, optional
+        Rows to prune by, which the tree is not grown on.
     """
 
     class_weights: Floats | None = None
     preference: Sequence[int] = ()
-    forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    forced: Mapping[tuple[str, ...], int | Question] = field(default_factory=dict)
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
     draws: Draws | None = None
+    validation: CodedRows | None = None
 
     def priced(self, schema: Schema) -> Schema:
         """Return a schema with what errors and questions cost."""

@@ -63,7 +63,60 @@ class FittedModel(Protocol):
         """Return it in a format; write it to a path too, if one is given."""
 
 
-class FittedTable:
+class LargeTables:
+    """Reading tables of any size, for a model that says which attributes it needs."""
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the target: how the model reads tables."""
+        raise NotImplementedError
+
+    @property
+    def _may_be_empty(self) -> bool:
+        """Whether empty cells are of use."""
+        return True
+
+    @property
+    def _needed(self) -> Sequence[int]:
+        """The attributes that are asked about."""
+        raise NotImplementedError
+
+    @property
+    def _optional(self) -> Sequence[int]:
+        """Those of them that a table may lack."""
+        return ()
+
+    def batches(
+        self,
+        data: Any,
+        *,
+        n_rows: int,
+        keep: Keep = (),
+        weight: str | None = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
+    ) -> AbstractContextManager[ModelBatches]:
+        """Give a table of any size as :meth:`read` reads it, some rows at a time.
+
+        ``keep`` names columns, or is "all": their cells come beside, as written.
+        """
+        return batches_by(
+            self.schema,
+            self._needed,
+            data,
+            n_rows=n_rows,
+            keep=keep,
+            optional=self._optional,
+            may_be_empty=self._may_be_empty,
+            also=() if weight is None else (weight,),
+            format=format,
+            encoding=encoding,
+            notation=notation,
+        )
+
+
+class FittedTable(LargeTables):
     """What fitted trees and forests share: reading tables and saying what they are.
 
     A subclass says what was grown, which attributes it needs, and predicts.
@@ -76,14 +129,9 @@ class FittedTable:
         raise NotImplementedError
 
     @property
-    def _needed(self) -> Sequence[int]:
-        """The attributes that are asked about."""
-        raise NotImplementedError
-
-    @property
-    def _optional(self) -> Sequence[int]:
-        """Those of them that a table may lack."""
-        return ()
+    def asked(self) -> tuple[str, ...]:
+        """The names of the columns that are asked about."""
+        return tuple(self.schema.attributes[index].name for index in self._needed)
 
     @property
     def schema(self) -> Schema:
@@ -125,34 +173,6 @@ class FittedTable:
             range(len(schema.attributes)) if whole else self._needed,
             data,
             optional=() if whole else self._optional,
-            also=() if weight is None else (weight,),
-            format=format,
-            encoding=encoding,
-            notation=notation,
-        )
-
-    def batches(
-        self,
-        data: Any,
-        *,
-        n_rows: int,
-        keep: Keep = (),
-        weight: str | None = None,
-        format: str | None = None,
-        encoding: str | None = None,
-        notation: Notation | None = None,
-    ) -> AbstractContextManager[ModelBatches]:
-        """Give a table of any size as :meth:`read` reads it, some rows at a time.
-
-        ``keep`` names columns, or is "all": their cells come beside, as written.
-        """
-        return batches_by(
-            self.schema,
-            self._needed,
-            data,
-            n_rows=n_rows,
-            keep=keep,
-            optional=self._optional,
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,
@@ -232,12 +252,13 @@ class FittedTable:
 
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
-    ) -> str:
+    ) -> Any:
         """Return the model in a format, and write it to a path.
 
         The formats are "text" and, of trees, "numbered-text", in which each line
         begins with the number of its node, "rules", "json", and as pictures "svg",
-        "html", a page of its own, and "dot", for Graphviz.
+        "html", a page of its own, "dot", for Graphviz, and "png" and "pdf", which are
+        bytes and need Matplotlib.
         """
         from spinney.output.export import exported
 

@@ -15,7 +15,8 @@ from spinney.growth.folds import (
     grow_by,
     warn_of_squares,
 )
-from spinney.growth.prune import pruned_by_impurity
+from spinney.growth.prune import CodedRows, pruned_by_impurity
+from spinney.models.held_rows import held_rows, read_validation
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -29,13 +30,16 @@ def grow_model(
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
+    validation: CodedRows | None = None,
+    validation_share: float | None = None,
     progress: Progress | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
     Where the recipe tries several ways to grow, folds of the rows choose one. With a
-    ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen.
+    ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
+    there are rows to prune by: those of ``validation``, or a share of the rows.
     ``progress`` is told how many trees have been grown, and how many there will be.
 
     What is ``given`` beside the recipe is for ``options_of``.
@@ -43,14 +47,24 @@ def grow_model(
     numeric, told = rows.schema.target.is_numeric, _Told(progress)
     if ccp_alpha is not None:
         recipe = _whole(recipe, ccp_alpha)
+    held = held_rows(
+        rows,
+        recipe,
+        validation=validation,
+        share=validation_share,
+        ccp_alpha=ccp_alpha,
+    )
+    rows, recipe = held.rows, held.recipe
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
-    options = options_of(rows, recipe=first, **given)
+    options = replace(
+        options_of(rows, recipe=first, **given), validation=held.validation
+    )
     copied, choice, most_held = None, RecipeChoice(first), None
     if rows.training is None:
         # Folds need rows: what is first is taken.
-        if first.needs_rows:
+        if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
         copied = CopiedRows(rows.training)
@@ -59,8 +73,8 @@ def grow_model(
         told.expect(n_tried * (first.folds + 1))
         choice = choose_recipe(copied, candidates, options, grown=told.grown)
     recipe, tried, fold_trees = choice
-    refolds = recipe.pruning == "cost-complexity" and fold_trees is None
-    told.expect(1 + recipe.folds * refolds)
+    by_folds = recipe.pruning == "cost-complexity" and held.validation is None
+    told.expect(1 + recipe.folds * (by_folds and fold_trees is None))
     result = grow_by(
         rows,
         recipe,
@@ -82,6 +96,7 @@ def grow_model(
         steps=result.steps,
         sequence=result.sequence,
         tried=tried,
+        validation_rows=held.places,
     )
 
 
@@ -153,12 +168,13 @@ def grow_from(
     connection: Any = None,
     format: str | None = None,
     encoding: str | None = None,
+    validation: Any = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted.
+    where the rows are counted. ``validation`` is a table to prune by.
     """
     if recipe is None:
         away = is_counted_away(data, source, connection)
@@ -173,7 +189,11 @@ def grow_from(
         connection=connection,
         from_zero=recipe.counts_from_zero,
         identifiers=not recipe.tries,  # a default knows better than to ask for them
+        complete=recipe.drops_rows,
         format=format,
         encoding=encoding,
     ) as rows:
-        return grow_model(rows, recipe=recipe, **options)
+        if validation is not None:
+            reading = {"format": format, "encoding": encoding}
+            validation = read_validation(rows.schema, validation, weight, **reading)
+        return grow_model(rows, recipe=recipe, validation=validation, **options)

@@ -46,11 +46,7 @@ STEPS = 1000
 NOTHING = 1e-6
 
 # Ways of pruning that need what growing is not given.
-_OF_A_GROWN_MODEL = {
-    "reduced-error": Setting("validation", ...),
-    "pre-pruning": Setting("validation", ...),
-    "manual": Setting("nodes", ...),
-}
+_OF_A_GROWN_MODEL = {"manual": Setting("nodes", ...)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ class Recipe:
         attributes get a threshold; to be merged, numbers are put into 10 buckets of
         equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch", "mean", \
-"surrogate"}
+"surrogate", "drop"}
         What a missing value means; see :mod:`spinney.search.missing_values`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
 "poisson"} or function
@@ -131,12 +127,15 @@ class Recipe:
         Whether a threshold is the midpoint of its neighbours, or the greatest value
         of the whole training table that is not above it (C4.5).
     pruning : {"none", "collapse", "error-based", "cost-complexity", "pessimistic", \
-"mdl", "simplify", "adjusted-error"}
+"mdl", "simplify", "adjusted-error", "reduced-error", "pre-pruning"}
         What is done to the grown tree. Nothing; subtrees that make no fewer training
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
-        :mod:`spinney.growth.prune`. Of these, numbers know "cost-complexity" and
-        "simplify" only, which go by means and so not with linear leaves; the others
+        :mod:`spinney.growth.prune`. "reduced-error" and "pre-pruning" go by rows that
+        the tree is not grown on, from the bottom up when it is grown, and from the top
+        down while it grows; such rows choose for "cost-complexity" too, if there are
+        any. Of these, numbers know "cost-complexity", "simplify", "reduced-error" and
+        "pre-pruning" only, which go by means and so not with linear leaves; the others
         leave them as they are where a named recipe brings them, and are refused where a
         user asks for them. For numbers alone there is M5's "adjusted-error": each node
         against the branches below it, by errors that grow with the number of terms.
@@ -185,6 +184,10 @@ class Recipe:
         and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
+    reuse : bool
+        Whether an attribute may be asked about again below a node that has asked about
+        it: numbers at another cut, subsets of values. A branch a value leaves nothing
+        to ask in any case.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
@@ -237,6 +240,7 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
+    reuse: bool = True
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -300,7 +304,7 @@ class Recipe:
             raise refusal(
                 Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
             )
-        for name in ("exhaustive", "mdl_correction", "raising"):
+        for name in ("exhaustive", "mdl_correction", "raising", "reuse"):
             check_choice(name, getattr(self, name))
         _refuse_methods_of_grown_models(self.pruning)
         for name, known in CHOICES.items():
@@ -319,6 +323,11 @@ class Recipe:
         if self.buckets is None and self.grouping == "merge":
             return "equal-frequency"
         return self.buckets
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether rows that lack a cell are left out before growing."""
+        return self.missing == "drop"
 
     @property
     def counts_from_zero(self) -> bool:

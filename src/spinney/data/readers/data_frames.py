@@ -18,6 +18,7 @@ from spinney.data.cells import (
     table_of,
 )
 from spinney.data.declarations import Declarations, check_names
+from spinney.data.declared_values import with_values_of_types
 from spinney.data.duckdb.columns import load, plan, translated_errors
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
@@ -33,7 +34,8 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         columns = dict(zip(names, frame.iter_columns(), strict=True))
-        return table_of(columns, len(frame), declarations, column=_column)
+        table = table_of(columns, len(frame), declarations, column=_column)
+        return _with_categories(table, columns, declarations)
     except NarwhalsError as error:
         reason = " ".join(str(error).split())
         msg = f"the data frame cannot be read ({reason}): pass pandas, Polars or Arrow"
@@ -64,7 +66,7 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
             numbers = _numbers(series.dt.timestamp("us")) / ticks
             return numeric_column(name, numbers, missing=missing, unit=unit)
-    if kind is None and (coded := _categories(series)) is not None:
+    if kind is None and (coded := _category_codes(series)) is not None:
         return _by_category(name, *coded, missing)
     cells = series.to_list()
     if kind is None and dtype in (nw.String, nw.Boolean):
@@ -82,7 +84,7 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
     return column_from_values(name, cells, declarations)
 
 
-def _categories(
+def _category_codes(
     series: "nw.Series[Any]",
 ) -> tuple[NDArray[np.int64], list[str]] | None:
     """Return codes and texts of a categorical of pandas whose order says nothing."""
@@ -112,6 +114,21 @@ def _by_category(
     return replace(column, cells=code_of[codes])
 
 
+def _with_categories(
+    table: Table, columns: "dict[str, nw.Series[Any]]", declarations: Declarations
+) -> Table:
+    """Return a table whose nominal columns have the categories of their types."""
+    named: dict[str, list[Any]] = {}
+    for column in table.columns:
+        if column.kind == "nominal":
+            values, families = plain_values(
+                column.name, _categories(columns[column.name])
+            )
+            if families <= {"text", "number", "boolean"}:
+                named[column.name] = [value for value in values if value is not None]
+    return with_values_of_types(table, named, declarations)
+
+
 def _too_large(series: "nw.Series[Any]") -> bool:
     """Tell whether there are integers that Arrow refuses to make float64."""
     if not series.dtype.is_integer() or not series.count():
@@ -128,12 +145,21 @@ def _numbers(series: "nw.Series[Any]") -> NDArray[np.float64]:
 def _category_order(series: "nw.Series[Any]") -> list[Any]:
     """Return the categories of an ordered categorical of pandas or Arrow."""
     native = series.to_native()
-    arrow_type = getattr(native, "type", None)
-    if getattr(arrow_type, "ordered", False):
+    kind = getattr(native, "type", None) or getattr(native, "dtype", None)
+    return _categories(series) if getattr(kind, "ordered", False) else []
+
+
+def _categories(series: "nw.Series[Any]") -> list[Any]:
+    """Return the categories that the type of a column declares, none if it does not.
+
+    Categoricals of Polars do not: they have those of other columns, too.
+    """
+    native = series.to_native()
+    if hasattr(getattr(native, "type", None), "index_type"):  # Arrow's dictionaries
         return list(native.combine_chunks().dictionary.to_pylist())
-    if getattr(getattr(native, "dtype", None), "ordered", False):
-        return list(native.dtype.categories)
-    return []
+    if series.dtype == nw.Categorical and series.implementation.is_polars():
+        return []
+    return list(getattr(getattr(native, "dtype", None), "categories", ()))
 
 
 def is_frame(data: Any) -> bool:

@@ -42,6 +42,7 @@ SETTINGS = {
     "thresholds": "midpoint",
     "linear_terms": 0,
     "construct": 0,
+    "reuse": True,
 }
 
 
@@ -94,6 +95,8 @@ def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:
 def _can_code(schema: Schema, recipe: Recipe) -> bool:
     """Return whether every attribute can be coded, and split in two."""
     several = schema.n_classes > 2
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    several = several or not criterion.ordered
     for attribute in schema.attributes:
         if attribute.kind == "numeric":
             continue

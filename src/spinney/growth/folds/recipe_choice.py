@@ -121,7 +121,9 @@ def _judged(name: str, growth: FoldGrowth) -> Tried:
     spread = shares @ (losses / unit - risk) ** 2
     # As cost complexity has it: weights are frequencies, but no row is less than one.
     n_rows = max(float(rows.weights.sum()), np.count_nonzero(rows.weights))
-    n_leaves = arrays_of(growth.finished(np.ones(len(losses), bool))).n_leaves
+    arrays = arrays_of(growth.finished(np.ones(len(losses), bool)))
+    # Those that rows reach: values that are declared must not choose the recipe.
+    n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
     deviation = float(np.sqrt(spread / n_rows))
     return Tried(name, risk * unit, deviation * unit, n_leaves)
 

@@ -19,6 +19,12 @@ The algorithm, a level at a time::
         ask the source for their surrogates, if the recipe has any
         make their children; those that may be split are the next front
 
+Where the recipe is pre-pruned, children of a split that does not help validation rows
+are asked about no more; ``pre_pruning`` cuts them off when the tree is finished, and
+records it. What a node asks depends on its rows alone, so this is the tree that comes
+of pruning the whole one. Not so where leaves are limited, for splits compete for them,
+and where attributes are constructed by what a whole tree asks: these are grown whole.
+
 No row is ever seen here, and nothing recurs.
 """
 
@@ -35,7 +41,8 @@ from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.growing_nodes import Growing, finish, steps_to
+from spinney.growth.plain.growing_nodes import Growing, as_tree, finish, steps_to
+from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
     Decision,
@@ -45,6 +52,7 @@ from spinney.search import (
     best_splits,
     decide_level,
     drawn_tables,
+    given_split,
     n_different,
     routes_of,
     splits_of_drawn_cuts,
@@ -59,7 +67,9 @@ from spinney.sources import (
     take_formulas,
 )
 from spinney.trees import (
+    CountTable,
     Groups,
+    Question,
     Reason,
     Route,
     Split,
@@ -109,6 +119,8 @@ class _Learner:
         self.n_nodes, self.n_leaves = 0, 1
         self.open_nodes: list[tuple[float, int, Growing]] = []
         self.reached: set[tuple[str, ...]] = set()
+        self.descent = descent_of(recipe, options)
+        self.stopped: list[Growing] = []
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
@@ -153,12 +165,15 @@ class _Learner:
         """Find the best split of each node, or the reason why there is none."""
         if not front:
             return
-        forced: dict[int, int] = {}
+        forced, asked = dict[int, int](), dict[int, Question]()
         for at, node in enumerate(front if self.options.forced else ()):
             self.reached.add(node.path)
             node.forced = node.path in self.options.forced
-            if node.forced:
-                forced[at] = self.options.forced[node.path]
+            wanted = self.options.forced.get(node.path)
+            if isinstance(wanted, Question):
+                asked[at] = wanted
+            elif wanted is not None:
+                forced[at] = wanted
         search = partial(self.searched, front)
         searched = run_as_they_come(search, self.looked_at(front))
         parts, different = [], np.full(len(front), -1)
@@ -176,6 +191,8 @@ class _Learner:
         )
         for node, decision in zip(front, decisions.of_nodes(), strict=True):
             node.decide(decision)
+        for at, question in asked.items():
+            self.ask(front[at], question)
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
@@ -216,19 +233,32 @@ class _Learner:
         splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
         return splits, stack.node, different
 
+    def ask(self, node: Growing, question: Question) -> None:
+        """Let a node ask what a user has written, before all else of its attribute."""
+        table = self.tables_of(node, (question.attribute,))[question.attribute]
+        given = given_split(self.search, table, self.schema, question)
+        first = sum(each.attribute < given.attribute for each in node.candidates)
+        found = (*node.candidates[:first], given, *node.candidates[first:])
+        node.decide(Decision(found, first))
+
+    def tables_of(
+        self, node: Growing, attributes: tuple[int, ...]
+    ) -> dict[int, CountTable]:
+        """Return the tables of some attributes at a node, class weights included."""
+        request = Request(node.number, attributes)
+        (tables,) = tables_of(self.source, [request], self.schema)
+        scale = self.options.class_weights
+        return {index: table.scaled(scale) for index, table in tables.items()}
+
     def combine(self, node: Growing) -> None:
         """Let a combination of numbers compete with what a node has chosen."""
         if node.forced:
             return
-        (tables,) = tables_of(
-            self.source, [Request(node.number, node.attributes)], self.schema
-        )
-        scale = self.options.class_weights
         decision, made = combined(
             self.search,
             self.source,
             node.number,
-            tables={index: table.scaled(scale) for index, table in tables.items()},
+            tables=self.tables_of(node, node.attributes),
             decision=Decision(tuple(node.candidates), node.chosen, node.reason),
             schema=self.schema,
             paid=paid_above(node),
@@ -299,17 +329,38 @@ class _Learner:
             if node.routed is not None:
                 weights[own], rows[own] = node.routed.weights, node.routed.rows
             node.children = self.children_of(node, weights[own], rows[own])
-        front = self.worth_asking([child for node in nodes for child in node.children])
+        further = self.going_on(nodes)
+        children = [child for node in further for child in node.children]
+        front = self.worth_asking(children)
         asked = {child.number for child in front}
         for node in nodes:
-            children = {c.branch: c.number for c in node.children if c.number in asked}
-            if children:
+            sent = {c.branch: c.number for c in node.children if c.number in asked}
+            if sent:
                 # Surrogates are for rows that lack a value.
                 assert node.route is not None
                 absent = node.winner.table.missing_rows.any()
                 route = node.route if absent else Route(node.route.split)
-                self.source.partition(node.number, route, children)
+                self.source.partition(node.number, route, sent)
         return front
+
+    def going_on(self, nodes: Sequence[Growing]) -> Sequence[Growing]:
+        """Return the nodes below which to go on: all, or those whose split helps."""
+        if self.descent is None:
+            return nodes
+        order = [each for node in nodes for each in (node, *node.children)]
+        everything = self.root.totals.weights
+        stumps = as_tree(order, self.schema, self.recipe, everything)
+        numbers = np.array([node.number for node in order])
+        further = []
+        helped = self.descent.helped(stumps, numbers)
+        for node, helps in zip(nodes, helped, strict=True):
+            if helps:
+                further.append(node)
+                continue
+            self.stopped.append(node)
+            for child in node.children:
+                child.reason = Reason.PRUNED
+        return further
 
     def children_of(
         self, node: Growing, weights: Floats, rows: Integers
@@ -317,7 +368,9 @@ class _Learner:
         """Return the children of a node, which have these counts."""
         split = node.winner.split
         attributes = node.attributes
-        if self.recipe.grouping == "multiway" and is_multiway(split):
+        if not self.recipe.reuse:
+            attributes = self.without(attributes, split.attribute)
+        elif self.recipe.grouping == "multiway" and is_multiway(split):
             attributes = tuple(i for i in attributes if i != split.attribute)
         children = [
             Growing(
@@ -335,6 +388,12 @@ class _Learner:
         self.n_nodes += len(children)
         return children
 
+    def without(self, attributes: tuple[int, ...], asked: int) -> tuple[int, ...]:
+        """Return the attributes that share no column with one that was asked about."""
+        behind = self.schema.behind
+        columns = set(behind([asked]))
+        return tuple(i for i in attributes if columns.isdisjoint(behind([i])))
+
     def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
         """Return how the path to a child reads, if anybody asked for a path."""
         if not self.options.forced:
@@ -348,13 +407,24 @@ class _Learner:
 
     def warn_unreached(self) -> None:
         """Say which forced paths lead to no node that could be split."""
+        stopped = [node.path for node in self.stopped]
         for path in self.options.forced:
+            if any(path[: len(above)] == above for above in stopped):
+                continue
             if path not in self.reached:
                 warn(
                     Setting("force"),
                     f": no node to split is reached by the path {path!r}; write its "
                     "branches as they are printed, from the root on",
                 )
+
+
+def descent_of(recipe: Recipe, options: Options) -> Descent | None:
+    """Return validation rows that tell a tree where to stop, if they can."""
+    whole = recipe.max_leaves is not None or recipe.construct > 0
+    if options.validation is None or recipe.pruning != "pre-pruning" or whole:
+        return None
+    return Descent(options.validation)
 
 
 def paid_above(node: Growing) -> set[int]:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from spinney._support.text import shown
-from spinney._support.ties import equal_to_best
+from spinney._support.ties import TOLERANCE, equal_to_best
 from spinney.growth import Model
 from spinney.search import score
-from spinney.trees import Node, Tree
+from spinney.trees import Candidate, Node, Threshold, Tree
 from spinney.trees.criteria import Criterion
 
 
@@ -15,10 +15,18 @@ def paid_above(tree: Tree, node: Node) -> set[int]:
     return {step.candidate.attribute for step in tree.path(node.number)[:-1]}
 
 
-def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
+def why(
+    model: Model,
+    node: Node,
+    criterion: Criterion,
+    able: set[int],
+    *,
+    recounted: bool = False,
+) -> str:
     """Return why a node asks what it asks, or nothing.
 
-    ``able`` are the indices of the candidates that compete.
+    ``able`` are the indices of the candidates that compete. Where the node was
+    ``recounted`` on rows, what it asks need not be the best of them.
     """
     if node.chosen is None:
         assert node.reason is not None
@@ -26,7 +34,9 @@ def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
     attributes = model.schema.attributes
     name = shown(attributes[node.candidate.attribute].name)
     if node.forced:
-        return f"{name}: forced by the user"
+        given = node.candidate.given
+        what = _asked(model.tree, node, node.candidate) if given else name
+        return f"{what}: forced by the user{_instead(model, node, criterion, able)}"
     among = " among those of at least average gain" if criterion.average else ""
     if any(attribute.cost for attribute in attributes):
         among += " for what it costs to ask"
@@ -38,27 +48,86 @@ def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
             f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
             f"as they are its {criterion.merit_name} is {merit:.3f}"
         )
+    if model.member is not None and not recounted:
+        # How many were drawn is the forest's to know.
+        merit = node.candidate.merit
+        return (
+            f"{name}: {criterion.merit_name} {merit:.3f}, the greatest{among} of the "
+            "attributes drawn at this node"
+        )
     best = score(node.candidate, model.schema, paid)
-    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     equal = _equal(model.tree, node, criterion, able, paid)
+    if recounted and node.chosen not in equal:
+        asks = f"{name}: what the node asks, {best:.3f}; on these rows"
+        if not equal:
+            return f"{asks} nothing would be asked"
+        merit = score(node.candidates[equal[0]], model.schema, paid)
+        others = _names(model.tree, node, equal)
+        greatest = f"the greatest {criterion.merit_name}{among}, {merit:.3f}"
+        return f"{asks} {others} would have {greatest}"
+    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
+    equal = [at for at in equal if at != node.chosen]
     if equal:
+        names, tie = _names(model.tree, node, equal), "tie" + "s" * (len(equal) == 1)
         sentence += (
-            f"; {', '.join(equal)} {'ties' if len(equal) == 1 else 'tie'} with it, and "
-            "the first in the order of preference, then of columns, wins"
+            f"; {names} {tie} with it, and the first in the order of preference, then "
+            "of columns, wins"
         )
     return sentence
 
 
+def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
+    """Return what the node would have asked, had nobody forced it."""
+    if model.recipe.forest:
+        return ""  # the rivals are gone
+    least = least_gain(model, criterion) * (1 - TOLERANCE)
+    rivals = [at for at in sorted(able) if node.candidates[at].gain >= least]
+    if not rivals:
+        return "; it would have been a leaf"
+    paid = paid_above(model.tree, node)
+    scores = [score(node.candidates[at], model.schema, paid) for at in rivals]
+    unit = criterion.merit_unit(node.weights)
+    ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
+    best = [at for at, tie in zip(rivals, ties, strict=True) if tie]
+    if node.chosen in best:
+        return ", as it would have been"
+    first = node.candidates[best[0]]
+    asks = _asked(model.tree, node, first)
+    merit = f"{criterion.merit_name} {max(scores):.3f}"
+    others = ", or another that ties with it" if len(best) > 1 else ""
+    return f"; it would have been {asks} ({merit}){others}"
+
+
+def _asked(tree: Tree, node: Node, candidate: Candidate) -> str:
+    """Return a question of two branches by one of them, others by their attribute."""
+    split = candidate.split
+    if split.n_branches > 2:
+        return shown(tree.schema.attributes[split.attribute].name)
+    return tree.branch_text(node, candidate, int(isinstance(split, Threshold)))
+
+
+def least_gain(model: Model, criterion: Criterion) -> float:
+    """Return the least gain in the unit of the gains."""
+    tree, recipe = model.tree, model.recipe
+    if tree.schema.target.is_numeric:
+        recipe = recipe.in_unit(criterion.gain_unit(tree.root.weights))
+    return recipe.min_gain
+
+
 def _equal(
     tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
-) -> list[str]:
-    """Return the attributes that are as good as the chosen one."""
+) -> list[int]:
+    """Return which of the able candidates are as good as the best of them."""
     rivals = sorted(able)
+    if not rivals:
+        return []
     scores = [score(node.candidates[rival], tree.schema, paid) for rival in rivals]
     unit = criterion.merit_unit(node.weights)
     ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
-    return [
-        shown(tree.schema.attributes[node.candidates[rival].attribute].name)
-        for rival, tie in zip(rivals, ties, strict=True)
-        if tie and rival != node.chosen
-    ]
+    return [rival for rival, tie in zip(rivals, ties, strict=True) if tie]
+
+
+def _names(tree: Tree, node: Node, candidates: list[int]) -> str:
+    """Return the attributes of some candidates of a node."""
+    attributes = (node.candidates[at].attribute for at in candidates)
+    return ", ".join(shown(tree.schema.attributes[each].name) for each in attributes)

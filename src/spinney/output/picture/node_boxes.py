@@ -15,6 +15,7 @@ import numpy as np
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
 from spinney.output.explain import explain_node
+from spinney.output.node_errors import NodeErrors
 from spinney.output.picture.box_parts import (
     BoxPart,
     Columns,
@@ -31,7 +32,7 @@ from spinney.output.picture.node_colours import (
     moments,
 )
 from spinney.output.picture.text_width import wrapped
-from spinney.output.tree_text import counts_text
+from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
 from spinney.trees import Node, Tree
 
@@ -46,10 +47,11 @@ REASON_ROOM = 150.0
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a model's nodes, in a style."""
+    """The boxes of a model's nodes, in a style; ``errors`` stand below the rest."""
 
     model: Model
     style: str
+    errors: NodeErrors | None = None
 
     @property
     def tree(self) -> Tree:
@@ -66,11 +68,18 @@ class Boxes:
         colours = self.colours
         return NodeBox(
             shape="leaf" if node.is_leaf else "question",
-            parts=STYLES[self.style](self, node),
+            parts=[*STYLES[self.style](self, node), *self._errors(node)],
             hue=colours.hue(node),
             opacity=colours.opacity(node),
             tooltip=self._tooltip(node),
         )
+
+    def _errors(self, node: Node) -> list[BoxPart]:
+        """Return how a node does on another table, if there is one."""
+        if self.errors is None:
+            return []
+        lines = self.errors.lines(node.number)
+        return [Separator(), *(Words(line, "note") for line in lines)]
 
     def _tooltip(self, node: Node) -> str:
         where = " AND ".join(self._nearest_conditions(node)) or "all rows"
@@ -117,7 +126,7 @@ class Boxes:
     def support(self, node: Node) -> str:
         """Return how many rows came to a node; of a leaf, how many are right."""
         if not node.n_rows:
-            return "no rows"
+            return NO_ROWS
         numeric = self.tree.schema.target.is_numeric
         right = 0.0 if numeric else float(node.weights[node.label])
         mixed = node.is_leaf and 0 < right < node.weight

@@ -6,7 +6,7 @@ nothing else there, and several share their rules.
 
 from spinney._support.colours import COLOURS
 
-__all__ = ["STYLE_SHEET"]
+__all__ = ["STYLE_SHEET", "style_of"]
 
 SCOPE = ".spinney-tree"
 FONTS = 'Helvetica,Arial,"Liberation Sans","Nimbus Sans",sans-serif'
@@ -46,6 +46,24 @@ SHAPES = {
 }
 
 
+HUES = {f".k{place}": f"fill:{colour}" for place, colour in enumerate(COLOURS)}
+
+
+def style_of(element: str, classes: str) -> dict[str, str]:
+    """Return what the sheet says of an element with these classes, on a light page.
+
+    >>> style_of("rect", "k1")
+    {'fill': '#E69F00'}
+    """
+    named = {element, *(f".{one}" for one in classes.split())}
+    style: dict[str, str] = {}
+    for rules in (SHAPES, HUES, LIGHT):
+        for names, rule in rules.items():
+            if named & set(names.split(",")):
+                style |= dict(part.split(":", 1) for part in rule.split(";"))
+    return style
+
+
 def _rules(rules: dict[str, str]) -> str:
     return "".join(
         f"{','.join(f'{SCOPE} {one}' for one in names.split(','))}{{{rule}}}"
@@ -56,7 +74,7 @@ def _rules(rules: dict[str, str]) -> str:
 STYLE_SHEET = (
     f"{SCOPE}{{max-width:100%;height:auto;color-scheme:light dark}}"
     + _rules(SHAPES)
-    + _rules({f".k{place}": f"fill:{colour}" for place, colour in enumerate(COLOURS)})
+    + _rules(HUES)
     + _rules(LIGHT)
     + f"@media screen and (prefers-color-scheme:dark){{{_rules(DARK)}}}"
 )

@@ -1,5 +1,6 @@
 """Training rows, and rows in memory as a source."""
 
+from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.training_rows import (
     LARGEST_TOTAL,
     NumberFacts,
@@ -13,6 +14,7 @@ from spinney.sources.rows.training_rows import (
     check_total,
     given_weights,
     known_rows,
+    numbered_rows,
     row_weights,
     rows_in_memory,
     rows_of,
@@ -23,6 +25,7 @@ __all__ = [
     "LARGEST_TOTAL",
     "NumberFacts",
     "TrainingSet",
+    "are_complete",
     "as_target",
     "attribute_of",
     "check_classes",
@@ -32,6 +35,7 @@ __all__ = [
     "check_total",
     "given_weights",
     "known_rows",
+    "numbered_rows",
     "row_weights",
     "rows_in_memory",
     "rows_of",

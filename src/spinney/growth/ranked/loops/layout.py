@@ -115,6 +115,7 @@ class Limits(NamedTuple):
     runners_up: int
     most_in_side: float
     altered: NDArray[np.float64]
+    reuse: bool
 
 
 class Members(NamedTuple):
