@@ -28,12 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(autouse=True)
 def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no test depend on whether one before it has loaded loops, or grown for long.
+    """Let no test depend on what was loaded, compiled or grown for long before it.
 
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
     monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
     monkeypatch.setattr(engine, "_SPENT", [0.0])
+    monkeypatch.setattr(engine, "_is_compiled", lambda loops: True)
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

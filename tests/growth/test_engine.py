@@ -105,6 +105,17 @@ def test_loops_are_loaded_once_for_many_trees(loaded):
     assert choose_engine(training, BRANCH, Options()).name == "plain"
 
 
+def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
+    """Folds of a small table are grown at once on a machine that never compiled."""
+    monkeypatch.delitem(sys.modules, "spinney.growth.binned.loops.grow", raising=False)
+    training = rows(300)
+    many = int(2 * engine.LOADING / plain_seconds(training, BRANCH))
+    with only_to_predict(many):
+        assert choose_engine(training, BRANCH, Options()).name == "binned"
+        monkeypatch.setattr(engine, "_is_compiled", lambda loops: False)
+        assert choose_engine(training, BRANCH, Options()).name == "plain"
+
+
 def test_rows_that_stay_away_are_for_the_plain_learner():
     assert choose_engine(None, BRANCH, Options()).name == "plain"
 

@@ -122,10 +122,10 @@ class Engine:
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
 # level, and besides for a row, which ends up in a node of few, of numbers alone; what
-# it takes to load compiled loops; and how long somebody waits for all rivals of splits,
-# exactly.
+# it takes to load compiled loops, and to compile them, once on a machine; and how long
+# somebody waits for all rivals of splits, exactly.
 PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
-LOADING = 0.75
+LOADING, COMPILING = 0.75, 10.0
 PATIENCE = 0.5
 
 PLAIN = Engine("plain", _grow_plain)
@@ -209,16 +209,15 @@ _SPENT = [0.0]
 def _loading(engine: Engine) -> float:
     """Return how long a tree may take before the loops of an engine are loaded for it.
 
-    Loops that were loaded cost nothing. Others are loaded when the plain learner has
-    worked for as long as that takes, all small trees of the process together: whoever
-    grows one tree never waits for them, and whoever grows many waits at most twice as
-    long as needed. That is for loops that this machine has compiled.
+    Loops that were loaded cost nothing. Others are loaded, or compiled where this
+    machine never has, when the plain learner has worked for as long as that takes, all
+    small trees of the process together: whoever grows one tree never waits for them,
+    and whoever grows many waits at most twice as long as needed.
     """
     if f"spinney.growth.{engine.name}.loops.grow" in sys.modules:
         return 0.0
-    if _SPENT[0] < LOADING or not _is_compiled(engine):
-        return LOADING
-    return 0.0
+    price = LOADING if _is_compiled(engine) else COMPILING
+    return price if _SPENT[0] < price else 0.0
 
 
 @cache
