@@ -17,6 +17,7 @@ PAGES = (
     "docs/tables.md",
     "docs/predicting.md",
     "docs/growing.md",
+    "docs/documents.md",
     "docs/pictures.md",
     "docs/plots.md",
     "docs/pruning.md",
