@@ -124,6 +124,13 @@ class FittedForest(FittedTable):
 
     # Questioning
 
+    def _picture(self) -> str:
+        """Return a picture of the tree that asks about attributes as all trees do."""
+        from spinney.output.picture import to_svg
+
+        typical = forests.typical_trees(self.importances())[0]
+        return to_svg(self.trees[int(typical)])
+
     def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.
 

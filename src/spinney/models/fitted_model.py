@@ -20,6 +20,7 @@ from spinney.data.readers import (
     read_by,
     unseen_values,
 )
+from spinney.models.explored import Explored
 from spinney.models.row_predictor import RowPredictor
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class FittedModel(Protocol):
         """Return it in a format; write it to a path too, if one is given."""
 
 
-class FittedTable:
+class FittedTable(Explored):
     """What fitted trees and forests share: reading tables and saying what they are.
 
     A subclass says what was grown, which attributes it needs, and predicts.
@@ -235,9 +236,9 @@ class FittedTable:
     ) -> str:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text" and, of trees, "numbered-text", in which each line
-        begins with the number of its node, "rules", "json", and as pictures "svg",
-        "html", a page of its own, and "dot", for Graphviz.
+        The formats are "text", "html", the page of :meth:`explore`, and, of trees,
+        "numbered-text", in which each line begins with the number of its node,
+        "rules", "json", and as pictures "svg" and "dot", for Graphviz.
         """
         from spinney.output.export import exported
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Importances,
         impurity_importances,
         permutation_importances,
+        typical_trees,
     )
     from spinney.growth.forest.interactions import Interactions, interactions_of
     from spinney.growth.forest.proximities import (
@@ -53,6 +54,7 @@ __all__ = [
     "permutation_importances",
     "proximity_blocks",
     "score_of",
+    "typical_trees",
     "votes_of",
     "warn_of_unseen",
     "with_ordered_categories",
@@ -67,6 +69,7 @@ __getattr__ = names_on_demand(
             "Importances",
             "impurity_importances",
             "permutation_importances",
+            "typical_trees",
         ),
         "interactions": ("Interactions", "interactions_of"),
         "proximities": ("nearest", "outlier_scores", "proximity_blocks"),

@@ -6,7 +6,12 @@ says what it needs besides.
 
 from spinney.growth.prune.by_validation import Validation, validate
 from spinney.growth.prune.cost_complexity import TrainingRows
-from spinney.growth.prune.cost_complexity_sequence import RULES, Sequence, Subtree
+from spinney.growth.prune.cost_complexity_sequence import (
+    RULES,
+    Sequence,
+    Subtree,
+    sequence_of,
+)
 from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.growth.prune.impurity_complexity import (
@@ -46,6 +51,7 @@ __all__ = [
     "pruned",
     "pruned_after_growing",
     "pruned_by_impurity",
+    "sequence_of",
     "upper_errors",
     "validate",
 ]

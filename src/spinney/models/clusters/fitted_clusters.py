@@ -15,6 +15,7 @@ from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
 from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import Keep, ModelBatches, batches_by, read_by
+from spinney.models.explored import Explored
 from spinney.models.facts import cluster_facts
 from spinney.output.export import exported
 from spinney.output.file import save_model
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import os
 
 
-class FittedClusters:
+class FittedClusters(Explored):
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters
@@ -156,7 +157,10 @@ class FittedClusters:
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
     ) -> str:
-        """Return the clusters as "text"; write it to a path too, if one is given."""
+        """Return the clusters as "text", or as "html", the page of :meth:`explore`.
+
+        It is written to a path too, if one is given.
+        """
         return exported(self, format, path=path)
 
 

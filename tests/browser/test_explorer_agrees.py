@@ -1,0 +1,109 @@
+"""What the page computes is what the library does: texts, rules, predictions."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.browser.explorer_models import MODELS, forest
+from tests.helpers.models import chain_model
+
+from spinney.models import FittedTree
+
+STATE = "document.getElementById('explorer').explorers[0].state"
+ROWS = 60
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_conditions_and_rules_read_alike(name, visit):
+    model = MODELS[name]()
+    page = visit(model.explore().html)
+    tree = model.tree
+    said = page.evaluate(
+        f"(() => {{ const s = {STATE}; return Array.from(s.closed, (_, node) => "
+        "s.tree.condition(node)); })()"
+    )
+    assert said == [tree.condition(node) for node in tree]
+    rules = page.evaluate(f"{STATE}.leaves().map((node) => [node, {STATE}.rule(node)])")
+    expected = {rule.leaf: rule for rule in model.rules()}
+    assert [leaf for leaf, _ in rules] == list(expected)
+    for leaf, text in rules:
+        # What is known of a leaf is rounded for a page; the rule itself is the same.
+        assert text.split("  (")[0] == expected[leaf].text().split("  (")[0]
+
+
+def random_rows(model, n=ROWS, seed=0):
+    """Return rows as the page has them, and as a table: missing and unseen, too."""
+    rng = np.random.default_rng(seed)
+    schema, needed = model.schema, model._needed
+    columns = schema.behind(needed)
+    cuts = {}
+    for tree in trees_of(model):
+        for node in tree:
+            for split in [] if node.is_leaf else [node.split]:
+                values = getattr(split, "cuts", [getattr(split, "threshold", np.inf)])
+                cuts.setdefault(split.attribute, []).extend(
+                    value for value in values if np.isfinite(value)
+                )
+    table, rows = {}, np.full((n, len(schema.attributes)), np.nan)
+    for index in columns:
+        attribute = schema.attributes[index]
+        if attribute.kind == "numeric":
+            near = np.array(cuts.get(index) or [0.0, 1.0, 100.0])
+            cells = rng.choice(near, n) + rng.choice([0, 0, 1e-9, -1, 1, 30], n)
+            cells[rng.random(n) < 0.2] = np.nan
+            rows[:, index] = cells
+            table[attribute.name] = [None if np.isnan(c) else c for c in cells]
+            continue
+        codes = rng.integers(-2, len(attribute.values), n)  # -1 missing, -2 unseen
+        rows[:, index] = np.where(codes < 0, np.nan, codes)
+        table[attribute.name] = [
+            {-1: None, -2: "never seen"}.get(code)
+            if code < 0
+            else attribute.values[code]
+            for code in codes.tolist()
+        ]
+    return rows, table
+
+
+def trees_of(model):
+    if model.kind == "tree":
+        return [model.tree]
+    return [member.tree for member in model.trees]
+
+
+def predicted(page, rows):
+    data = json.dumps([[None if np.isnan(c) else c for c in row] for row in rows])
+    return np.array(
+        page.evaluate(
+            f"{data}.map((row) => document.getElementById('explorer').explorers[0]"
+            ".whatIf.predict(row.map((cell) => cell === null ? NaN : cell)).outputs)"
+        )
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+def test_what_if_predicts_as_the_model_does(name, visit):
+    model = MODELS[name]()
+    rows, table = random_rows(model)
+    page = visit(model.explore().html)
+    outputs = predicted(page, rows)
+    assert np.isnan(rows).any()
+    np.testing.assert_array_equal(outputs, model.outputs(table))
+
+
+@pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+def test_a_forest_votes_as_the_model_does(visit):
+    model = forest()
+    rows, table = random_rows(model)
+    page = visit(model.explore().html)
+    outputs = predicted(page, rows)
+    np.testing.assert_allclose(outputs, model.outputs(table), rtol=0, atol=1e-12)
+
+
+def test_a_chain_of_a_thousand_questions(visit):
+    model = FittedTree(chain_model(1000))
+    page = visit(model.explore().html)
+    assert page.evaluate(f"{STATE}.tree.height") == model.tree.height
+    page.click("text=Open all")
+    page.keyboard.press("End")
