@@ -39,7 +39,7 @@ from spinney.output.explorer.tree_data import (
     nodes_data,
     sequence_data,
 )
-from spinney.trees import CandidateArrays, arrays_of, candidate_arrays_of
+from spinney.trees import CandidateArrays, Reason, arrays_of, candidate_arrays_of
 from spinney.trees.predict import flatten
 
 __all__ = ["KINDS", "explorer_data"]
@@ -48,7 +48,7 @@ KINDS = ("tree", "forest", "clusters")
 VERSION = 1
 MOST_NODES = 250_000
 # Of a page: numbers in count tables, explained nodes, signs in their texts.
-MOST_COUNTS, MOST_EXPLAINED, MOST_SIGNS = 300_000, 120, 300_000
+MOST_COUNTS, MOST_EXPLAINED, MOST_SIGNS = 300_000, 64, 300_000
 # Of a forest.
 MOST_TREES, MOST_FOREST_NODES = 200, 60_000
 
@@ -132,6 +132,7 @@ def _about(model: "Model | Forest", schema: Schema) -> dict[str, Any]:
     origin = model.fingerprint
     return {
         "title": shown(schema.target.name),
+        "reasons": [str(each) for each in sorted(Reason, key=lambda each: each.code)],
         "recipe": model.recipe.name,
         "criterion": model.recipe.criterion,
         "grown_on": {"rows": origin.n_rows, "weight": origin.weight},

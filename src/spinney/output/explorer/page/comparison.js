@@ -20,8 +20,8 @@ export function comparison(states) {
     element(
       "table",
       { class: "data" },
-      element("thead", {}, element("tr", {}, element("td"), states.map((state, at) => element("th", { scope: "col" }, `${"AB"[at]}: ${state.data.title}`)))),
-      element("tbody", {}, lines.map(([name, text]) => element("tr", {}, element("th", { scope: "row" }, name), states.map((state) => element("td", {}, text(state)))))),
+      element("thead", {}, element("tr", {}, element("td"), lines.map(([name]) => element("th", { scope: "col" }, name)))),
+      element("tbody", {}, states.map((state, at) => element("tr", {}, element("th", { scope: "row" }, `${at ? "right" : "left"}: ${state.data.title}`), lines.map(([, text]) => element("td", {}, text(state)))))),
     ),
   );
 }

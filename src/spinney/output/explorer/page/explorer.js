@@ -55,10 +55,11 @@ export class Explorer {
       ),
     );
     state.on((changed) => this.heard(changed));
-    this.showView();
+    // The picture last: what stands round it decides its room.
     this.showPanel();
     this.showCrumbs();
     this.showLegend();
+    this.showView();
   }
 
   header() {

@@ -6,7 +6,7 @@ import { element, replace, svg } from "./dom.js";
 import { paintCanvas, paintSvg } from "./paint.js";
 import { theme } from "./theme.js";
 
-const SVG_SHAPES = 3000;
+const SVG_SHAPES = 2500;
 
 export class FlatView {
   constructor(host, state, label) {

@@ -62,6 +62,7 @@ function start() {
   });
   tieForms(explorers);
   root.explorers = explorers;
+  root.dataset.ms = String(Math.round(performance.now()));
   root.dataset.ready = "yes";
 }
 

@@ -8,22 +8,6 @@ import { cutText, momentsOf, readCodes } from "./tree.js";
 const CLASSES_SHOWN = 12;
 const BARS_SHOWN = 24;
 
-// By the codes of trees/tree.py.
-const REASONS = [
-  "pure",
-  "no attribute is left",
-  "no attribute tells its rows apart",
-  "the depth limit",
-  "the limit on leaves",
-  "too few rows to split",
-  "every split would leave too few rows in a branch",
-  "no split gains enough",
-  "no training row came here: the parent's classes",
-  "pruned",
-  "no split is significant",
-  "its numbers differ too little from each other",
-];
-
 export function nodePanel(state, say) {
   const { tree, selected: node } = state;
   const ends = state.stops(node);
@@ -131,7 +115,7 @@ function reason(state, node) {
   const { tree } = state;
   const made = !tree.isLeaf(node);
   const code = tree.reason[node];
-  const why = made ? "pruned on this page" : code >= 0 ? REASONS[code] : "it asks nothing";
+  const why = made ? "pruned on this page" : code >= 0 ? state.data.reasons[code] : "it asks nothing";
   return section("Why a leaf", element("p", {}, why));
 }
 

@@ -3,8 +3,9 @@
 import { button, element, replace, svg } from "./dom.js";
 import { theme } from "./theme.js";
 
-const [LEAST_ZOOM, MOST_ZOOM] = [0.02, 3];
+const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 3];
 const MARGIN = 24;
+const TOOLS = 46; // the room of the buttons at the bottom
 
 export class Stage {
   // `picture` draws: see TreeView. It says its size and what is where.
@@ -54,10 +55,10 @@ export class Stage {
   }
 
   // Show the picture as it is now; `shapes` where it is SVG, null where it is a canvas.
-  show(onCanvas) {
-    this.onCanvas = onCanvas;
-    this.svg.style.display = onCanvas ? "none" : "";
-    this.canvas.style.display = onCanvas ? "" : "none";
+  show(isCanvas) {
+    this.isCanvas = isCanvas;
+    this.svg.style.display = isCanvas ? "none" : "";
+    this.canvas.style.display = isCanvas ? "" : "none";
     this.place();
   }
 
@@ -73,7 +74,7 @@ export class Stage {
 
   placeNow() {
     const { x, y, k } = this.at;
-    if (!this.onCanvas) {
+    if (!this.isCanvas) {
       this.group.setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
       return;
     }
@@ -90,11 +91,13 @@ export class Stage {
   fit() {
     const [width, height] = this.size;
     const { width: wide, height: tall } = this.picture;
-    const k = Math.min((width - 2 * MARGIN) / wide, (height - 2 * MARGIN) / tall, 1.25);
+    const room = height - MARGIN / 2 - TOOLS;
+    const k = Math.min((width - 2 * MARGIN) / wide, room / tall, 1.25);
     this.at.k = Math.min(Math.max(k, LEAST_ZOOM), MOST_ZOOM);
     this.at.x = (width - wide * this.at.k) / 2;
-    this.at.y = Math.max(MARGIN, Math.min((height - tall * this.at.k) / 2, 3 * MARGIN));
+    this.at.y = Math.max(MARGIN / 2, Math.min((room - tall * this.at.k) / 2, 3 * MARGIN));
     this.place();
+    return k;
   }
 
   zoom(factor, point = this.size.map((side) => side / 2)) {
@@ -115,14 +118,17 @@ export class Stage {
   // Move as little as it takes to have a rectangle of the picture in sight.
   bring([left, top, right, bottom]) {
     const [width, height] = this.size;
-    const { k } = this.at;
-    if (k < 0.3) this.at.k = 0.8;
+    if (this.at.k < 0.3) {
+      this.at.k = 0.8;
+      this.at.x = width / 2 - ((left + right) / 2) * this.at.k;
+    }
     const shift = (low, high, room) => {
       if (low < MARGIN) return MARGIN - low;
       return high > room - MARGIN ? Math.max(room - MARGIN - high, MARGIN - low) : 0;
     };
-    this.at.x += shift(left * this.at.k + this.at.x, right * this.at.k + this.at.x, width);
-    this.at.y += shift(top * this.at.k + this.at.y, bottom * this.at.k + this.at.y, height);
+    const { k } = this.at;
+    this.at.x += shift(left * k + this.at.x, right * k + this.at.x, width);
+    this.at.y += shift(top * k + this.at.y, bottom * k + this.at.y, height - TOOLS);
     this.place();
   }
 

@@ -15,7 +15,7 @@ export class State {
     this.schema = new Schema(data.schema);
     this.names = data.names ?? {};
     this.view = "tree";
-    this.panel = "node";
+    this.panel = data.kind === "forest" ? "forest" : "node";
     this.horizontal = false;
     this.row = null;
     this.filters = { ...NO_FILTERS };

@@ -7,16 +7,18 @@ import { Stage } from "./stage.js";
 import { theme } from "./theme.js";
 import { tidyLayout } from "./tidy.js";
 
-const SVG_NODES = 1200;
+const SVG_NODES = 300; // more of them move slowly: python -m benchmarks.explorer
 const [TITLE, NOTE, LABEL] = [13, 11, 12];
-const [WIDEST, NARROWEST, LABEL_ROOM] = [190, 72, 150];
+const [WIDEST, NARROWEST, LABEL_ROOM] = [215, 72, 150];
 const [BOX, STUB, BAND, GAP] = [57, 18, 58, 16];
 const [THIN, THICK] = [1.2, 12];
 const LEAST_READABLE = 0.8;
+const LEAST_SEEN = 0.05; // below that a node is a pixel
 
 export class TreeView {
-  constructor(host, state) {
+  constructor(host, state, say) {
     this.state = state;
+    this.say = say;
     this.stage = new Stage(host, this, `Decision tree for ${state.schema.target.text}`);
     this.stage.tools.append(
       button("Open all", () => this.openAll(), { title: "Open every node" }),
@@ -88,7 +90,9 @@ export class TreeView {
   openAll() {
     this.state.closed.fill(0);
     this.draw();
-    this.stage.fit();
+    if (this.stage.fit() > LEAST_SEEN) return;
+    this.bringSelected();
+    this.say("All of it is too wide to be seen at once here; icicle and sunburst show it.");
   }
 
   reset() {
@@ -199,24 +203,24 @@ export class TreeView {
     if (schema.numeric) {
       const [mean, deviation] = tree.moments(node);
       const spread = tree.rows[node] ? ` ± ${rounded(deviation, 3)}` : "";
-      return `${ends && !this.state.names[node] ? "" : rounded(mean)}${spread} · ${countText(weight)}`.trim();
+      return `${ends && !this.state.names[node] ? "" : rounded(mean)}${spread} · ${rowsText(weight)}`.trim();
     }
-    if (!ends) return `${countText(weight)} rows · ${share}`;
+    if (!ends) return `${rowsText(weight)} · ${share}`;
     const right = tree.weightsOf(node)[tree.label[node]];
     if (!tree.rows[node]) return "no row";
-    return `${countText(right)} of ${countText(weight)} · ${share}`;
+    return `${brief(right)} of ${brief(weight)} · ${share}`;
   }
 
   draw() {
     this.collect();
     this.arrange();
-    this.onCanvas = this.nodes.length > SVG_NODES;
+    this.isCanvas = this.nodes.length > SVG_NODES;
     this.repaint();
-    this.stage.show(this.onCanvas);
+    this.stage.show(this.isCanvas);
   }
 
   repaint() {
-    if (this.onCanvas) this.stage.place();
+    if (this.isCanvas) this.stage.place();
     else paintSvg(this.stage.group, this.shapes(this.nodes.map((_, at) => at)));
     this.describe();
   }
@@ -543,7 +547,7 @@ export class TreeView {
   hover(event, point) {
     const hit = point && this.hit(point);
     this.stage.view.style.cursor = hit ? "pointer" : "";
-    if (this.onCanvas) this.stage.view.title = hit ? this.tooltip(hit.node) : "";
+    if (this.isCanvas) this.stage.view.title = hit ? this.tooltip(hit.node) : "";
     else this.stage.view.removeAttribute("title");
   }
 
@@ -617,6 +621,15 @@ export class TreeView {
     replace(stage.outline, items);
     stage.view.setAttribute("aria-activedescendant", `${stage.serial}-${node}`);
   }
+}
+
+// Weights with one decimal: rows that missing values have divided.
+function brief(weight) {
+  return countText(Number(weight.toFixed(1)));
+}
+
+function rowsText(weight) {
+  return `${brief(weight)} ${weight === 1 ? "row" : "rows"}`;
 }
 
 function firstFrom(level, across, from) {
