@@ -64,8 +64,9 @@ def explorer_data(models: Sequence[Any], *, rows: Any = None) -> dict[str, Any]:
         Whose rows the page shows behind nodes; read as each model reads tables.
     """
     for model in models:
-        if model.kind not in KINDS:
-            msg = f"a page shows {', '.join(KINDS)}, and not {model.kind!r}"
+        kind = getattr(model, "kind", type(model).__name__)
+        if kind not in KINDS:
+            msg = f"a page shows a model of the kind {', '.join(KINDS)}, not {kind!r}"
             raise ParameterError(msg)
     return {
         "format": f"spinney/explorer/{VERSION}",

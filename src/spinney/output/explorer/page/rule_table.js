@@ -92,7 +92,7 @@ export class RuleTable {
       "tr",
       { "data-node": node, class: node === state.selected ? "chosen" : null, onclick: () => state.select(node, { reveal: true }) },
       element("td", {}, button(`#${node}`, () => state.select(node, { reveal: true }), { class: "link mark", "aria-label": `Select node ${node}` }), asked.length ? asked : "always"),
-      element("td", { class: "label" }, swatch(colour), schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node)),
+      element("td", { class: "label", title: state.label(node) }, swatch(colour), schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node)),
       element("td", { class: "number" }, weightText(tree.weight[node]), element("small", {}, ` ${percent(state.share(node))}`)),
       element("td", { class: "number" }, schema.numeric ? rounded(pure) : [percent(pure), meter(pure, colour)]),
     );

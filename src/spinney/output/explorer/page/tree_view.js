@@ -56,10 +56,15 @@ export class TreeView {
       }
     } else this.repaint();
     if (changed.has("reveal") || changed.has("prune")) this.bringSelected();
+    if (changed.has("lit")) this.bring(this.state.end);
   }
 
   bringSelected() {
-    const at = this.index.get(this.state.selected);
+    this.bring(this.state.selected);
+  }
+
+  bring(node) {
+    const at = this.index.get(node);
     if (at === undefined) return;
     const [x, y, width, height] = this.rectangle(at);
     this.stage.bring([x, y, x + width, y + height]);

@@ -7,6 +7,7 @@ import { flips, predict, vote } from "./walk.js";
 
 const [MISSING, OTHER] = ["missing", "something else"];
 const MOST_OPTIONS = 1000;
+const ENDS_OPENED = 12; // leaves of a divided row whose paths are opened
 
 export class WhatIf {
   constructor(state) {
@@ -51,9 +52,11 @@ export class WhatIf {
   }
 
   changed() {
-    this.state.row = this.row.slice();
+    const { state } = this;
+    state.row = this.row.slice();
     this.light();
-    this.state.say("light");
+    const opened = this.last.ends.slice(0, ENDS_OPENED).filter(([node]) => state.reveal(node));
+    state.say("light", ...(opened.length ? ["shape"] : []), "lit");
   }
 
   // A value of an attribute, as it reads, from a form beside this one.
@@ -72,6 +75,8 @@ export class WhatIf {
     const { state } = this;
     const result = this.predict(state.row);
     state.lit = new Map(result.visits);
+    this.last = result;
+    state.end = heaviest(result.ends);
     this.show(result);
   }
 
@@ -131,7 +136,6 @@ export class WhatIf {
     if (state.pruned) parts.push(element("p", { class: "quiet" }, "By the tree as it is pruned here."));
     parts.push(this.nearest());
     replace(this.answer, parts);
-    this.last = result;
   }
 
   agreement({ labels, label }) {
@@ -174,6 +178,10 @@ export class WhatIf {
       ),
     );
   }
+}
+
+function heaviest(ends) {
+  return ends.reduce((best, end) => (end[1] > best[1] ? end : best))[0];
 }
 
 function choices(attribute, set) {
