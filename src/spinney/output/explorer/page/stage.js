@@ -88,11 +88,18 @@ export class Stage {
     this.picture.paint(context, k, [-x / k, -y / k, (width - x) / k, (height - y) / k]);
   }
 
+  // At which scale the whole picture is seen.
+  get fitting() {
+    const [width, height] = this.size;
+    const { width: wide, height: tall } = this.picture;
+    return Math.min((width - 2 * MARGIN) / wide, (height - MARGIN / 2 - TOOLS) / tall, 1.25);
+  }
+
   fit() {
     const [width, height] = this.size;
     const { width: wide, height: tall } = this.picture;
     const room = height - MARGIN / 2 - TOOLS;
-    const k = Math.min((width - 2 * MARGIN) / wide, room / tall, 1.25);
+    const k = this.fitting;
     this.at.k = Math.min(Math.max(k, LEAST_ZOOM), MOST_ZOOM);
     this.at.x = (width - wide * this.at.k) / 2;
     this.at.y = Math.max(MARGIN / 2, Math.min((room - tall * this.at.k) / 2, 3 * MARGIN));

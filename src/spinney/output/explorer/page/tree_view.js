@@ -56,7 +56,8 @@ export class TreeView {
       }
     } else this.repaint();
     if (changed.has("reveal") || changed.has("prune")) this.bringSelected();
-    if (changed.has("lit")) this.bring(this.state.end);
+    if (changed.has("lit") && changed.has("shape") && this.stage.fitting > LEAST_READABLE / 1.4) this.stage.fit();
+    else if (changed.has("lit")) this.bring(this.state.end);
   }
 
   bringSelected() {
