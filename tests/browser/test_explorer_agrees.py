@@ -2,11 +2,13 @@
 
 import json
 
+import duckdb
 import numpy as np
 import pytest
-from tests.browser.explorer_models import MODELS, forest
+from tests.browser.explorer_models import MODELS, TABLES, forest
 from tests.helpers.models import chain_model
 
+import spinney
 from spinney.models import FittedTree
 
 STATE = "document.getElementById('explorer').explorers[0].state"
@@ -93,6 +95,33 @@ def test_a_forest_votes_as_the_model_does(visit):
     page = visit(model.explore().html)
     outputs = predicted(page, rows)
     np.testing.assert_allclose(outputs, model.outputs(table), rtol=0, atol=1e-12)
+
+
+TABLE_OF = {
+    "melons": "watermelon_3.0.csv",
+    "zoo": "zoo.csv",
+    "formulas": "iris.csv",
+    "cpu": "cpu_prp.csv",
+}
+
+
+@pytest.mark.parametrize("name", TABLE_OF)
+def test_rules_as_sql_and_python_choose_the_rows_of_their_leaf(name, visit):
+    model, path = MODELS[name](), TABLES / TABLE_OF[name]
+    page = visit(model.explore().html)
+    rows = spinney.read_table(path)
+    rows = [rows.row(number) for number in range(rows.n_rows)]
+    rules = page.evaluate(
+        f"{STATE}.leaves().map((node) => [node, {STATE}.rule(node, 'SQL'), "
+        f"{STATE}.rule(node, 'Python')])"
+    )
+    for leaf, sql, python in rules:
+        support = model.tree.nodes[leaf].n_rows
+        query = f"SELECT count(*) FROM read_csv('{path}') WHERE {sql}"
+        assert duckdb.sql(query).fetchall() == [(support,)]
+        # In brackets, as lines of a longer expression are.
+        chosen = [eval(f"({python})", {"row": row}) for row in rows]
+        assert sum(chosen) == support
 
 
 def test_a_chain_of_a_thousand_questions(visit):

@@ -14,7 +14,9 @@ from tests.helpers.models import chain_model, wide_model
 
 import spinney
 from spinney.errors import ParameterError
+from spinney.growth.forest import typical_trees
 from spinney.models import FittedTree
+from spinney.models.clusters import FittedClusters
 from spinney.output.explorer import explorer_data, explorer_page
 from spinney.output.explorer.page_data import MOST_EXPLAINED
 from spinney.output.explorer.page_file import LARGEST_FRAME, island, script, style
@@ -205,6 +207,66 @@ def test_a_page_is_saved_whole_or_refused(melons, tmp_path):
     with pytest.raises(ParameterError, match="exists"):
         explored.save(tmp_path / "melons.html", force=False)
     assert repr(explored).startswith("<page of ")
+
+
+def test_a_tree_that_is_too_large_is_refused(melons, monkeypatch):
+    monkeypatch.setattr("spinney.output.explorer.page_data.MOST_NODES", 3)
+    with pytest.raises(ParameterError, match="takes at most 3: prune it"):
+        melons.explore()
+
+
+def test_cross_validated_errors_are_in_the_page_of_a_tree_just_pruned():
+    iris = TABLES / "iris.csv"
+    model = spinney.grow(iris, "class", recipe="cart")
+    assert explorer_data([model])["models"][0]["record"] == []
+    pruned = model.prune("cost-complexity", data=iris, folds=3)
+    record = explorer_data([pruned])["models"][0]["record"]
+    assert [row["leaves"] for row in record] == [
+        row.leaves for row in pruned.sequence_.subtrees
+    ]
+    assert all(row["deviation"] >= 0 for row in record)
+
+
+def test_a_page_of_a_forest_says_how_many_of_its_trees_it_holds(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.random(80)
+    model = spinney.ForestClassifier(n_estimators=5, random_state=0)
+    model.fit({"x": x, "y": rng.random(80)}, (x > 0.5).astype(int))
+    data = explorer_data([model])["models"][0]
+    assert data["contains"]["trees"] == data["contains"]["of_trees"] == 5
+    assert [tree["number"] for tree in data["trees"]] == typical_trees(
+        model.importances()
+    ).tolist()
+    monkeypatch.setattr("spinney.output.explorer.page_data.MOST_FOREST_NODES", 1)
+    contains = explorer_data([model])["models"][0]["contains"]
+    assert contains["trees"] == 1
+    assert "text/html" in model._repr_mimebundle_()
+    assert "image/svg+xml" in model._repr_mimebundle_()
+
+
+def test_clusters_have_a_page_and_a_place_in_notebooks():
+    model = spinney.KMeans(n_clusters=2, random_state=0)
+    assert "text/html" in model._repr_mimebundle_()
+    points = {"x": [1.0, 1.2, 8.0, 8.3], "y": [1.0, 0.9, 7.0, 7.2]}
+    model.fit(points)
+    assert model._repr_mimebundle_()["text/plain"] == str(model)
+    assert not hasattr(model, "_repr_html_")
+    data = explorer_data([FittedClusters(model.clusters_)], rows=points)["models"][0]
+    last = data["trace"]["steps"][-1]
+    assert unpacked(last["clusters"]).tolist() == model.labels_.tolist()
+    assert last["inertia"] == pytest.approx(model.inertia_)
+    assert unpacked(last["centroids"]).reshape(2, 2) == pytest.approx(
+        model.cluster_centers_
+    )
+
+
+def test_standardised_clusters_are_traced_in_their_own_units():
+    rng = np.random.default_rng(0)
+    points = {"x": rng.random(40) * 1000, "y": rng.random(40)}
+    model = spinney.KMeans(n_clusters=2, random_state=0, standardise=True).fit(points)
+    data = explorer_data([FittedClusters(model.clusters_)], rows=points)["models"][0]
+    last = data["trace"]["steps"][-1]
+    assert unpacked(last["clusters"]).tolist() == model.labels_.tolist()
 
 
 def test_rule_sets_have_no_page(melons):

@@ -303,6 +303,10 @@ export class Explorer {
     this.page.say(`Saved as ${name}.${kind}.`);
   }
 
+  paper(on) {
+    this.view.stage?.paper(on);
+  }
+
   // Colours have changed.
   repaint() {
     forgetTheme();

@@ -55,6 +55,7 @@ export class FlatView {
     const [width, height] = [this.view.clientWidth || 600, this.view.clientHeight || 400];
     const shapes = this.shapes(width, height);
     this.drawn = { shapes, width, height };
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const large = shapes.length > SVG_SHAPES;
     this.svg.style.display = large ? "none" : "";
     this.canvas.style.display = large ? "" : "none";

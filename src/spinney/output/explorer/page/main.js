@@ -46,9 +46,13 @@ function themeButton() {
   return made;
 }
 
-// On paper all is light.
-window.addEventListener("beforeprint", repaint);
-window.addEventListener("afterprint", repaint);
+// On paper all is light, and the picture whole.
+for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {
+  window.addEventListener(event, () => {
+    repaint();
+    for (const explorer of explorers) explorer.paper?.(on);
+  });
+}
 
 function start() {
   const hosts = data.models.map(() => element("div", { class: "explorer" }));

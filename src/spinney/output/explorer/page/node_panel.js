@@ -251,8 +251,8 @@ function candidates(state, node) {
       { class: line.chosen ? "chosen" : null },
       element("th", { scope: "row", title: attribute.text }, line.chosen ? "✓\u00a0" : "", attribute.text, element("small", { title: asks }, ` ${asks}`)),
       element("td", { class: "wide" }, meter(line.merit / most, line.chosen ? theme().accent : null)),
-      element("td", { class: "number", title: String(line.gain) }, rounded(line.gain)),
-      element("td", { class: "number", title: String(line.merit) }, `${line.exact ? "" : "≥ "}${rounded(line.merit)}`),
+      element("td", { class: "number", title: String(line.gain) }, brieflyOf(line.gain)),
+      element("td", { class: "number", title: String(line.merit) }, `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`),
       withP && element("td", { class: "number" }, line.pValue === null ? "" : rounded(line.pValue, 3)),
     );
   });
@@ -267,6 +267,11 @@ function candidates(state, node) {
     lines.length > 40 && element("p", { class: "quiet" }, `and ${lines.length - 40} more`),
     lines.some(({ exact }) => !exact) && element("p", { class: "quiet" }, "≥: the best of the cuts that were looked at; what could not win was not searched to the end."),
   );
+}
+
+// Four digits, of tiny numbers two.
+function brieflyOf(number) {
+  return Math.abs(number) < 1e-3 && number !== 0 ? number.toExponential(1) : rounded(number);
 }
 
 function surrogates(state, node) {

@@ -25,6 +25,15 @@ export function unpackAll(fields, names) {
   return arrays;
 }
 
+// Of lists that are too long to be arguments.
+export function least(numbers, start = Infinity) {
+  return numbers.reduce((low, each) => (each < low ? each : low), start);
+}
+
+export function most(numbers, start = -Infinity) {
+  return numbers.reduce((high, each) => (each > high ? each : high), start);
+}
+
 // Where each of some counted runs begins, and where the last one ends.
 export function startsOf(counts) {
   const starts = new Int32Array(counts.length + 1);

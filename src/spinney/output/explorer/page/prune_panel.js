@@ -1,7 +1,7 @@
 // Pruning: along the sequence of cost complexity, or node by node, by hand.
 
 import { button, copyText, element, svg } from "./dom.js";
-import { countText, percent, plural, rounded } from "./numbers.js";
+import { countText, most, percent, plural, rounded } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];
@@ -75,9 +75,9 @@ function curves(state) {
   const lines = series(state);
   const colours = theme();
   const all = lines.flatMap(({ points }) => points);
-  const most = Math.max(...all.map(([leaves]) => leaves), 2);
-  const top = Math.max(...all.map(([, error, spread]) => error + (spread ?? 0)), 1e-12) * 1.05;
-  const x = (leaves) => CURVES.left + ((WIDTH - CURVES.left - CURVES.right) * Math.log(leaves)) / Math.log(most);
+  const largest = most(all.map(([leaves]) => leaves), 2);
+  const top = most(all.map(([, error, spread]) => error + (spread ?? 0)), 1e-12) * 1.05;
+  const x = (leaves) => CURVES.left + ((WIDTH - CURVES.left - CURVES.right) * Math.log(leaves)) / Math.log(largest);
   const y = (error) => HEIGHT - CURVES.bottom - ((HEIGHT - CURVES.top - CURVES.bottom) * error) / top;
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "curves", role: "img", "aria-label": "Error by the number of leaves" });
   const text = (at, words, anchor = "middle") => svg("text", { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 10, fill: colours.note }, words);
@@ -86,7 +86,7 @@ function curves(state) {
     picture.append(svg("line", { x1: CURVES.left, x2: WIDTH - CURVES.right, y1: y(error), y2: y(error), stroke: colours.empty }));
     picture.append(text([CURVES.left - 5, y(error) + 3], schema.numeric ? rounded(error, 2) : percent(error), "end"));
   }
-  const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(most ** part)), most];
+  const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
   [...new Set(ticks)].forEach((leaves, at, list) => {
     if (at && x(leaves) - x(list[at - 1]) < 24) return;
     picture.append(text([x(leaves), HEIGHT - CURVES.bottom + 13], countText(leaves)));

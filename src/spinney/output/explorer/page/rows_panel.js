@@ -15,7 +15,7 @@ export function rowsPanel(state) {
   const more = button("Show more", () => add(), { class: "small" });
   const add = () => {
     for (const row of numbers.slice(shown, shown + ROWS_AT_ONCE)) {
-      body.append(element("tr", {}, element("th", { scope: "row" }, String(row + 1)), columns.map(({ cell }) => element("td", {}, cell(row)))));
+      body.append(element("tr", {}, element("th", { scope: "row" }, String(row + 1)), columns.map(({ cell }) => element("td", { title: cell(row) }, cell(row)))));
     }
     shown += ROWS_AT_ONCE;
     more.hidden = shown >= numbers.length;

@@ -120,8 +120,22 @@ const PYTHON = {
   and: " and ",
 };
 
+// An attribute that is made of columns, written out.
+function formulaText({ formula, behind }, language) {
+  const names = behind.map((column) => language.name(column.name));
+  if (formula.form === "difference") return `(${names.join(" - ")})`;
+  if (formula.form === "ratio") return `(${names.join(" / ")})`;
+  if (formula.form === "linear") {
+    return `(${names.map((name, at) => `${formula.coefficients[at]} * ${name}`).join(" + ")})`;
+  }
+  const clauses = formula.clauses.map(({ codes, low, high }, at) =>
+    oneOf({ attribute: behind[at], low: low ?? -Infinity, high: high ?? Infinity, values: codes, missing: false }, language),
+  );
+  return `(${clauses.join(language.and)})`;
+}
+
 function oneOf({ attribute, low, high, values, missing }, language) {
-  const name = language.name(attribute.name);
+  const name = attribute.formula ? formulaText(attribute, language) : language.name(attribute.name);
   const literal = (code) => language.value(attribute.values[code], attribute.valueText(code));
   let codes = values;
   if (!codes && attribute.kind === "ordinal" && (low > -Infinity || high < Infinity)) {

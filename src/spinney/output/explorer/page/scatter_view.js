@@ -1,6 +1,6 @@
 // Leaves by support and purity; of numbers by support and spread.
 
-import { countText, percent, rounded, weightText } from "./numbers.js";
+import { countText, least, most, percent, rounded, weightText } from "./numbers.js";
 import { FlatView } from "./flat_view.js";
 import { theme } from "./theme.js";
 
@@ -24,13 +24,13 @@ export class ScatterView extends FlatView {
     const { tree, schema } = state;
     const leaves = state.leaves().filter((node) => tree.weight[node] > 0);
     const weights = leaves.map((node) => tree.weight[node]);
-    const [least, most] = [Math.min(...weights, 1), Math.max(...weights, 2)];
+    const [few, many] = [least(weights, 1), most(weights, 2)];
     const values = leaves.map((node) => (schema.numeric ? tree.moments(node)[1] : tree.countedShares(node)[tree.label[node]]));
-    const low = schema.numeric ? 0 : Math.max(Math.min(...values, 1) - 0.08, 0);
-    const high = schema.numeric ? Math.max(...values, 1e-12) * 1.06 : 1 + 0.12 * (1 - low);
-    const x = (weight) => PLOT.left + ((width - PLOT.left - PLOT.right) * Math.log(weight / least)) / (Math.log(most / least) || 1);
+    const low = schema.numeric ? -0.08 * most(values, 1e-12) : Math.max(least(values, 1) - 0.08, 0);
+    const high = schema.numeric ? most(values, 1e-12) * 1.06 : 1 + 0.12 * (1 - low);
+    const x = (weight) => PLOT.left + ((width - PLOT.left - PLOT.right) * Math.log(weight / few)) / (Math.log(many / few) || 1);
     const y = (value) => height - PLOT.bottom - ((height - PLOT.top - PLOT.bottom) * (value - low)) / (high - low || 1);
-    const shapes = this.axes(width, height, { x, y, least, most, low, high });
+    const shapes = this.axes(width, height, { x, y, few, many, low, high });
     this.dots = leaves.map((node, at) => ({ node, cx: x(weights[at]), cy: y(values[at]), value: values[at] }));
     this.dots.sort((one, other) => one.cx - other.cx || one.cy - other.cy);
     this.fan();
@@ -56,32 +56,33 @@ export class ScatterView extends FlatView {
       const key = `${Math.round(dot.cx)} ${Math.round(dot.cy)}`;
       const count = counts.get(key) ?? 0;
       counts.set(key, count + 1);
-      const far = Math.min(4.5 * Math.sqrt(count), 40);
+      const far = Math.min(4 * Math.sqrt(count), 26);
       dot.cx += far * Math.cos(2.4 * count);
       dot.cy += far * Math.sin(2.4 * count);
     }
   }
 
-  axes(width, height, { x, y, least, most, low, high }) {
+  axes(width, height, { x, y, few, many, low, high }) {
     const { schema } = this.state;
     const colours = theme();
     const shapes = [];
     const text = (at, words, anchor = "middle", bold = false) => shapes.push({ kind: "text", x: at[0], y: at[1], text: words, size: 11, anchor, bold, fill: colours.note });
     const line = (d, stroke = colours.empty) => shapes.push({ kind: "path", d, stroke });
     const ticks = [];
-    for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power += 1) {
+    for (let power = Math.floor(Math.log10(few)); 10 ** power <= many; power += 1) {
       for (const step of [1, 2, 5]) ticks.push(step * 10 ** power);
     }
     let last = -Infinity;
-    for (const tick of ticks.filter((each) => each >= least && each <= most)) {
+    for (const tick of ticks.filter((each) => each >= few && each <= many)) {
       if (x(tick) - last < 40) continue;
       last = x(tick);
       line(`M${x(tick)} ${PLOT.top}L${x(tick)} ${height - PLOT.bottom}`);
       text([x(tick), height - PLOT.bottom + 16], countText(tick));
     }
     const steps = 4;
+    const [from, to] = schema.numeric ? [0, high] : [low, 1];
     for (let at = 0; at <= steps; at += 1) {
-      const value = low + ((Math.min(high, schema.numeric ? high : 1) - low) * at) / steps;
+      const value = from + ((to - from) * at) / steps;
       line(`M${PLOT.left} ${y(value)}L${width - PLOT.right} ${y(value)}`);
       text([PLOT.left - 8, y(value) + 4], schema.numeric ? rounded(value, 3) : percent(value), "end");
     }

@@ -40,6 +40,9 @@ export class Attribute {
 export class Schema {
   constructor(data) {
     this.attributes = data.attributes.map((each) => new Attribute(each));
+    for (const each of this.attributes) {
+      if (each.formula) each.behind = each.formula.places.map((index) => this.attributes[index]);
+    }
     this.target = { ...data.target, text: data.target.text ?? data.target.name };
     this.numeric = data.target.numeric;
     this.classes = this.numeric ? [] : data.target.texts ?? data.target.values;

@@ -62,6 +62,18 @@ export class Stage {
     this.place();
   }
 
+  // On paper the whole picture is seen, whatever the screen shows of it.
+  paper(on) {
+    const { width, height } = this.picture;
+    if (on) {
+      this.svg.setAttribute("viewBox", `-8 -8 ${width + 16} ${height + 16}`);
+      this.group.removeAttribute("transform");
+    } else {
+      this.svg.removeAttribute("viewBox");
+      this.placeNow();
+    }
+  }
+
   // Drawn once for each frame, however often it is moved between two.
   place() {
     if (this.waiting) return;

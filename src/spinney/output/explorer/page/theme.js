@@ -51,8 +51,15 @@ export class ClassColours {
 
   node(tree, node) {
     const label = tree.label[node];
-    const share = tree.countedShares(node)[label];
-    return [this.of(label), opacityOf((share - this.chance) / (1 - this.chance))];
+    if (this.tree !== tree) {
+      this.tree = tree;
+      this.strengths = new Float32Array(tree.size).fill(-1);
+    }
+    if (this.strengths[node] < 0) {
+      const share = tree.countedShares(node)[label];
+      this.strengths[node] = opacityOf((share - this.chance) / (1 - this.chance));
+    }
+    return [this.of(label), this.strengths[node]];
   }
 }
 

@@ -175,8 +175,11 @@ export class Tree extends Questions {
 
   path(node) {
     const nodes = [node];
-    while (nodes[0] > 0) nodes.unshift(this.parent[nodes[0]]);
-    return nodes;
+    for (let at = node; at > 0; ) {
+      at = this.parent[at];
+      nodes.push(at);
+    }
+    return nodes.reverse();
   }
 
   surrogateCount(node) {

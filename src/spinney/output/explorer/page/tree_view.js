@@ -329,7 +329,7 @@ export class TreeView {
       fill: part ? colours.accent : colours.text,
       opacity: faded,
       node,
-      title: state.tree.condition(node),
+      title: this.isCanvas ? undefined : state.tree.condition(node),
     });
   }
 
@@ -343,7 +343,7 @@ export class TreeView {
     const [hue, strength] = state.colours.node(tree, node);
     const round = box.ends ? 14 : 4;
     const faded = this.faded(node);
-    const title = this.tooltip(node);
+    const title = this.isCanvas ? undefined : this.tooltip(node);
     const common = { kind: "rect", x, y, width, height, round, node };
     shapes.push({ ...common, fill: colours.page });
     shapes.push({ ...common, fill: hue, opacity: strength * faded });
