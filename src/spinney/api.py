@@ -52,6 +52,7 @@ def grow(
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
+    validation: Any = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
@@ -88,6 +89,12 @@ def grow(
     notation : Notation or mapping, optional
         How numbers and dates are written, and how many lines stand above the names,
         where that cannot be seen: ``notation={"decimal": ",", "skip": 2}``.
+    validation : table with the target column, optional
+        Rows to prune by, which the tree is not grown on: by
+        ``pruning="reduced-error"``, which it means if nothing is said,
+        ``"pre-pruning"``, which stops growing where they fare no better, or
+        ``"cost-complexity"``. ``validation_share=0.3`` reserves such rows instead;
+        ``model.validation_rows_`` are their places in the table.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be: those
         of folds and of recipes that are tried are among them.
@@ -142,6 +149,7 @@ def grow(
             connection=connection,
             format=format,
             encoding=encoding,
+            validation=validation,
             progress=progress,
             **options,
         )

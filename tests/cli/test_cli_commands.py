@@ -224,6 +224,36 @@ def test_explain_a_node(works, model):
     assert (data["schema"], data["node"]) == ("spinney/explain-node/1", 2)
 
 
+def test_explain_an_attribute_on_rows(works, model, melons):
+    loaded = spinney.load(model)
+    given = ("explain", model, "--attribute", "density", "--data", melons)
+    told = loaded.explain(0, attribute="density", data=melons)
+    assert works(*given) == f"{told}\n"
+    assert works(*given, "--ascii").isascii()
+    short = loaded.explain(2, attribute="density", data=melons, limit=2)
+    assert works(*given, "--limit", 2, "--node", 2) == f"{short}\n"
+    data = json.loads(works(*given, "--json"))
+    assert (data["schema"], data["n_ways"]) == ("spinney/explain-attribute/1", 16)
+    rows = json.loads(works("explain", model, "--data", melons, "--json"))["given"]
+    assert rows["rows"][0]["numbers"] == list(range(1, 18))
+    texture = loaded.explain(0, attribute="texture")
+    assert works("explain", model, "--attribute", "texture") == f"{texture}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--attribute", "density"), "grown on (--data DATA)"),
+        (("--attribute", "densty"), "--attribute: there is no attribute 'densty'"),
+        (("--limit", "3"), "--limit 3 says nothing without --attribute"),
+        (("--weight", "w"), "--weight w says nothing without --data"),
+        (("--attribute", "density", "--row", "x.csv"), "exclude each other"),
+    ],
+)
+def test_explain_says_what_is_missing(refused, model, given, words):
+    assert words in refused(2, "explain", model, *given)
+
+
 def test_explain_a_row(works, model, melons):
     loaded = spinney.load(model)
     row = loaded.read(melons).take(slice(2, 3))

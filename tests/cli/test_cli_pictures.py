@@ -47,7 +47,7 @@ def test_a_page(works, melons):
         ("--svg a.svg --json", "--json and --svg exclude each other"),
         ("--svg a.svg --numbers", "--numbers and --svg exclude each other"),
         ("--svg a.svg --ascii", "--ascii and --svg exclude each other"),
-        ("--svg a.png", "rsvg-convert"),
+        ("--svg a.gif", ".svg, .html, .png or .pdf"),
         ("--svg a.svg --style fancy", "compact"),
         ("--svg nowhere/a.svg", "there is no folder"),
     ],

@@ -131,14 +131,16 @@ def test_what_is_not_saved_is_said(tool, full, folder):
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("method", "remedy"),
-    [
-        ("reduced-error", "--validation TABLE"),
-        ("pre-pruning", "--validation TABLE"),
-        ("manual", "--node NODE"),
-    ],
-)
+@pytest.mark.parametrize("method", ["reduced-error", "pre-pruning"])
+def test_methods_that_need_rows_which_a_tree_is_not_grown_on(refused, method):
+    line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
+    assert line.endswith(
+        f"--pruning {method!r} needs rows that the tree is not grown on: reserve some "
+        "(--validation-share 0.3), or give a table of them (--validation TABLE)"
+    )
+
+
+@pytest.mark.parametrize(("method", "remedy"), [("manual", "--node NODE")])
 def test_methods_that_need_a_grown_model(refused, method, remedy):
     line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
     advice = f"spinney prune MODEL --method {method!r} {remedy}"
@@ -177,7 +179,58 @@ def test_refusals_name_options_and_no_parameters(refused, full, arguments, messa
     assert message in line
     assert "=" not in line
     line = refused(2, "prune", full, "--method", "cost-complexity")
-    assert (
-        "an alpha (--alpha ALPHA), or the training table to choose it by folds" in line
-    )
+    assert "an alpha (--alpha ALPHA), the training table to choose it by folds" in line
     assert "=" not in line
+
+
+def test_the_sequence_by_other_rows(works, full):
+    """Document 004: training and validation error of each step, side by side."""
+    arguments = ("prune", full, "--method", "cost-complexity", "--validation", VALID)
+    text = works(*arguments)
+    assert "leaves  training error  validation error  std error" in text
+    assert "     3             0.3           0.28571    0.17075  chosen" in text
+    found = json.loads(works(*arguments, "--rule", "1-se", "--json"))["sequence"]
+    assert [row["training_error"] for row in found] == [0, 0.1, 0.3, 0.5]
+    assert [row["chosen"] for row in found] == [False, False, True, False]
+
+
+def test_rows_are_reserved_while_growing(tool, works):
+    melons = TABLES / "watermelon_2.0.csv"
+    arguments = (
+        "grow",
+        melons,
+        "--target",
+        "ripe",
+        "--ignore",
+        "id",
+        "--recipe",
+        "id3",
+    )
+    share = ("--validation-share", 0.3)
+    outcome = tool(*arguments, *share, "--pruning", "pre-pruning")
+    assert outcome.err == (
+        "spinney: 5 of 17 rows were reserved to prune by (pre-pruning); --json lists "
+        "them as validation_rows\n"
+    )
+    found = json.loads(works(*arguments, *share, "--json"))
+    model = spinney.grow(
+        melons, "ripe", ignore=["id"], recipe="id3", validation_share=0.3
+    )
+    assert found["validation_rows"] == (model.validation_rows_ + 1).tolist()
+    assert found["recipe"]["pruning"] == "reduced-error"
+    text = works("grow", TRAIN, *arguments[2:], "--validation", VALID, "--tie", "color")
+    assert "color = green → true" in text
+
+
+def test_how_each_node_does_on_a_table(works, refused, full):
+    lines = works("show", full, "--data", VALID, "--numbers").splitlines()
+    assert "[on watermelon_2.0_valid.csv: 3 of 7 right as a leaf, 3 of 7 by" in lines[0]
+    assert lines[2].endswith("[2 of 3 right as a leaf, 1 of 3 by its branches]")
+    found = json.loads(works("show", full, "--data", VALID, "--json"))
+    assert found["nodes"][2]["on_data"]["loss_as_leaf"] == 1
+    assert found["data"]["name"] == "watermelon_2.0_valid.csv"
+    works("show", full, "--data", VALID, "--weight", "id", "--svg", "tree.svg")
+    message = "--weight id says nothing without --data TABLE"
+    assert message in refused(2, "show", full, "--weight", "id")
+    iris = TABLES / "iris.csv"
+    assert "the model needs the columns" in refused(3, "show", full, "--data", iris)

@@ -12,7 +12,7 @@ from tests.twins import naive
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import Pruned, PruneStep, validate
+from spinney.growth.prune import CodedRows, Pruned, PruneStep
 from spinney.growth.prune.prune_methods import pruned
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
@@ -86,7 +86,8 @@ def check_subtree(small: Tree, tree: Tree) -> None:
 
 def against(tree: Tree, columns: list, classes: np.ndarray, method: str) -> Pruned:
     """Prune a tree against coded validation rows."""
-    return pruned(tree, method, validation=validate(tree, columns, classes))
+    rows = CodedRows(columns, classes, np.ones(len(classes)))
+    return pruned(tree, method, validation=rows)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -208,7 +209,7 @@ def test_cutting_leaves_changes_nothing():
 
 
 def test_no_validation_rows():
-    with pytest.raises(DataError, match="no rows: pruning needs some"):
+    with pytest.raises(DataError, match="to judge by has no rows"):
         against(hand_made(), [np.array([])], np.array([]), "reduced-error")
 
 

@@ -8,10 +8,11 @@ import pytest
 from tests.helpers.models import chain_model
 from tests.helpers.sketches import Sketch, example, tree_of
 
+from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import validate
+from spinney.growth.prune import CodedRows, validate
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.pessimistic import corrected_errors
 from spinney.growth.prune.prune_methods import METHODS, pruned
@@ -82,15 +83,18 @@ def test_pruning_at_an_alpha_by_hand():
 
 def test_rules_by_hand():
     found = sequence_of(example(), leaf_risks(example()))
-    with pytest.raises(ParameterError, match="needs cross-validated risks"):
+    with pytest.raises(ParameterError, match="needs errors on rows that were held out"):
         found.best("minimum")
-    judged = found.judged(np.array([20.0, 21.0, 50.0]), np.array([1.0, 2.0, 0.5]))
-    assert [row.error for row in judged.subtrees] == [0.4, 0.42, 1.0]
+
+    def by_folds(errors, deviations):
+        return found.judged(np.array(errors), np.array(deviations), by="folds")
+
+    judged = by_folds([0.4, 0.42, 1.0], [0.02, 0.04, 0.01])
     assert judged.best("minimum") == 0
     assert judged.best("1-se") == 1
-    narrow = found.judged(np.array([20.0, 21.0, 50.0]), np.array([0.9, 2.0, 0.5]))
+    narrow = by_folds([0.4, 0.42, 1.0], [0.018, 0.04, 0.01])
     assert narrow.best("1-se") == 0
-    equal = found.judged(np.array([20.0, 20.0, 50.0]), np.zeros(3))
+    equal = by_folds([0.4, 0.4, 1.0], [0.0] * 3)
     assert equal.best("minimum") == 1
     with pytest.raises(ParameterError, match="rule='2-se' is unknown"):
         judged.best("2-se")
@@ -215,8 +219,8 @@ def test_numbers_by_hand():
     assert found.alphas == pytest.approx([0, 2, 8, 121])
     assert [row.leaves for row in found.subtrees] == [4, 3, 2, 1]
     # Validation rows of 1.5 at x = 1, 2: their mean square is 1.25 / 2 split, 0.25 not.
-    columns, targets = [np.array([1.0, 2.0])], np.array([1.5, 1.5])
-    result = pruned(tree, "reduced-error", validation=validate(tree, columns, targets))
+    rows = CodedRows([np.array([1.0, 2.0])], np.array([1.5, 1.5]), np.ones(2))
+    result = pruned(tree, "reduced-error", validation=rows)
     steps = [(s.node, s.before, s.after, s.pruned) for s in result.steps]
     assert steps == [
         (1, 1.25, 0.25, True),
@@ -224,7 +228,7 @@ def test_numbers_by_hand():
         (0, 0.25, 25.0, False),
     ]
     assert result.steps[0].measure == "mean squared error"
-    top = pruned(tree, "pre-pruning", validation=validate(tree, columns, targets))
+    top = pruned(tree, "pre-pruning", validation=rows)
     steps = [(s.node, s.before, s.after, s.pruned) for s in top.steps]
     assert steps == [
         (0, 25.0, 0.25, False),
@@ -275,19 +279,18 @@ def test_costs_in_validation():
     """Rows of class b at x in leaves 0, 1, and one of an unknown class at leaf 4."""
     tree = example()
     columns = [np.array([0.0, 1.0, 4.0])]
-    found = validate(
-        tree, columns, np.array([1, 1, -1]), costs=np.array([[0, 5], [2, 0]])
-    )
+    rows, costs = CodedRows(columns, np.array([1, 1, -1]), np.ones(3)), [[0, 5], [2, 0]]
+    found = validate(tree, rows, costs=np.array(costs))
     assert found.loss[[2, 4, 8, 0]].tolist() == [5, 5, 2, 2]
     assert found.measure == "cost"
-    plain = validate(tree, columns, np.array([1, 1, -1]), weights=np.array([1, 2, 3.0]))
+    plain = validate(tree, replace(rows, weights=np.array([1, 2, 3.0])))
     assert plain.loss[[2, 4, 8, 0]].tolist() == [1, 2, 3, 3]
     assert plain.weight_at[[0, 1, 6]].tolist() == [6, 3, 3]
     result = pruned(
         tree,
         "reduced-error",
-        validation=found,
-        costs=np.array([[0, 5], [2, 0]]),
+        validation=rows,
+        costs=np.array(costs),
     )
     assert result.steps[0].before == pytest.approx(12 / 3)
     assert result.steps[0].risk_before == 10 + 15 + 2 + 20 + 8
@@ -301,8 +304,8 @@ def test_a_tree_is_judged_by_the_costs_that_it_was_grown_under():
     assert leaf_risks(dear).tolist() == leaf_risks(tree, costs).tolist()
     plain = 1 - np.eye(2)
     assert leaf_risks(dear, plain).tolist() == leaf_risks(tree).tolist()
-    columns, classes = [np.array([0.0, 1.0, 4.0])], np.array([1, 1, -1])
-    assert validate(dear, columns, classes).measure == "cost"
+    rows = CodedRows([np.array([0.0, 1.0, 4.0])], np.array([1, 1, -1]), np.ones(3))
+    assert validate(dear, rows).measure == "cost"
     # Errors are counted, whatever they cost; the record has the costs.
     one, other = pruned(tree, "pessimistic"), pruned(dear, "pessimistic")
     assert [s.before for s in one.steps] == [s.before for s in other.steps]
@@ -343,5 +346,23 @@ def test_every_method_is_known_by_its_name():
 
 
 def test_no_weight_to_validate_by():
-    with pytest.raises(DataError, match="no rows: pruning needs some"):
-        validate(example(), [np.array([1.0])], np.array([0]), weights=np.zeros(1))
+    with pytest.raises(DataError, match="to judge by has no rows"):
+        validate(example(), CodedRows([np.array([1.0])], np.array([0]), np.zeros(1)))
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e138 / 60])
+def test_weights_at_the_ends_of_floats_are_pruned_in_silence(weight, recwarn):
+    random = np.random.RandomState(0)
+    X = random.randint(0, 4, (60, 3)).astype(float)
+    y = (X[:, 0] + random.randint(0, 3, 60) > 3).astype(int)
+    weights = np.full(60, weight)
+    rows = {"x0": X[:, 0], "x1": X[:, 1], "x2": X[:, 2], "y": y, "w": weights}
+    model = TreeClassifier("id3").fit(X, y, sample_weight=weights)
+    options = {name: {} for name, method in METHODS.items() if not method.needs}
+    for name in ("reduced-error", "pre-pruning", "cost-complexity"):
+        options[name] = {"validation": rows, "weight": "w"}
+    for name, given in options.items():
+        assert model.prune(name, **given).tree.n_leaves <= model.tree.n_leaves
+    heavy = TreeClassifier("id3", pruning="error-based")
+    heavy.fit(X, y, sample_weight=weights)
+    assert not recwarn.list

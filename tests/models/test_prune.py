@@ -61,6 +61,35 @@ def test_cost_complexity_by_folds(model):
     assert sum(row["chosen"] for row in dicts) == 1
 
 
+def test_cost_complexity_by_other_rows():
+    """Document 004: the sequence, judged by rows that the tree was not grown on."""
+    model = spinney.grow(TRAIN, "ripe", ignore=["id"], recipe="id3", ties=["umbilicus"])
+    chosen = model.prune("cost-complexity", validation=VALID)
+    assert str(chosen.sequence_).splitlines() == [
+        "alpha        CP  splits  leaves  training error  validation error  std error",
+        "    1  0.200000       0       1             0.5           0.57143    0.18704",
+        "  0.5  0.100000       1       3             0.3           0.28571    0.17075"
+        "  chosen",
+        " 0.25  0.050000       3       7             0.1           0.42857    0.18704",
+        "    0  0.000000       5      11               0           0.57143    0.18704",
+    ]
+    assert chosen.tree.n_leaves == 3
+    assert chosen.score(VALID) == pytest.approx(5 / 7)
+    record = chosen.sequence_.as_dicts()
+    assert [row["training_error"] for row in record] == [0, 0.1, 0.3, 0.5]
+    assert [row["error"] * 7 for row in record] == pytest.approx([4, 3, 2, 4])
+    assert {row["judged_by"] for row in record} == {"validation"}
+    # A rule leans towards fewer leaves: half an error of the least is not enough.
+    near = model.prune("cost-complexity", validation=VALID, rule="half-se")
+    assert near.tree.n_leaves == 3
+    dear = model.prune(
+        "cost-complexity", validation=VALID, cost_matrix=[[0, 10], [1, 0]]
+    )
+    assert dear.sequence_[-1].error == pytest.approx(4 / 7)
+    light = model.prune("cost-complexity", validation=VALID, weight="id")
+    assert light.sequence_[-1].error != chosen.sequence_[-1].error
+
+
 def test_pruning_keeps_to_its_threads(monkeypatch):
     seen = []
 
@@ -152,7 +181,8 @@ USED = {
         ("pre-pruning", {"validation", "weight", "cost_matrix"}),
         (
             "cost-complexity",
-            {"data", "alpha", "weight", "folds", "rule", "cost_matrix", "random_state"},
+            {"data", "validation", "alpha", "weight", "folds", "rule", "cost_matrix"}
+            | {"random_state"},
         ),
         ("pessimistic", set()),
         ("mdl", set()),
@@ -184,6 +214,14 @@ def test_an_option_is_used_or_refused(method, used):
         (
             {"method": "cost-complexity", "alpha": 1, "random_state": 3},
             "random_state: it serves to choose an alpha, and one is given",
+        ),
+        (
+            {"method": "cost-complexity", "validation": KYPHOSIS, "folds": 5},
+            "folds: it is of folds of the training rows, and validation gives other",
+        ),
+        (
+            {"method": "cost-complexity", "validation": KYPHOSIS, "rule": "best"},
+            "rule='best' is unknown",
         ),
         (
             {"method": "cost-complexity", "alpha": 1, "data": KYPHOSIS},

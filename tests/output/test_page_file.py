@@ -154,20 +154,10 @@ def test_rows_are_there_only_where_asked_for(melons):
     rows = with_rows["rows"]
     assert rows["rows"] == rows["of_rows"] == 17
     assert unpacked(rows["leaf"]).tolist() == melons.apply(table).tolist()
-    errors = unpacked(with_rows["tree"]["sequence"]["validation"]["errors"])
-    pairs = zip(predicted(melons, table), truths(table), strict=True)
-    wrong = [label != truth for label, truth in pairs]
-    assert errors[0] == pytest.approx(np.mean(wrong))
-
-
-def predicted(model, table):
-    classes = model.schema.target.classes
-    return [classes[at] for at in model.outputs(table).argmax(axis=1)]
-
-
-def truths(table):
-    read = spinney.read_table(table)
-    return [row["ripe"] for row in map(read.row, range(read.n_rows))]
+    judged = with_rows["tree"]["sequence"]["given"]
+    # The rows are those of training, so their error is the training error.
+    training = unpacked(with_rows["tree"]["sequence"]["errors"])
+    assert unpacked(judged["errors"]) == pytest.approx(training[1:])
 
 
 def test_a_large_tree_says_what_is_left_out():
@@ -218,13 +208,14 @@ def test_a_tree_that_is_too_large_is_refused(melons, monkeypatch):
 def test_cross_validated_errors_are_in_the_page_of_a_tree_just_pruned():
     iris = TABLES / "iris.csv"
     model = spinney.grow(iris, "class", recipe="cart")
-    assert explorer_data([model])["models"][0]["record"] == []
+    assert explorer_data([model])["models"][0]["record"] is None
     pruned = model.prune("cost-complexity", data=iris, folds=3)
     record = explorer_data([pruned])["models"][0]["record"]
-    assert [row["leaves"] for row in record] == [
-        row.leaves for row in pruned.sequence_.subtrees
-    ]
-    assert all(row["deviation"] >= 0 for row in record)
+    rows = pruned.sequence_.subtrees
+    assert record["by"] == "folds"
+    assert unpacked(record["leaves"]).tolist() == [row.leaves for row in rows]
+    root = pruned.sequence_.root_risk / 150
+    assert unpacked(record["errors"]) == pytest.approx([r.error * root for r in rows])
 
 
 def test_a_page_of_a_forest_says_how_many_of_its_trees_it_holds(monkeypatch):

@@ -16,8 +16,12 @@ from spinney.data.schema import Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import validate
-from spinney.growth.prune.cost_complexity import TrainingRows, cross_validated
+from spinney.growth.prune import CodedRows, cost_complexity
+from spinney.growth.prune.cost_complexity import (
+    TrainingRows,
+    cross_validated,
+    validated,
+)
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import below, leaf_risks
@@ -212,10 +216,10 @@ def test_every_method_yields_a_subtree_and_tells_the_truth(numeric, data):
     tree = grow_tree(table.source, data.draw(recipes()))
     columns, targets, weights = coded(table)
     options = {
-        "reduced-error": {"validation": validate(tree, columns, targets)},
-        "pre-pruning": {
-            "validation": validate(tree, columns, targets, weights=weights)
+        "reduced-error": {
+            "validation": CodedRows(columns, targets, np.ones(len(targets)))
         },
+        "pre-pruning": {"validation": CodedRows(columns, targets, weights)},
         "cost-complexity": {"alpha": 0.7},
         "manual": {"nodes": [n.number for n in tree if not n.is_leaf][:2]},
     }
@@ -264,8 +268,8 @@ def test_squared_errors_on_validation_rows_never_rise(data):
     tree = grow_tree(table.source, data.draw(recipes()))
     columns, targets, weights = coded(table)
     shifted = targets[::-1].copy()
-    validation = validate(tree, columns, shifted, weights=weights)
-    result = pruned(tree, "reduced-error", validation=validation)
+    rows = CodedRows(columns, shifted, weights)
+    result = pruned(tree, "reduced-error", validation=rows)
 
     def mean_square(found: Tree) -> float:
         total = 0.0
@@ -283,6 +287,55 @@ def test_squared_errors_on_validation_rows_never_rise(data):
         last = result.steps[-1]
         ended = last.after if last.pruned else last.before
         assert ended == pytest.approx(after, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+@given(data=st.data())
+@settings(max_examples=examples(30))
+def test_many_rows_are_judged_as_few_are(numeric, data):
+    """Rows that are whole are added up together, those that are divided one by one."""
+    table = data.draw((numeric_tables if numeric else tables)(max_rows=24))
+    tree = grow_tree(table.source, data.draw(recipes()))
+    columns, targets, weights = coded(table)
+    rows = CodedRows(columns, targets[::-1].copy(), weights)
+    sequence = sequence_of(tree, leaf_risks(tree))
+    few = validated(sequence, tree, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cost_complexity, "LARGEST_BLOCK", 1)
+        many = validated(sequence, tree, rows)
+    for one, other in zip(few.subtrees, many.subtrees, strict=True):
+        assert other.error == pytest.approx(one.error, rel=1e-9, abs=1e-9)
+        assert other.deviation == pytest.approx(one.deviation, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+@given(data=st.data())
+@settings(max_examples=examples(30))
+def test_a_sequence_is_judged_by_other_rows_as_by_plain_loops(numeric, data):
+    table = data.draw((numeric_tables if numeric else tables)(max_rows=24))
+    tree = grow_tree(table.source, data.draw(recipes()))
+    columns, targets, weights = coded(table)
+    targets = targets[::-1].copy()
+    sequence = sequence_of(tree, leaf_risks(tree))
+    found = validated(sequence, tree, CodedRows(columns, targets, weights))
+    for place, row in enumerate(found.subtrees):
+        small = cut(tree, sequence.cuts(place))
+        losses = np.zeros(len(targets))
+        for number, (cells, _, _) in enumerate(table.rows):
+            reached = naive.route(small, cells)
+            losses[number] = loss_of(small, reached, targets[number])
+        mean = losses @ weights / weights.sum()
+        spread = max(losses**2 @ weights - mean**2 * weights.sum(), 0.0)
+        spread /= max(1.0, np.count_nonzero(weights) / weights.sum())
+        scale = max(1.0, float(losses.max()))
+        assert row.error == pytest.approx(mean, abs=ROUNDING * scale)
+        deviation = np.sqrt(spread) / weights.sum()
+        assert row.deviation == pytest.approx(deviation, abs=1e-6 * scale)
+    errors = [row.error for row in found.subtrees]
+    least = pruned(
+        tree, "cost-complexity", validation=CodedRows(columns, targets, weights)
+    )
+    assert found[least.sequence.chosen].error <= min(errors) * (1 + 1e-9) + ROUNDING
 
 
 @pytest.mark.parametrize("numeric", [False, True])

@@ -148,6 +148,70 @@ def test_pre_pruning(full_tree):
     assert stump.score(path_of("watermelon_2.0_valid")) == pytest.approx(5 / 7)
 
 
+def test_errors_of_nodes_before_and_after_pruning(full_tree):
+    """Figures 4.4 to 4.6: 42.9 % of the whole tree, 71.4 % of both pruned ones."""
+    valid = path_of("watermelon_2.0_valid")
+
+    def told(model):
+        errors = model.node_errors(valid)
+        return {
+            model.tree.condition(node) or "root": [
+                error.text(leaf=True),
+                error.text(),
+            ]
+            for node, error in zip(model.tree, errors, strict=True)
+            if node.depth < 2 and error.weight
+        }
+
+    whole, hollow, slightly = "3 of 7 right", "2 of 3 right", "1 of 2 right"
+    flat = ["2 of 2 right"] * 2
+    assert told(full_tree) == {
+        "root": [whole, whole],
+        "umbilicus = flat": flat,
+        "umbilicus = hollow": [hollow, "1 of 3 right"],
+        "umbilicus = slightly hollow": [slightly, "0 of 2 right"],
+    }
+    pruned = {
+        "root": [whole, "5 of 7 right"],
+        "umbilicus = flat": flat,
+        "umbilicus = hollow": [hollow] * 2,
+        "umbilicus = slightly hollow": [slightly] * 2,
+    }
+    for method in ("pre-pruning", "reduced-error"):
+        assert told(full_tree.prune(method, validation=valid)) == pruned
+
+
+def test_pre_pruning_while_growing():
+    """Section 4.3: 42.9 %, 71.4 % (kept), 57.1 % and 71.4 % (not), as it grows."""
+    stump = grow(
+        "watermelon_2.0_train",
+        ties=["umbilicus"],
+        pruning="pre-pruning",
+        validation=path_of("watermelon_2.0_valid"),
+    )
+    steps = [(s.condition, s.before * 7, s.after * 7, s.pruned) for s in stump.pruning_]
+    assert steps == [
+        ("", pytest.approx(3), pytest.approx(5), False),
+        ("umbilicus = hollow", pytest.approx(5), pytest.approx(4), True),
+        ("umbilicus = slightly hollow", pytest.approx(5), pytest.approx(5), True),
+    ]
+    assert stump.tree.height == 1
+    assert stump.score(path_of("watermelon_2.0_valid")) == pytest.approx(5 / 7)
+    # A node that was not split still tells what it would have asked.
+    names = [stump.explain(node=number).chosen for number in (0, 1, 2, 3)]
+    assert names[0] == "umbilicus"
+
+
+def test_reduced_error_pruning_as_it_is_grown(full_tree):
+    valid = path_of("watermelon_2.0_valid")
+    settings = {"ties": ["umbilicus"], "pruning": "reduced-error"}
+    pruned = grow("watermelon_2.0_train", validation=valid, **settings)
+    assert str(pruned) == str(full_tree.prune("reduced-error", validation=valid))
+    assert (
+        pruned.pruning_ == full_tree.prune("reduced-error", validation=valid).pruning_
+    )
+
+
 def test_reduced_error_pruning(full_tree):
     pruned = full_tree.prune(
         "reduced-error", validation=path_of("watermelon_2.0_valid")

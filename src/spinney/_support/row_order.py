@@ -78,8 +78,7 @@ def copies_of(
     keys = _keys(columns, matrix, ranked=ranked)
     itself = np.arange(n_rows)
     own = np.ones(n_rows) if weights is None else weights
-    # Of equal rows that differ in weight the order must be one, too.
-    order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
+    order = _by_key(keys, weights)
     total = float(own.sum())
     whole = total < 2**53 and bool(np.all(own == np.floor(own)))
     if whole and total <= MOST_COPIES:
@@ -96,6 +95,25 @@ def copies_of(
             twins[order] = np.repeat(order[starts], sizes)
             return Copies(np.repeat(order[starts], merged // unit), float(unit), twins)
     return Copies(order, None, itself)
+
+
+def order_of(
+    columns: Sequence[NDArray[Any]], weights: Floats | None = None
+) -> Integers:
+    """Return the rows by what is in them, each of them once.
+
+    >>> shade = np.array([2, 0, 2, 1])
+    >>> (shade[order_of([shade])] == shade[::-1][order_of([shade[::-1]])]).all()
+    np.True_
+    """
+    return _by_key(_keys(columns, None, ranked=True), weights)
+
+
+def _by_key(keys: NDArray[np.uint64], weights: Floats | None) -> Integers:
+    # Of equal rows that differ in weight the order must be one, too.
+    if weights is None:
+        return np.argsort(keys)
+    return np.lexsort((weights, keys))
 
 
 def _unit(divisor: int, total: int) -> int:

@@ -194,9 +194,9 @@ def _check_options(options: dict[str, Any]) -> None:
         named[os.path.realpath(path)] = flag
         check_output(path, force=options["force"], option=flag)
     if options["plot"] or options["elbow"]:
-        from spinney.models.clusters import check_plots
+        from spinney._support.figures import check_pictures
 
-        check_plots([options[name] for name in ("plot", "elbow") if options[name]])
+        check_pictures([options[name] for name in ("plot", "elbow") if options[name]])
     if options["output"] == STANDARD_OUTPUT and (
         options["json_"] or options["explain"]
     ):
@@ -257,15 +257,15 @@ def _write_files(
 ) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
     from spinney._support.atomic_file import write_whole
-    from spinney.models.clusters import elbow, scatter
+    from spinney.cli.plot_pictures import cluster_picture, elbow_picture
     from spinney.output.file import save_model
 
     fit, pictures = report.fit, dict[str, bytes]()
     if options["plot"]:
-        pictures[options["plot"]] = scatter(fit, options["plot"])
+        pictures[options["plot"]] = cluster_picture(fit, options["plot"])
     if options["elbow"]:
         k, given = len(fit.clusters), fit.choice is None
-        picture = elbow(fit.curve(), k, options["elbow"], given=given)
+        picture = elbow_picture(fit.curve(), k, options["elbow"], given=given)
         pictures[options["elbow"]] = picture
     if output is not None:
         output.write(report.rows())

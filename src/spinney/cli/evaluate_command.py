@@ -195,16 +195,16 @@ def _check_options(options: dict[str, Any]) -> None:
 def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     from spinney.evaluation import evaluate, learning_curve, robustness
 
-    arguments = _arguments(options)
+    arguments = study_arguments(options)
     arguments["cost_matrix"] = cost_matrix_of(options["costs"])
     # Where none is named, those that the functions have by themselves.
-    named = [_recipe(text) for text in options["recipes"]]
+    named = [recipe_of(text) for text in options["recipes"]]
     recipes = [named] if named else []
     with progress_bar("growing") as progress:
         arguments["progress"] = progress
         if options["learning_curve"]:
             if options["sizes"]:
-                arguments["sizes"] = [_size(text) for text in options["sizes"]]
+                arguments["sizes"] = [size_of(text) for text in options["sizes"]]
             return learning_curve(data, target, *recipes, **arguments)
         if options["noise"] or options["missing_rate"]:
             return robustness(
@@ -219,28 +219,28 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
         return evaluate(data, target, *recipes, **arguments)
 
 
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that all evaluations take."""
+def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that all evaluations take, of the options that are there."""
     names = ("folds", "repeats", "holdout", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore")
-    arguments = {name: options[name] for name in (*names, *kinds)}
+    arguments = {name: options[name] for name in (*names, *kinds) if name in options}
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
     arguments["notation"] = notation_of(options)
     arguments["missing_values"] = options["missing"]
-    class_weight = class_weight_of(options["class_weight"])
+    class_weight = class_weight_of(options.get("class_weight", ()))
     if class_weight is not None:
         arguments["class_weight"] = class_weight
     return arguments
 
 
-def _recipe(text: str) -> Any:
+def recipe_of(text: str) -> Any:
     """Return a recipe's name, or a label with arguments of grow.
 
-    >>> _recipe("cart:max-depth=3,criterion=gain")
+    >>> recipe_of("cart:max-depth=3,criterion=gain")
     ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
     'criterion': 'gain'})
-    >>> _recipe("cart:surrogates=0")[1]["recipe"].surrogates
+    >>> recipe_of("cart:surrogates=0")[1]["recipe"].surrogates
     0
     """
     name, colon, rest = text.partition(":")
@@ -278,7 +278,8 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     return {**rest, home: recipe}
 
 
-def _size(text: str) -> float:
+def size_of(text: str) -> float:
+    """Return a size of a learning curve: a number of rows, or a share of them."""
     number = plain_value(text)
     if isinstance(number, (str, bool)):
         msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"

@@ -47,6 +47,8 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "spinney grow melons.csv --target ripe --ignore id --split-by umbilicus",
         "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
         '--split-by "texture = clear -> root"',
+        "spinney grow melons.csv --target ripe --ignore id --validation-share 0.3 "
+        "--pruning pre-pruning",
         "cat melons.csv | spinney grow - --target ripe --ignore id",
     ),
 )
@@ -101,7 +103,19 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     click.option(
         "--pruning",
         help="none, collapse, error-based, cost-complexity, pessimistic, mdl or "
-        "simplify; of numbers adjusted-error.",
+        "simplify; of numbers adjusted-error; by other rows reduced-error, "
+        "pre-pruning or cost-complexity.",
+    ),
+    click.option(
+        "--validation",
+        metavar="TABLE",
+        help="Prune by these rows; by reduced-error, unless --pruning says otherwise.",
+    ),
+    click.option(
+        "--validation-share",
+        type=float,
+        metavar="SHARE",
+        help="Reserve this share of the rows to prune by, such as 0.3.",
     ),
 )
 @in_group(
@@ -145,12 +159,16 @@ def grow(data: str, target: str, **options: Any) -> None:
             test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
             ties=options["tie"],
             force=_forced(options["split_by"]),
+            validation=options["validation"],
+            validation_share=options["validation_share"],
             progress=progress,
         )
     model = FittedTree(grown)
     if output is not None:
         model.save(output, force=options["force"])
         say(f"saved to {output}")
+    if grown.validation_rows is not None:
+        say(_reserved(grown))
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
@@ -164,6 +182,16 @@ def grow(data: str, target: str, **options: Any) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
+
+
+def _reserved(model: "Model") -> str:
+    """Return how many rows were reserved, and how to see which."""
+    assert model.validation_rows is not None
+    n_held, n_grown = len(model.validation_rows), model.fingerprint.n_rows
+    return (
+        f"{n_held} of {n_held + n_grown} rows were reserved to prune by "
+        f"({model.recipe.pruning}); --json lists them as validation_rows"
+    )
 
 
 def _not_all(tree: "Tree", output: str | None, depth: int) -> str:
@@ -183,7 +211,9 @@ def _single_leaf(model: "Model") -> str:
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:
         remedies = ["--pruning none keeps the questions"]
-        if recipe.needs_rows and not model.schema.target.is_numeric:
+        if recipe.pruning in ("reduced-error", "pre-pruning"):
+            remedies = ["the rows to prune by fare no better with questions"]
+        elif recipe.needs_rows and not model.schema.target.is_numeric:
             # Unpruned, such a tree asks on where all rows are of one class.
             remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
         return f"pruned to a single leaf; {', '.join(remedies)}"

@@ -11,6 +11,7 @@ from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
+    from spinney.output import NodeErrors
 
 STYLE, HORIZONTAL = "--style", "--horizontal"
 
@@ -52,7 +53,11 @@ def check_picture(options: Mapping[str, Any]) -> None:
 
 
 def draw(
-    model: "FittedTree", options: Mapping[str, Any], *, depth: int | None = None
+    model: "FittedTree",
+    options: Mapping[str, Any],
+    *,
+    depth: int | None = None,
+    errors: "NodeErrors | None" = None,
 ) -> None:
     """Draw a tree to the file that is named, or to standard output."""
     path = options["svg"]
@@ -60,6 +65,7 @@ def draw(
         style=options["style"] or "compact",
         horizontal=options["horizontal"],
         max_depth=depth,
+        data=errors,
     )
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)

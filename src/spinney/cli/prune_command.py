@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "spinney prune melons.spinney --validation more.csv -o smaller.spinney",
         "spinney prune melons.spinney --method cost-complexity --data melons.csv",
+        "spinney prune melons.spinney --method cost-complexity --validation more.csv",
         "spinney prune melons.spinney --method cost-complexity --alpha 1.5",
         "spinney prune credit.spinney --validation more.csv --costs costs.csv",
         "spinney prune melons.spinney --method error-based --data melons.csv",
@@ -66,7 +67,10 @@ if TYPE_CHECKING:
     ),
     click.option("--alpha", type=float, help="What a leaf costs, in training errors."),
     click.option("--folds", type=int, help="How many folds.  [default: 10]"),
-    click.option("--rule", help="1-se (default), half-se or minimum."),
+    click.option(
+        "--rule",
+        help="1-se, half-se or minimum.  [default: 1-se; with --validation minimum]",
+    ),
     click.option(
         "--confidence",
         type=float,

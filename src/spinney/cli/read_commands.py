@@ -1,6 +1,7 @@
 """The commands that read a model: ``show``, ``rules``, ``explain`` and ``info``."""
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +29,7 @@ from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
+    from spinney.output import NodeErrors
     from spinney.output.rules import RuleSet
 
 
@@ -38,16 +40,24 @@ def show_tree(
     ascii_: bool,
     json_: bool,
     numbers: bool = False,
+    errors: "NodeErrors | None" = None,
 ) -> None:
-    """Print a tree, as text or as data."""
+    """Print a tree, as text or as data; ``errors`` stand beside its nodes."""
     from spinney.output import to_text
 
     if json_:
-        write_data(escaped(model.export("json").rstrip("\n"), ascii_only=ascii_))
+        from spinney.output.export import to_json
+
+        text = to_json(model.model_, errors).rstrip("\n")
+        write_data(escaped(text, ascii_only=ascii_))
     else:
         write_text(
             lambda plain: to_text(
-                model.tree, max_depth=max_depth, ascii_only=plain, numbers=numbers
+                model.tree,
+                max_depth=max_depth,
+                ascii_only=plain,
+                numbers=numbers,
+                errors=errors,
             ),
             ascii_only=ascii_,
         )
@@ -60,6 +70,7 @@ def show_tree(
         "spinney show melons.spinney --numbers",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
         "spinney show melons.spinney --svg melons.svg --style teaching",
+        "spinney show melons.spinney --data more.csv",
     )
 )
 @click.argument("model")
@@ -69,6 +80,15 @@ def show_tree(
     is_flag=True,
     help="Begin each line with the node's number, for explain --node and prune --node.",
 )
+@click.option(
+    "--data",
+    metavar="TABLE",
+    help="Say beside each node how it does on these rows, as a leaf and split.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights, with --data."
+)
+@file_options
 @text_options
 @picture_options
 @click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
@@ -82,10 +102,12 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         from spinney.cli.cluster_report import show_clusters
 
         of_trees = {"--depth": depth, "--numbers": numbers, "--svg": options["svg"]}
+        of_trees["--data"] = options["data"]
         show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
         return
+    errors = _errors(loaded, options)
     if options["svg"] is not None:
-        draw(loaded, options, depth=depth)
+        draw(loaded, options, depth=depth, errors=errors)
         return
     show_tree(
         loaded,
@@ -93,7 +115,21 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         ascii_=ascii_,
         json_=json_,
         numbers=numbers,
+        errors=errors,
     )
+
+
+def _errors(model: "FittedTree", options: Mapping[str, Any]) -> "NodeErrors | None":
+    """Return how the nodes of a tree do on the table that is named, if one is."""
+    data, weight = options["data"], options["weight"]
+    if data is None:
+        if weight is not None:
+            msg = f"--weight {weight} says nothing without --data TABLE"
+            raise ParameterError(msg)
+        return None
+    table = model.read(data, **file_arguments(options), weight=weight)
+    name = "the table" if data == STANDARD_OUTPUT else PurePath(data).name
+    return model.node_errors(table, weight=weight, name=name)
 
 
 def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
@@ -161,6 +197,8 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 @click.command(
     epilog=examples(
         "spinney explain melons.spinney --node 0",
+        "spinney explain melons.spinney --node 3 --data melons.csv",
+        "spinney explain melons.spinney --attribute density --data melons.csv",
         "spinney explain melons.spinney --row new.csv --row-number 3",
     )
 )
@@ -171,6 +209,26 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     help="The node whose arithmetic is wanted: 0 is the root; spinney show --numbers "
     "has the others.",
 )
+@click.option(
+    "--attribute",
+    metavar="COLUMN",
+    help="List all ways to split on this attribute at the node: every cut, every "
+    "subset, with counts and merit. Those of a number need --data.",
+)
+@click.option(
+    "--data",
+    metavar="DATA",
+    help="The table MODEL was grown on: the node is counted there, with all rivals, "
+    "exactly, and the numbers of its rows.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights, with --data."
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="How many ways --attribute lists, 100 by default: those that gain most.",
+)
 @click.option("--row", metavar="DATA", help="The table that holds a row to follow.")
 @click.option(
     "--row-number",
@@ -180,25 +238,65 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 @file_options
 @text_options
 def explain(model: str, node: int | None, row: str | None, **options: Any) -> None:
-    """Print the arithmetic of a node of MODEL, or the path of a row."""
+    """Print the arithmetic of a node of MODEL, of one attribute, or a row's path.
+
+    The node is the root, unless --node names another.
+    """
     number, plain = options["row_number"], options["ascii_"]
-    if row is not None and node is not None:
-        msg = f"--node {node} and --row {row!r} exclude each other: name one"
-        raise ParameterError(msg)
-    if row is None and number is not None:
-        msg = f"--row-number {number} says nothing alone: name its table by --row"
-        raise ParameterError(msg)
+    _check_explained(node, row, options)
     loaded = load_tree(model)
     if row is None:
-        explanation = loaded.explain(node=0 if node is None else node)
+        explanation = _of_node(loaded, 0 if node is None else node, options)
+        kind = "explain-node" if options["attribute"] is None else "explain-attribute"
     else:
         table = loaded.read(row, **file_arguments(options))
         explanation = loaded.explain(row=_one_row(table, row, number or 1))
+        kind = "explain-row"
     if options["json_"]:
-        kind = "explain-node" if row is None else "explain-row"
         write_data(as_json(kind, explanation.as_dict(), ascii_only=plain))
     else:
         write_text(lambda plain: explanation.text(ascii_only=plain), ascii_only=plain)
+
+
+def _check_explained(
+    node: int | None, row: str | None, options: Mapping[str, Any]
+) -> None:
+    """Refuse options of nodes beside those of rows, and options without their own."""
+    of_node = {"node": node, "attribute": options["attribute"], "data": options["data"]}
+    for name, value in of_node.items():
+        if row is not None and value is not None:
+            msg = f"--{name} {value} and --row {row!r} exclude each other: name one"
+            raise ParameterError(msg)
+    number = options["row_number"]
+    if row is None and number is not None:
+        msg = f"--row-number {number} says nothing alone: name its table by --row"
+        raise ParameterError(msg)
+    for name, whose in (("weight", "data"), ("limit", "attribute")):
+        if options[name] is not None and options[whose] is None:
+            msg = f"--{name} {options[name]} says nothing without --{whose}"
+            raise ParameterError(msg)
+
+
+def _of_node(model: "FittedTree", node: int, options: Mapping[str, Any]) -> Any:
+    """Return the arithmetic of a node, over the rows of a table if one is named."""
+    given: dict[str, Any] = {"attribute": options["attribute"]}
+    if options["limit"] is not None:
+        given["limit"] = options["limit"]
+    if options["data"] is not None:
+        table, weights = _training_table(model, options["data"], options)
+        given.update(data=table, sample_weight=weights)
+    return model.explain(node, **given)
+
+
+def _training_table(
+    model: "FittedTree", data: str, options: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Return a table with all attributes of a model, and the weights of its rows."""
+    from spinney.sources.rows import row_weights
+
+    weight = options["weight"]
+    table = model.read(data, whole=True, weight=weight, **file_arguments(options))
+    return table, None if weight is None else row_weights(table[weight])
 
 
 def _one_row(table: Any, data: str, number: int) -> Any:
@@ -237,19 +335,9 @@ def check_alone(options: Mapping[str, Any]) -> None:
 
 def simplified(model: "FittedTree", data: str, options: Mapping[str, Any]) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
-    from spinney.data.readers import read_by
     from spinney.growth.prune import CONFIDENCE, check_confidence
-    from spinney.sources.rows import row_weights
 
-    given, weight = options["confidence"], options["weight"]
+    given = options["confidence"]
     confidence = check_confidence(CONFIDENCE if given is None else given)
-    schema = model.model_.schema
-    table = read_by(
-        schema,
-        range(len(schema.attributes)),
-        data,
-        also=() if weight is None else (weight,),
-        **file_arguments(options),
-    )
-    weights = None if weight is None else row_weights(table[weight])
+    table, weights = _training_table(model, data, options)
     return model.ruleset(table, sample_weight=weights, confidence=confidence)

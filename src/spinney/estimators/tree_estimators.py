@@ -33,6 +33,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
     n_buckets: int | None = None
     linear_terms: int | None = None
     ccp_alpha: float | None = None
+    validation_share: float | None = None
     test_costs: Mapping[str, float] | None = None
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
@@ -54,6 +55,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
             "force": self.force,
             "test_costs": self.test_costs,
             "ccp_alpha": self.ccp_alpha,
+            "validation_share": self.validation_share,
         }
 
     def _recipe(self) -> Recipe:
@@ -154,6 +156,11 @@ confidence, probability, linear_terms : optional
         Instead of ``pruning``: the tree is grown whole and pruned where a leaf costs
         this, in the mean impurity of all rows, as scikit-learn counts it; 0 leaves it
         whole. See :meth:`cost_complexity_pruning_path`.
+    validation_share : float, optional
+        The share of the rows that is reserved to prune by, such as 0.3: the tree is
+        grown on the others. For ``pruning="reduced-error"``, which it means if nothing
+        is said, ``"pre-pruning"`` and ``"cost-complexity"``. They are drawn by what is
+        in them, of each class alike (of numbers by their quantiles).
     nominal, numeric : sequences of str or int
         Columns whose kind is declared, by name; those of an array are x0, x1 …, and
         their positions will do. A number such as a code of a region is nominal.
@@ -198,6 +205,9 @@ confidence, probability, linear_terms : optional
         among; empty where nothing was tried.
     sequence_ : Sequence
         The subtrees that pruning by cost complexity chose among; None without it.
+    validation_rows_ : array of int
+        The places of the rows that were reserved to prune by; None if none were, and
+        of a model that was loaded.
 
     Examples
     --------
@@ -246,8 +256,8 @@ leaves, linear_terms : optional
         further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
         no effect is refused by ``fit``. Scikit-learn's words are taken too:
         ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
-    ccp_alpha, nominal, ordinal, numeric, missing_values, test_costs, \
-ties, force, random_state, n_jobs : optional
+    ccp_alpha, validation_share, nominal, ordinal, numeric, missing_values, \
+test_costs, ties, force, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 
     Examples

@@ -1,20 +1,29 @@
 """How good a recipe is on rows that its tree has not seen, and whether it is better."""
 
+from spinney.evaluation.class_curves import (
+    ClassCurve,
+    calibration_curves,
+    roc_curves,
+)
 from spinney.evaluation.compare import Comparison, corrected_t_test
-from spinney.evaluation.measures import measure_named
+from spinney.evaluation.measures import MEASURES, measure_named
 from spinney.evaluation.results import Evaluation, FoldResult
 from spinney.evaluation.score_model import Score, score
 from spinney.evaluation.studies import evaluate, learning_curve, robustness
 
 __all__ = [
+    "MEASURES",
+    "ClassCurve",
     "Comparison",
     "Evaluation",
     "FoldResult",
     "Score",
+    "calibration_curves",
     "corrected_t_test",
     "evaluate",
     "learning_curve",
     "measure_named",
     "robustness",
+    "roc_curves",
     "score",
 ]

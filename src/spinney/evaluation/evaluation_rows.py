@@ -64,7 +64,7 @@ def rows_of(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    table, weights = known_rows(table, target, weight)
+    table, weights, _ = known_rows(table, target, weight)
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)

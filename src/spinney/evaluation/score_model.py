@@ -192,14 +192,33 @@ def score(
     >>> round(found.measures["accuracy"], 3), found.confusion.tolist()
     (0.667, [[1.0, 1.0], [0.0, 1.0]])
     """
+    rows, weights, left_out = rows_with_truth(
+        model, data, weight=weight, format=format, encoding=encoding, notation=notation
+    )
+    target = model.schema.target
+    total = float(rows.n_rows if weights is None else weights.sum())
+    return Score(
+        target=target.name,
+        n_rows=rows.n_rows,
+        weight=total,
+        left_out=left_out,
+        **_measured(target, rows[target.name], model.outputs(rows), weights),
+    )
+
+
+def rows_with_truth(
+    model: Any, data: Any, *, weight: str | None = None, **reading: Any
+) -> tuple[Table, Floats | None, int]:
+    """Return the rows that have a target and weigh something, and their weights.
+
+    The third is how many rows have no target; ``reading`` says how a file is written.
+    """
     if getattr(model, "kind", "") not in ("tree", "forest"):
         msg = "only trees and forests have a truth to be compared with: pass one"
         raise ParameterError(msg)
     target = model.schema.target
     check_roles(target.name, weight)
-    table = model.read(
-        data, format=format, encoding=encoding, notation=notation, weight=weight
-    )
+    table = model.read(data, weight=weight, **reading)
     known, weights = ~_column(table, target.name, "target").missing, None
     left_out = int(len(known) - known.sum())
     if weight is not None:
@@ -209,15 +228,7 @@ def score(
     if not known.any():
         msg = f"no row has a {target.name!r}{' and a weight' * bool(weight)}: add some"
         raise DataError(msg)
-    rows = table.take(known)
-    total = float(rows.n_rows if weights is None else weights.sum())
-    return Score(
-        target=target.name,
-        n_rows=rows.n_rows,
-        weight=total,
-        left_out=left_out,
-        **_measured(target, rows[target.name], model.outputs(rows), weights),
-    )
+    return table.take(known), weights, left_out
 
 
 def _measured(

@@ -64,6 +64,7 @@ OF_GROWING = (
     "recipe",
     "test_costs",
     "ties",
+    "validation_share",
 )
 
 

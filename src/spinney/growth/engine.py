@@ -72,7 +72,11 @@ class Engine:
             return grow_and_prune(rows.at_hand, recipe, options.class_weights)
         tree = self.grow(rows, recipe, options)
         return pruned_after_growing(
-            tree, rows.source, recipe=recipe, class_weights=options.class_weights
+            tree,
+            rows.source,
+            recipe=recipe,
+            class_weights=options.class_weights,
+            validation=options.validation,
         )
 
     def recount(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
+from spinney.growth.prune.by_validation import CodedRows
 from spinney.search import Draws
 
 
@@ -30,6 +31,8 @@ class Options:
         Attributes with formulas, which stand after those of the source.
     draws : Draws, optional
         What is drawn at each node, where the tree is one of a forest.
+    validation : CodedRows, optional
+        Rows to prune by, which the tree is not grown on.
     """
 
     class_weights: Floats | None = None
@@ -39,6 +42,7 @@ class Options:
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
     draws: Draws | None = None
+    validation: CodedRows | None = None
 
     def priced(self, schema: Schema) -> Schema:
         """Return a schema with what errors and questions cost."""

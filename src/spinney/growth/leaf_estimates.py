@@ -37,14 +37,21 @@ def outputs_of(
     return np.asarray(weights / total)
 
 
-def outputs_of_tree(tree: TreeArrays, target: Target, recipe: Recipe) -> Floats:
+def outputs_of_tree(
+    tree: TreeArrays,
+    target: Target,
+    recipe: Recipe,
+    everything: Floats | None = None,
+) -> Floats:
     """Return what each node of a tree, or of several side by side, predicts.
 
-    A node without rows predicts what the node above does.
+    A node without rows predicts what the node above does. ``everything`` are the
+    weights of all rows, if they are not those of the roots.
     """
     weights = np.asarray(tree.weights, dtype=np.float64)
-    roots = np.where(tree.parent < 0, np.arange(len(tree)), 0)
-    everything = weights[np.maximum.accumulate(roots)]
+    if everything is None:
+        roots = np.where(tree.parent < 0, np.arange(len(tree)), 0)
+        everything = weights[np.maximum.accumulate(roots)]
     with np.errstate(invalid="ignore", divide="ignore"):
         outputs = outputs_of(weights, target, recipe=recipe, everything=everything)
     for node in np.flatnonzero(tree.rows == 0):  # parents before their children

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spinney._support.arrays import Integers
 from spinney.data import Fingerprint, Schema
 from spinney.growth.tried_recipes import Tried
 from spinney.recipes import Recipe
@@ -20,6 +21,8 @@ class Model:
     the subtrees that it chose among by cost complexity, None of other prunings. A
     file keeps neither: ``steps`` is None where the record is not known. ``tried`` says
     which ways to grow were tried, where the recipe chose among several.
+    ``validation_rows`` are the places in the table of rows that were reserved to prune
+    by, if any were; a file does not keep them.
     """
 
     tree: Tree
@@ -28,6 +31,7 @@ class Model:
     steps: "Steps | None" = field(default=None, compare=False, repr=False)
     sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
     tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
+    validation_rows: Integers | None = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -87,6 +87,11 @@ class FittedTable(Explored):
         return ()
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the columns that are asked about."""
+        return tuple(self.schema.attributes[index].name for index in self._needed)
+
+    @property
     def schema(self) -> Schema:
         """The attributes and the target: how the model reads tables."""
         schema: Schema = self._grown().schema
@@ -233,12 +238,13 @@ class FittedTable(Explored):
 
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
-    ) -> str:
+    ) -> Any:
         """Return the model in a format, and write it to a path.
 
         The formats are "text", "html", the page of :meth:`explore`, and, of trees,
         "numbered-text", in which each line begins with the number of its node,
-        "rules", "json", and as pictures "svg" and "dot", for Graphviz.
+        "rules", "json", and as pictures "svg", "dot", for Graphviz, and "png" and
+        "pdf", which are bytes and need Matplotlib.
         """
         from spinney.output.export import exported
 

@@ -6,16 +6,17 @@ estimators add its conventions.
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
 from spinney.data.readers import RowReader
-from spinney.errors import ParameterError, did_you_mean, warn
+from spinney.errors import ParameterError, Setting, did_you_mean, phrase, warn
 from spinney.growth import Model, Tried
 from spinney.models.facts import tree_facts
 from spinney.models.fitted_model import FittedTable
@@ -30,7 +31,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.growth.prune import Sequence, Steps
-    from spinney.output.explain import NodeExplanation, RowExplanation
+    from spinney.output import NodeErrors
+    from spinney.output.explain import (
+        AttributeExplanation,
+        NodeExplanation,
+        RowExplanation,
+    )
     from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
     from spinney.sources.rows import TrainingSet
@@ -53,6 +59,7 @@ class FittedTree(FittedTable):
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
     tried_: tuple[Tried, ...]
+    validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -62,6 +69,7 @@ class FittedTree(FittedTable):
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
         self.tried_ = model.tried
+        self.validation_rows_ = model.validation_rows
         self._laid_out = LaidOut(model.tree)
 
     def _grown(self) -> Model:
@@ -132,12 +140,75 @@ class FittedTree(FittedTable):
 
         return to_text(self.tree)
 
+    def node_errors(
+        self,
+        data: Any,
+        *,
+        weight: str | None = None,
+        cost_matrix: Costs | None = None,
+        name: str | None = None,
+    ) -> "NodeErrors":
+        """Return how each node does on a table: as a leaf, and by its branches.
+
+        Parameters
+        ----------
+        data : table with the target column
+            Rows, which the tree may have been grown on or not. One that a missing value
+            divides counts at each node with its part.
+        weight : str, optional
+            The column of row weights.
+        cost_matrix : mapping of mappings or square array, optional
+            ``cost_matrix[label][true]``: what errors cost; the model's own if not
+            given.
+        name : str, optional
+            What to call the table; that of a file if not given.
+
+        Returns
+        -------
+        NodeErrors
+            By the numbers of nodes, how many rows come to each and how many are right;
+            under costs what they cost, of numbers the mean squared error. ``print``
+            shows a table.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> melons = {"texture": ["clear", "clear", "blurry", "blurry"],
+        ...           "ripe": ["yes", "yes", "no", "no"]}
+        >>> more = {"texture": ["clear", "blurry", "blurry"],
+        ...         "ripe": ["yes", "yes", "no"]}
+        >>> errors = spinney.grow(melons, "ripe", recipe="cart").node_errors(more)
+        >>> print(errors)
+        on the table: 3 rows
+        node  as a leaf     by its branches  branch
+           0  2 of 3 right  2 of 3 right     (root)
+           1  1 of 2 right                   texture = blurry
+           2  1 of 1 right                   texture = clear
+        >>> errors[1].error
+        0.5
+        """
+        from spinney.growth.prune import validate
+        from spinney.models.held_rows import rows_for
+        from spinney.models.prune import given_costs
+        from spinney.output import NodeErrors
+
+        tree = self.tree
+        costs = None
+        if cost_matrix is not None:
+            costs = given_costs(cost_matrix, tree.schema.target)
+        rows = rows_for(tree, self.read, data, weight)
+        if name is None:
+            is_path = isinstance(data, (str, PurePath))
+            name = PurePath(data).name if is_path else "the table"
+        return NodeErrors(tree, validate(tree, rows, costs=costs), name)
+
     def plot(
         self,
         *,
         style: str = "compact",
         horizontal: bool = False,
         max_depth: int | None = None,
+        data: Any = None,
     ) -> "Picture":
         """Return a picture of the tree, which a notebook shows.
 
@@ -151,16 +222,27 @@ class FittedTree(FittedTable):
             Whether the root is at the left, and not at the top.
         max_depth : int, optional
             How many questions deep nodes are drawn; as many as fit, if not given.
+        data : table with the target column, or NodeErrors, optional
+            What each node says last: how it does on these rows; see
+            :meth:`node_errors`.
 
         Returns
         -------
         Picture
             ``save(path)`` keeps it as .svg or .html; ``svg`` is its text.
         """
+        from spinney.output import NodeErrors
         from spinney.output.picture import Picture, to_svg
 
+        errors = data
+        if data is not None and not isinstance(data, NodeErrors):
+            errors = self.node_errors(data)
         svg = to_svg(
-            self._grown(), style=style, horizontal=horizontal, max_depth=max_depth
+            self._grown(),
+            style=style,
+            horizontal=horizontal,
+            max_depth=max_depth,
+            errors=errors,
         )
         return Picture(svg)
 
@@ -234,9 +316,22 @@ class FittedTree(FittedTable):
         )
 
     def explain(
-        self, node: int | None = None, *, row: Any = None
-    ) -> "NodeExplanation | RowExplanation":
-        """Return the arithmetic of a node, or the path of a row.
+        self,
+        node: int | None = None,
+        *,
+        row: Any = None,
+        attribute: str | None = None,
+        data: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        limit: int = 100,
+    ) -> "NodeExplanation | AttributeExplanation | RowExplanation":
+        """Return the arithmetic of a node, of one attribute there, or a row's path.
+
+        A model keeps counts and no rows. What they do not tell is counted on rows that
+        are given: all rivals of a split, exactly, also where compiled loops kept the
+        runner-up alone; the cuts of a number; which rows are at the node and at its
+        children.
 
         Parameters
         ----------
@@ -244,21 +339,67 @@ class FittedTree(FittedTable):
             The number of the node; 0 is the root.
         row : table of one row, optional
             Instead of ``node``: the row whose path is wanted.
+        attribute : str, optional
+            At the node: the attribute whose ways to split are all listed, each with its
+            counts and its merit. Those of a number need ``data``.
+        data : table, optional
+            The training table, with the target column unless y is given. Another table
+            is taken, too, and said to be another.
+        y : array, optional
+            The class of each row of ``data``, or its number.
+        sample_weight : array, optional
+            The weight of each row of ``data``, where the tree was grown with weights.
+        limit : int
+            How many ways to split are listed, at most: those that gain most.
+
+        Returns
+        -------
+        NodeExplanation, AttributeExplanation or RowExplanation
+            Data, which prints as text.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "no"]}
+        >>> model = spinney.grow(shop, "sold", recipe="cart")
+        >>> sizes = model.explain(0, attribute="size", data=shop)
+        >>> for way in sizes.ways:
+        ...     print(way.lines.threshold, round(way.lines.gain, 3), way.best)
+        1.5 0.042 False
+        2.5 0.125 True
+        3.5 0.042 False
         """
-        from spinney.output.explain import explain_node, explain_row
+        from spinney.output.explain import (
+            explain_attribute,
+            explain_node,
+            explain_row,
+        )
 
         model = self._grown()
         if (node is None) == (row is None):
             msg = "explain takes either node=, the number of a node, or row=, one row"
             raise ParameterError(msg)
-        if node is not None:
-            return explain_node(model, node)
-        table = self._table(row)
-        if table.n_rows != 1:
-            msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
-            raise ParameterError(msg)
-        cells = self._encoded(table)
-        return explain_row(model, cells, table.row(0))
+        _refuse_unread(attribute, data, y, sample_weight, row=row)
+        if node is None:
+            table = self._table(row)
+            if table.n_rows != 1:
+                msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
+                raise ParameterError(msg)
+            return explain_row(model, self._encoded(table), table.row(0))
+        rows: dict[str, Any] = {}
+        if data is not None:
+            from spinney.models.grown_rows import rows_at_node
+
+            rows["counted"], rows["given"] = rows_at_node(
+                model,
+                self._whole_table(data),
+                node,
+                y=y,
+                sample_weight=sample_weight,
+            )
+        if attribute is None:
+            return explain_node(model, node, **rows)
+        return explain_attribute(model, node, attribute, limit=limit, **rows)
 
     # Pruning and keeping
 
@@ -296,12 +437,13 @@ class FittedTree(FittedTable):
             ``"reduced-error"``, bottom-up against validation rows (default);
             ``"pre-pruning"``, top-down against them, as if while growing;
             ``"cost-complexity"``, by weakest links, at an alpha or at the one that
-            cross-validation chooses; ``"error-based"``, as C4.5 does;
+            folds or validation rows choose; ``"error-based"``, as C4.5 does;
             ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
             alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
             leaves that say the same. See :mod:`spinney.growth.prune`.
         validation : table with the target column, optional
-            The rows whose accuracy, cost or squared error decides.
+            The rows whose accuracy, cost or squared error decides: which nodes stay,
+            or which subtree of ``"cost-complexity"`` is taken.
         data : table with the target column, optional
             The table that the model was grown on. For ``"cost-complexity"`` without
             an alpha, to be grown on in folds; for ``"error-based"``, to raise
@@ -316,8 +458,9 @@ class FittedTree(FittedTable):
         folds : int, optional
             How many folds; 10 if not given.
         rule : {"1-se", "half-se", "minimum"}, optional
-            The smallest subtree within one standard error of the least
-            cross-validated risk (default), within half of one, or that of the least.
+            The smallest subtree within one standard error of the least error
+            (default by folds), within half of one, or that of the least (default by
+            validation rows).
         confidence : float, optional
             For ``"error-based"``: at most 0.5, and less prunes more; that of the
             recipe if not given.
@@ -402,9 +545,32 @@ def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) ->
         raise ParameterError(msg)
 
 
+def _refuse_unread(
+    attribute: object, data: object, y: object, sample_weight: object, *, row: object
+) -> None:
+    """Refuse arguments of ``explain`` that say nothing beside the others."""
+    for name, value in (("attribute", attribute), ("data", data)):
+        if row is not None and value is not None:
+            raise ParameterError(
+                Setting(name),
+                phrase(": it is about a node, and {} asks for a path", Setting("row")),
+                remedy="leave one of them out",
+            )
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if data is None and value is not None:
+            raise ParameterError(
+                Setting(name),
+                phrase(
+                    ": it is about rows, and none are given ({})", Setting("data", ...)
+                ),
+            )
+
+
 def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> None:
     """Warn where the rules of a model over these rows may contradict its tree."""
-    if not _is_grown_on(model, training):
+    from spinney.models.grown_rows import is_grown_on
+
+    if not is_grown_on(model, training):
         warn(
             "the table is not the one that the tree was grown on (other rows, "
             "values, weights or order): the rules fit this table instead"
@@ -415,14 +581,3 @@ def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> No
             "give other labels than the tree; its rules as they are, not simplified, "
             "keep its labels"
         )
-
-
-def _is_grown_on(model: Model, training: "TrainingSet") -> bool:
-    """Return whether a model was grown on these rows, as far as it can tell.
-
-    One that was grown in a database knows the number of its rows and their weight.
-    """
-    grown, here = model.fingerprint, training.fingerprint()
-    if grown.digest:
-        return grown.digest == here.digest
-    return grown.n_rows == here.n_rows and bool(np.isclose(grown.weight, here.weight))

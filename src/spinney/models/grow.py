@@ -9,7 +9,8 @@ from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import Model, Tried, options_of
 from spinney.growth.folds import choose_recipe, grow_by, warn_of_squares
-from spinney.growth.prune import pruned_by_impurity
+from spinney.growth.prune import CodedRows, pruned_by_impurity
+from spinney.models.held_rows import held_rows, read_validation
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -23,13 +24,16 @@ def grow_model(
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
+    validation: CodedRows | None = None,
+    validation_share: float | None = None,
     progress: Progress | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
     Where the recipe tries several ways to grow, folds of the rows choose one. With a
-    ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen.
+    ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
+    there are rows to prune by: those of ``validation``, or a share of the rows.
     ``progress`` is told how many trees have been grown, and how many there will be.
 
     What is ``given`` beside the recipe is for ``options_of``.
@@ -37,15 +41,25 @@ def grow_model(
     numeric, told = rows.schema.target.is_numeric, _Told(progress)
     if ccp_alpha is not None:
         recipe = _whole(recipe, ccp_alpha)
+    held = held_rows(
+        rows,
+        recipe,
+        validation=validation,
+        share=validation_share,
+        ccp_alpha=ccp_alpha,
+    )
+    rows, recipe = held.rows, held.recipe
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
-    options = options_of(rows, recipe=first, **given)
+    options = replace(
+        options_of(rows, recipe=first, **given), validation=held.validation
+    )
     tried: tuple[Tried, ...] = ()
     if rows.training is None:
         # Folds need rows: what is first is taken.
         recipe, most_held = first, None
-        if recipe.needs_rows:
+        if recipe.forest or (recipe.needs_rows and held.validation is None):
             raise _no_rows(recipe)
     else:
         most_held = MOST_HELD if recipe.tries else None
@@ -54,7 +68,8 @@ def grow_model(
         recipe, tried = choose_recipe(
             rows.training, candidates, options, grown=told.grown
         )
-    told.expect(1 + recipe.folds * (recipe.pruning == "cost-complexity"))
+    by_folds = recipe.pruning == "cost-complexity" and held.validation is None
+    told.expect(1 + recipe.folds * by_folds)
     result = grow_by(rows, recipe, options, most_held=most_held, grown=told.grown)
     told.finish()
     if ccp_alpha:
@@ -68,6 +83,7 @@ def grow_model(
         steps=result.steps,
         sequence=result.sequence,
         tried=tried,
+        validation_rows=held.places,
     )
 
 
@@ -139,12 +155,13 @@ def grow_from(
     connection: Any = None,
     format: str | None = None,
     encoding: str | None = None,
+    validation: Any = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted.
+    where the rows are counted. ``validation`` is a table to prune by.
     """
     if recipe is None:
         away = is_counted_away(data, source, connection)
@@ -162,4 +179,7 @@ def grow_from(
         format=format,
         encoding=encoding,
     ) as rows:
-        return grow_model(rows, recipe=recipe, **options)
+        if validation is not None:
+            reading = {"format": format, "encoding": encoding}
+            validation = read_validation(rows.schema, validation, weight, **reading)
+        return grow_model(rows, recipe=recipe, validation=validation, **options)

@@ -21,20 +21,22 @@ from spinney.growth.prune import (
     folds_of,
     method_named,
     pruned,
-    validate,
 )
+from spinney.models.grown_rows import class_scale
+from spinney.models.held_rows import rows_for
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import TrainingSet, known_rows, row_weights, rows_of
+from spinney.sources.rows import TrainingSet, row_weights, rows_of
 from spinney.trees import Tree
-from spinney.trees.predict import flatten
 
 Reader = Callable[..., Table]
 
 FOLDS = 10
 # What chooses an alpha, and so says nothing beside a given one.
-CHOOSING = ("data", "folds", "rule", "random_state", "weight")
+CHOOSING = ("data", "validation", "folds", "rule", "random_state", "weight")
+# What makes folds of the training rows, and has nothing to do with other rows.
+FOLDING = ("data", "folds", "random_state")
 
 
 def prune_model(
@@ -67,11 +69,12 @@ def prune_model(
     arguments = dict(given)
     weight = arguments.pop("weight", None)
     if "cost_matrix" in arguments:
-        arguments["costs"] = _costs(arguments.pop("cost_matrix"), model.schema.target)
-    if "validation" in arguments:
-        arguments["validation"] = _validation(
-            model, read, arguments["validation"], weight, arguments.get("costs")
+        arguments["costs"] = given_costs(
+            arguments.pop("cost_matrix"), model.schema.target
         )
+    if "validation" in arguments:
+        table = arguments["validation"]
+        arguments["validation"] = rows_for(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
     if chosen.name == "cost-complexity":
@@ -107,35 +110,36 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
             if name in given:
                 msg = ": it serves to choose an alpha, and one is given"
                 raise ParameterError(Setting(name), msg)
+    if method.name == "cost-complexity" and "validation" in given:
+        for name in FOLDING:
+            if name in given:
+                raise ParameterError(
+                    Setting(name),
+                    ": it is of folds of the training rows, and ",
+                    Setting("validation"),
+                    " gives other rows to choose by",
+                    remedy="leave one out",
+                )
+        check_named("rule", given.get("rule", "minimum"), RULES)
 
 
 NEEDED: dict[str, Text] = {
     "validation": phrase(
         "a table with the target column ({})", Setting("validation", ...)
     ),
-    "alpha|data": phrase(
-        "an alpha ({}), or the training table to choose it by folds ({})",
+    "alpha|data|validation": phrase(
+        "an alpha ({}), the training table to choose it by folds ({}), or other rows "
+        "to choose it by ({})",
         Setting("alpha", ...),
         Setting("data", ...),
+        Setting("validation", ...),
     ),
     "nodes": phrase("the numbers of nodes to cut ({})", Setting("nodes", [3, 7])),
 }
 
 
-def _validation(
-    model: Model, read: Reader, data: Any, weight: str | None, costs: Any
-) -> Any:
-    """Return the validation rows at the nodes of the tree."""
-    schema = model.schema
-    table = read(data, weight=weight)
-    table, weights = known_rows(table, schema.target.name, weight)
-    flat = flatten(model.tree)
-    columns = schema.encode(table, flat.read, optional=flat.optional)
-    targets = schema.target.encode(table[schema.target.name])
-    return validate(model.tree, columns, targets, weights=weights, costs=costs)
-
-
-def _costs(cost_matrix: Any, target: Target) -> Floats:
+def given_costs(cost_matrix: Any, target: Target) -> Floats:
+    """Return what errors cost, in the order of the classes."""
     refuse_without_classes("cost_matrix", target)
     return cost_array(cost_matrix, target.classes)
 
@@ -235,16 +239,11 @@ def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
 
 
 def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
-    """Return what class weights or priors have made of the classes at the root."""
-    target = tree.schema.target
-    if target.is_numeric:
+    """Return the class weights or priors that the root of a tree shows, by class."""
+    scale = class_scale(tree, rows)
+    if scale is None:
         return None
-    counted = np.bincount(rows.classes, rows.weights, minlength=len(target.classes))
-    present = counted > 0
-    ratio = np.where(present, tree.root.weights / np.where(present, counted, 1.0), 1.0)
-    if np.allclose(ratio, 1.0, rtol=1e-9):
-        return None
-    return dict(zip(target.classes, ratio.tolist(), strict=True))
+    return dict(zip(tree.schema.target.classes, scale.tolist(), strict=True))
 
 
 def growth_on(

@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING
 from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from spinney.output.node_errors import NodeErrors
     from spinney.output.tree_text import fitting_depth, to_text
 
-__all__ = ["fitting_depth", "to_text"]
+__all__ = ["NodeErrors", "fitting_depth", "to_text"]
 
-__getattr__ = names_on_demand(__name__, {"tree_text": ("fitting_depth", "to_text")})
+__getattr__ = names_on_demand(
+    __name__,
+    {"node_errors": ("NodeErrors",), "tree_text": ("fitting_depth", "to_text")},
+)

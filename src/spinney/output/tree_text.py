@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, label_text, shown, weight_text
 from spinney.data import Schema
+from spinney.output.node_errors import NodeErrors
 from spinney.output.rules.leaf_rules import model_lines
 from spinney.trees import Node, Tree, lazy_nodes_of
 from spinney.trees.criteria import variance
@@ -22,6 +23,7 @@ def to_text(
     max_depth: int | None = None,
     ascii_only: bool = False,
     numbers: bool = False,
+    errors: NodeErrors | None = None,
 ) -> str:
     """Return the tree as text.
 
@@ -29,7 +31,8 @@ def to_text(
     classes with counts and percentages. Below ``max_depth`` a line says what it
     hides. Lines deeper than 40 levels are indented no further and begin with
     their depth. A leaf with a linear model names it, and the models follow. With
-    ``numbers``, lines begin with the number of the node.
+    ``numbers``, lines begin with the number of the node; with ``errors``, they end with
+    how the node does on another table.
     """
     signs = ASCII if ascii_only else UNICODE
     prefixes = {0: ""}
@@ -56,6 +59,8 @@ def to_text(
                 lead = f"{before}[{node.depth}] "
                 prefixes[node.depth] = before
         line = lead + _node_text(tree, node, ascii_only=ascii_only)
+        if errors is not None:
+            line += f"  [{errors.note(node.number)}]"
         if below:
             line += f" {signs[5]} [{below} more nodes, {leaves} leaves below]"
         lines.append(f"{node.number:>{digits}}  {line}" if numbers else line)

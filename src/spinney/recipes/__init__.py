@@ -9,12 +9,14 @@ from spinney.recipes.named_recipes import (
     default_recipe,
     refuse_uncommon,
 )
+from spinney.recipes.needs import refuse_unusable
 from spinney.recipes.other_words import our_names
 from spinney.recipes.recipe import Named, Recipe
 from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
-from spinney.recipes.vocabulary import MOST_BUCKETS, check_alphas
+from spinney.recipes.vocabulary import BY_VALIDATION, MOST_BUCKETS, check_alphas
 
 __all__ = [
+    "BY_VALIDATION",
     "COMMON_SETTINGS",
     "DEFAULT_RECIPE",
     "MOST_BUCKETS",
@@ -28,6 +30,7 @@ __all__ = [
     "default_recipe",
     "our_names",
     "refuse_uncommon",
+    "refuse_unusable",
     "setting_choices",
     "setting_texts",
 ]

@@ -303,7 +303,7 @@ NEEDS = (
         "pruning",
         (_has("leaves", "mean"),),
         "it judges leaves by their means",
-        only=("cost-complexity", "simplify"),
+        only=("cost-complexity", "simplify", "reduced-error", "pre-pruning"),
         instead=("take ", Setting("pruning", "adjusted-error")),
     ),
 )

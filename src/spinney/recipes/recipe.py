@@ -46,11 +46,7 @@ STEPS = 1000
 NOTHING = 1e-6
 
 # Ways of pruning that need what growing is not given.
-_OF_A_GROWN_MODEL = {
-    "reduced-error": Setting("validation", ...),
-    "pre-pruning": Setting("validation", ...),
-    "manual": Setting("nodes", ...),
-}
+_OF_A_GROWN_MODEL = {"manual": Setting("nodes", ...)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +127,15 @@ class Recipe:
         Whether a threshold is the midpoint of its neighbours, or the greatest value
         of the whole training table that is not above it (C4.5).
     pruning : {"none", "collapse", "error-based", "cost-complexity", "pessimistic", \
-"mdl", "simplify", "adjusted-error"}
+"mdl", "simplify", "adjusted-error", "reduced-error", "pre-pruning"}
         What is done to the grown tree. Nothing; subtrees that make no fewer training
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
-        :mod:`spinney.growth.prune`. Of these, numbers know "cost-complexity" and
-        "simplify" only, which go by means and so not with linear leaves; the others
+        :mod:`spinney.growth.prune`. "reduced-error" and "pre-pruning" go by rows that
+        the tree is not grown on, from the bottom up when it is grown, and from the top
+        down while it grows; such rows choose for "cost-complexity" too, if there are
+        any. Of these, numbers know "cost-complexity", "simplify", "reduced-error" and
+        "pre-pruning" only, which go by means and so not with linear leaves; the others
         leave them as they are where a named recipe brings them, and are refused where a
         user asks for them. For numbers alone there is M5's "adjusted-error": each node
         against the branches below it, by errors that grow with the number of terms.

@@ -16,6 +16,10 @@ MISSING = ("fractional", "most-common", "own-category", "branch", "mean", "surro
 BUCKETINGS = ("equal-width", "equal-frequency", "k-means", "entropy-mdl")
 MOST_BUCKETS = 100_000
 
+# Those that may be decided by rows which the tree is not grown on; the first two need
+# such rows.
+BY_VALIDATION = ("reduced-error", "pre-pruning", "cost-complexity")
+
 CHOICES = {
     "thresholds": ("midpoint", "observed"),
     "pruning": (
@@ -27,6 +31,8 @@ CHOICES = {
         "mdl",
         "simplify",
         "adjusted-error",
+        "reduced-error",
+        "pre-pruning",
     ),
     "rule": ("1-se", "half-se", "minimum"),
     "leaves": ("mean", "linear"),

@@ -1,10 +1,12 @@
 """From count tables to the best splits of nodes; no row is seen here."""
 
+from spinney.search.all_ways import EveryWay, every_way, same_question
 from spinney.search.attribute_split import best_splits, n_different
+from spinney.search.chaid.merge_values import MergeStep
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.draws import Draws, drawn_tables
 from spinney.search.groupings import LISTED, count_missing_at
-from spinney.search.level_splits import LevelSplits
+from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, policy_named
 from spinney.search.node_split import (
     Decision,
@@ -31,7 +33,10 @@ __all__ = [
     "MOST_BRANCHES",
     "Decision",
     "Draws",
+    "EveryWay",
+    "Form",
     "LevelSplits",
+    "MergeStep",
     "NodeToRoute",
     "RootStatistics",
     "Search",
@@ -41,6 +46,7 @@ __all__ = [
     "count_missing_at",
     "decide_level",
     "drawn_tables",
+    "every_way",
     "is_significant",
     "midpoint",
     "midpoints",
@@ -50,6 +56,7 @@ __all__ = [
     "principal_score",
     "recount",
     "routes_of",
+    "same_question",
     "score",
     "splits_of_drawn_cuts",
     "statistics_by_attribute",

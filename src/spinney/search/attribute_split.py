@@ -11,6 +11,7 @@ One pass over the stack::
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ from spinney.trees import Candidate, CountTable, TableStack, ratio_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class FormPart:
     """The tables of a level that are asked one form of question.
 
     Parameters
@@ -90,7 +91,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Best:
+class BestSoFar:
     """The best split of each table so far; no gain where it has none.
 
     ``branch`` is that of each line of the tables, the others are as in ``LevelSplits``.
@@ -105,8 +106,9 @@ class _Best:
     branch: Integers
 
     @classmethod
-    def none(cls, n_tables: int, n_lines: int) -> "_Best":
+    def none(cls, level: "SearchedLevel") -> "BestSoFar":
         """Return that nothing has been found."""
+        n_tables, n_lines = len(level.stack), len(level.counted.stack.values)
         return cls(
             np.full(n_tables, np.nan),
             np.full(n_tables, np.nan),
@@ -118,20 +120,76 @@ class _Best:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchedLevel:
+    """The tables of a level as they are searched.
+
+    Parameters
+    ----------
+    stack : TableStack
+        As they were counted.
+    coarse : TableStack
+        With numbers by bucket, if they have any.
+    bucket_line : array of shape (lines,)
+        The line of ``coarse`` that counts each line of ``stack``.
+    traits : Traits
+        What their attributes are.
+    counted : Filled
+        With missing rows at a value, if the policy says which.
+    """
+
+    stack: TableStack
+    coarse: TableStack
+    bucket_line: Integers
+    traits: Traits
+    counted: Filled
+
+    @classmethod
+    def of(cls, search: Search, stack: TableStack) -> "SearchedLevel":
+        """Return tables as they are searched; what all rows say of them is known."""
+        coarse, bucket_line = in_buckets(stack, search.at_root.cuts)
+        traits = search.at_root.traits.taken(stack.attribute)
+        if search.at_root.cuts:
+            traits = with_typical_at_nodes(traits, coarse)
+        counted = filled(coarse, search.policy, traits)
+        return cls(stack, coarse, bucket_line, traits, counted)
+
+    def part(self, search: Search, form: Form, tables: Integers) -> FormPart:
+        """Return some of the tables, to be asked one form of question."""
+        told = (self.counted.line >= 0) & search.policy.tells
+        return FormPart(
+            form,
+            tables,
+            self.counted.stack.taken(tables).scaled(search.altered),
+            self.traits.taken(tables),
+            told[tables],
+            self.coarse,
+        )
+
+
 def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplits:
     """Return the best split of each table, of those that can be split.
 
     ``stack`` has the classes' own weights; gain and merit are those of the classes as
     the search alters them. What all rows say of the attributes is known.
     """
-    coarse, bucket_line = in_buckets(stack, search.at_root.cuts)
-    traits = search.at_root.traits.taken(stack.attribute)
-    if search.at_root.cuts:
-        traits = with_typical_at_nodes(traits, coarse)
-    counted = filled(coarse, search.policy, traits)
-    best = _Best.none(len(stack), len(counted.stack.values))
-    for part in _parts(search, coarse, counted, traits):
-        _search_form(search, part, counted.stack.lines_of(part.tables), best)
+    level = SearchedLevel.of(search, stack)
+    best = BestSoFar.none(level)
+    for part in _parts(search, level):
+        _search_form(search, part, level, best)
+    return splits_of(search, level, best, schema)
+
+
+def splits_of(
+    search: Search, level: SearchedLevel, best: BestSoFar, schema: Schema
+) -> LevelSplits:
+    """Return what is written down of a level, of tables that have a split."""
+    stack, coarse, counted, traits = (
+        level.stack,
+        level.coarse,
+        level.counted,
+        level.traits,
+    )
     missing_at = best.missing_at.copy()
     at_value = np.flatnonzero(counted.line >= 0)
     missing_at[at_value] = best.branch[counted.line[at_value]]
@@ -139,7 +197,9 @@ def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplit
     branch = best.branch[counted.own]
     typical = _typical_branches(coarse, branch, traits, best)
     able = np.flatnonzero(~np.isnan(best.gain))
-    behind, branch = _behind_splits(stack, branch[bucket_line], able, traits, best)
+    behind, branch = _behind_splits(
+        stack, branch[level.bucket_line], able, traits, best
+    )
     return LevelSplits(
         tables=behind,
         branch=branch,
@@ -179,27 +239,18 @@ def propose(
     return splits.candidate(0) if len(splits) else None
 
 
-def _parts(
-    search: Search, coarse: TableStack, counted: Filled, traits: Traits
-) -> Iterator[_Part]:
+def _parts(search: Search, level: SearchedLevel) -> Iterator[FormPart]:
     """Give the tables of each form that have something to choose.
 
     Those of one form that are searched together are of about one size.
     """
-    form, size = _forms(search, counted.stack, traits)
-    enough = n_different(counted.stack, search) > 1
+    stack = level.counted.stack
+    form, size = forms_of(search, stack, level.traits)
+    enough = n_different(stack, search) > 1
     keys = form * (1 + size.max(initial=0)) + size
-    told = (counted.line >= 0) & search.policy.tells
     for key in np.unique(keys[enough]):
         tables = np.flatnonzero(enough & (keys == key))
-        yield _Part(
-            Form(int(form[tables[0]])),
-            tables,
-            counted.stack.taken(tables).scaled(search.altered),
-            traits.taken(tables),
-            told[tables],
-            coarse,
-        )
+        yield level.part(search, Form(int(form[tables[0]])), tables)
 
 
 def n_different(stack: TableStack, search: Search) -> Integers:
@@ -207,7 +258,7 @@ def n_different(stack: TableStack, search: Search) -> Integers:
     return np.asarray(stack.counts + (stack.lacking & search.policy.tells))
 
 
-def _forms(
+def forms_of(
     search: Search, stack: TableStack, traits: Traits
 ) -> tuple[Integers, Integers]:
     """Return the form of question about each table, and what tells sizes apart."""
@@ -239,17 +290,40 @@ def _is_free(search: Search, stack: TableStack) -> NDArray[np.bool_]:
     return ~moved & (search.criterion.ordered and not limited)
 
 
-def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> None:
-    """Find the best splits of one form, and write them down; ``lines`` are theirs."""
+def _search_form(
+    search: Search, part: FormPart, level: SearchedLevel, best: BestSoFar
+) -> None:
+    """Find the best splits of one form, and write them down."""
     criterion, stack = search.criterion, part.stack
-    least = _least(search, part)
-    ways = _allowed(search, part, _ways(search, part, least), least)
+    ways = ways_of_part(search, part)
+    allowed = is_allowed(search, part, ways)
+    if not allowed.all():
+        ways = ways.taken(np.flatnonzero(allowed))
     if not len(ways):
         return
     gains = np.asarray(criterion.gain(ways.table))
     start = np.searchsorted(ways.owner, np.arange(len(stack) + 1))
     unit = 1.0 if criterion.unit is None else criterion.gain_units(part.total)
     first = first_best_by(gains, start, criterion.tolerance, unit)
+    n_cuts = lengths_of(start) + ways.left_out
+    write_down(search, part, level, best, ways=ways, first=first, n_cuts=n_cuts)
+
+
+def write_down(
+    search: Search,
+    part: FormPart,
+    level: SearchedLevel,
+    best: BestSoFar,
+    *,
+    ways: Ways,
+    first: Integers,
+    n_cuts: Integers,
+) -> None:
+    """Write down one way of each table of a part, -1 for none, as its best split.
+
+    ``n_cuts`` is among how many it was chosen.
+    """
+    criterion, stack = search.criterion, part.stack
     # Tables with a split: among those of the part, among the level's, and their ways.
     able = np.flatnonzero(first >= 0)
     here, won = part.tables[able], first[able]
@@ -263,13 +337,12 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
         merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
         # What it takes to say which of the cuts was taken (Quinlan 1996).
-        n_cuts = lengths_of(start) + ways.left_out
         gain = gain - np.log2(n_cuts[able]) / part.weight[able]
         per = criterion.per
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
     best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
     best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
-    best.branch[lines] = branch
+    best.branch[level.counted.stack.lines_of(part.tables)] = branch
     best.n_branches[here] = 2
     if part.form == Form.MULTIWAY:
         best.n_branches[here] = (part.traits.n_codes + part.missing_told)[able]
@@ -278,7 +351,7 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
         best.n_branches[here] = 1 + np.maximum(last, missing_at)
 
 
-def _least(search: Search, part: _Part) -> Floats:
+def _least(search: Search, part: FormPart) -> Floats:
     """Return the least weight of a branch of each table."""
     recipe, stack = search.recipe, part.stack
     least = np.full(len(stack), recipe.least_branch(search.total))
@@ -288,17 +361,19 @@ def _least(search: Search, part: _Part) -> Floats:
     return np.where(part.traits.kind == NOMINAL, least, np.maximum(least, side))
 
 
-def _ways(search: Search, part: _Part, least: Floats) -> Ways:
-    """Return the ways to branch, with missing rows where the policy moves them."""
+def ways_of_part(search: Search, part: FormPart, *, every: bool = False) -> Ways:
+    """Return the ways to branch, with missing rows where the policy moves them.
+
+    Cuts that cannot be the best are among them only where ``every`` one is wanted.
+    """
     form, stack, traits = part.form, part.stack, part.traits
-    policy = search.policy
+    policy, least = search.policy, _least(search, part)
     if form == Form.MERGED:
-        merging = merging_of(search.recipe, search.criterion, least)
-        ordinal = traits.kind != NOMINAL
-        ways = merged(stack, merging, ordinal=ordinal, floating=policy.tells)
+        ways = merged(stack, **merging_arguments(search, part))
         return ways if policy.tells else placed(ways, stack, policy)
     if form == Form.THRESHOLD:
         certain = search.criterion.boundaries and not search.recipe.min_branch_share
+        certain = certain and not every
         ways = thresholds(stack, traits.step, least=least if certain else None)
     elif form == Form.SUBSET:
         ways = every_subset(stack)
@@ -311,6 +386,15 @@ def _ways(search: Search, part: _Part, least: Floats) -> Ways:
     return placed(ways, stack, policy)
 
 
+def merging_arguments(search: Search, part: FormPart) -> dict[str, Any]:
+    """Return how CHAID merges the values of a part."""
+    return {
+        "settings": merging_of(search.recipe, search.criterion, _least(search, part)),
+        "ordinal": part.traits.kind != NOMINAL,
+        "floating": search.policy.tells,
+    }
+
+
 def _root_ranks(search: Search, stack: TableStack) -> Integers:
     """Return where the code of each line stands in the order of all rows."""
     ranks = np.zeros(len(stack.values), dtype=np.int64)
@@ -321,12 +405,12 @@ def _root_ranks(search: Search, stack: TableStack) -> Integers:
     return ranks
 
 
-def _allowed(search: Search, part: _Part, ways: Ways, least: Floats) -> Ways:
-    """Return the ways that give two branches enough rows each, by their own weights.
+def is_allowed(search: Search, part: FormPart, ways: Ways) -> NDArray[np.bool_]:
+    """Return which ways give two branches enough rows each, by their own weights.
 
     Enough is the least weight of a branch, and a share of all rows of the table.
     """
-    table, altered = ways.table, search.altered
+    table, altered, least = ways.table, search.altered, _least(search, part)
     own = table if altered is None else table.scaled(1 / altered)
     enough = sums_over(table.rows, -1) > 0
     if least.any():
@@ -335,7 +419,7 @@ def _allowed(search: Search, part: _Part, ways: Ways, least: Floats) -> Ways:
     if search.recipe.min_branch_share > 0:
         share = search.recipe.min_branch_share * part.weight * (1 + TOLERANCE)
         allowed &= _at_least_two(own.sizes > share[ways.owner, None])
-    return ways if allowed.all() else ways.taken(np.flatnonzero(allowed))
+    return allowed
 
 
 def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -373,7 +457,7 @@ def _by_branch(
 
 
 def _next_to_cuts(
-    search: Search, stack: TableStack, best: _Best
+    search: Search, stack: TableStack, best: BestSoFar
 ) -> tuple[Floats, Floats]:
     """Return the values next to each threshold; ∞ above where nothing is.
 
@@ -393,7 +477,7 @@ def _next_to_cuts(
 
 
 def _typical_branches(
-    coarse: TableStack, branch: Integers, traits: Traits, best: _Best
+    coarse: TableStack, branch: Integers, traits: Traits, best: BestSoFar
 ) -> Floats:
     """Return the typical values, of merged buckets their branch, -1 if none has it."""
     merged_buckets = traits.numeric & (best.form == Form.MERGED)
@@ -410,7 +494,7 @@ def _behind_splits(
     branch: Integers,
     able: Integers,
     traits: Traits,
-    best: _Best,
+    best: BestSoFar,
 ) -> tuple[TableStack, Integers]:
     """Return the counts behind the splits of some tables, and the branch of each line.
 

@@ -345,8 +345,8 @@ def ordered(stack: TableStack, ranks: Integers) -> Ways:
 
 def merged(
     stack: TableStack,
-    merging: Merging,
     *,
+    settings: Merging,
     ordinal: NDArray[np.bool_],
     floating: bool,
 ) -> Ways:
@@ -355,7 +355,7 @@ def merged(
     ``ordinal`` says in which tables only neighbours may merge, ``floating`` that
     missing rows are a category of their own, which may merge with any.
     """
-    found = merge_stack(stack, ordinal=ordinal, floating=floating, settings=merging)
+    found = merge_stack(stack, ordinal=ordinal, floating=floating, settings=settings)
     owner = np.flatnonzero(found.n_groups > 1)
     weights, rows = stack.by_branch(found.branch, int(found.n_groups.max(initial=1)))
     ways = ways_of(

@@ -247,6 +247,11 @@ class Tree:
         """Walk the nodes in printing order."""
         return iter(self.nodes)
 
+    @property
+    def of_bag(self) -> bool:
+        """Whether it is a tree of a forest, which keeps of its bag only what won."""
+        return getattr(self.nodes, "of_bag", False)
+
     @cached_property
     def leaves(self) -> tuple[Node, ...]:
         """The leaves, in printing order."""

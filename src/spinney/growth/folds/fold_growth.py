@@ -160,6 +160,8 @@ class FoldGrowth:
             return engine.grow(OpenedSource(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
+        # Rows to prune by are for the tree as it is counted again.
+        options = replace(options, validation=None)
         taught = smoothed_training(training, labels)
         engine = choose_engine(taught, recipe, options, rivals=False)
         tree = engine.grow(OpenedSource(taught), recipe, options)
@@ -225,11 +227,16 @@ class FoldGrowth:
 
     def grow_and_prune(self) -> Pruned:
         """Return the tree of all rows, pruned as the recipe says."""
-        tree, recipe = self.grow(), self.recipe
-        if recipe.pruning == "cost-complexity":
+        tree, recipe, options = self.grow(), self.recipe, self.options
+        if recipe.pruning == "cost-complexity" and options.validation is None:
             return self.pruned(tree)
-        source, scale = self.training.source(), self.options.class_weights
-        return pruned_after_growing(tree, source, recipe=recipe, class_weights=scale)
+        return pruned_after_growing(
+            tree,
+            self.training.source(),
+            recipe=recipe,
+            class_weights=options.class_weights,
+            validation=options.validation,
+        )
 
     def pruned(self, tree: Tree) -> Pruned:
         """Return the tree pruned by weakest links, as cross-validation chooses."""
@@ -274,7 +281,8 @@ def grow_by(
 
     ``most_held`` and ``grown`` are those of :class:`FoldGrowth`.
     """
-    if recipe.needs_rows:
+    by_folds = recipe.needs_rows and options.validation is None
+    if by_folds or recipe.forest:
         copied = CopiedRows(rows.at_hand)
         growth = FoldGrowth(copied, recipe, options, most_held, grown)
         result = growth.grow_and_prune()

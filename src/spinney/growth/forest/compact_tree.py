@@ -7,7 +7,7 @@ somebody wants to read is made when it is asked for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,7 @@ def readable(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree:
 class CompactNodes(LazyNodes):
     """The nodes of a compact tree, each made when it is first asked for."""
 
+    of_bag: ClassVar[bool] = True
     tree: TreeArrays
     schema: Schema
     recipe: Recipe

@@ -31,6 +31,8 @@ _REFUSED: tuple[tuple[str, Any, str], ...] = (
 )
 _PRUNINGS = {
     "cost-complexity": "every tree would be grown again in folds",
+    "reduced-error": "its trees are grown on bags of all rows",
+    "pre-pruning": "its trees are grown on bags of all rows",
     "adjusted-error": "the leaves of a forest's trees hold no linear models",
 }
 

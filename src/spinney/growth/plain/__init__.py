@@ -1,5 +1,6 @@
 """The plain learner: the algorithm over count tables."""
 
 from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.plain.node_counts import CountedNode, counted_node, send_down
 
-__all__ = ["grow_with_construction"]
+__all__ = ["CountedNode", "counted_node", "grow_with_construction", "send_down"]

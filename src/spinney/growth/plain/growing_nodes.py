@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
@@ -101,6 +102,20 @@ def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
         node = stack.pop()
         order.append(node)
         stack.extend(reversed(node.children))
+    return as_tree(order, schema, recipe)
+
+
+def as_tree(
+    order: Sequence[Growing],
+    schema: Schema,
+    recipe: Recipe,
+    everything: Floats | None = None,
+) -> Tree:
+    """Return growing nodes as a tree; each stands after the one above it.
+
+    They are several trees side by side where more than one has none above it here;
+    then ``everything`` are the weights of all rows.
+    """
     numbers = {id(node): number for number, node in enumerate(order)}
     routes = [node.route for node in order]
     surrogates = [() if route is None else route.surrogates for route in routes]
@@ -108,7 +123,7 @@ def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
         -1 if route is None or route.otherwise is None else route.otherwise
         for route in routes
     ]
-    parents = [-1 if n.parent is None else numbers[id(n.parent)] for n in order]
+    parents = [numbers.get(id(node.parent), -1) for node in order]
     tree = TreeArrays(
         **winner_arrays([node.winner if node.children else None for node in order]),
         parent=np.array(parents, np.int32),
@@ -119,7 +134,8 @@ def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
         otherwise=np.array(otherwise, np.int32),
         surrogates=surrogate_arrays(surrogates) if any(surrogates) else None,
     )
-    tree = replace(tree, outputs=outputs_of_tree(tree, schema.target, recipe))
+    outputs = outputs_of_tree(tree, schema.target, recipe, everything)
+    tree = replace(tree, outputs=outputs)
     return Tree(
         schema,
         PlainNodes(tree, schema, tuple((n.candidates, n.chosen) for n in order)),

@@ -19,6 +19,12 @@ The algorithm, a level at a time::
         ask the source for their surrogates, if the recipe has any
         make their children; those that may be split are the next front
 
+Where the recipe is pre-pruned, children of a split that does not help validation rows
+are asked about no more; ``pre_pruning`` cuts them off when the tree is finished, and
+records it. What a node asks depends on its rows alone, so this is the tree that comes
+of pruning the whole one. Not so where leaves are limited, for splits compete for them,
+and where attributes are constructed by what a whole tree asks: these are grown whole.
+
 No row is ever seen here, and nothing recurs.
 """
 
@@ -35,7 +41,8 @@ from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.growing_nodes import Growing, finish, steps_to
+from spinney.growth.plain.growing_nodes import Growing, as_tree, finish, steps_to
+from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
     Decision,
@@ -109,6 +116,8 @@ class _Learner:
         self.n_nodes, self.n_leaves = 0, 1
         self.open_nodes: list[tuple[float, int, Growing]] = []
         self.reached: set[tuple[str, ...]] = set()
+        self.descent = descent_of(recipe, options)
+        self.stopped: list[Growing] = []
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
@@ -299,17 +308,38 @@ class _Learner:
             if node.routed is not None:
                 weights[own], rows[own] = node.routed.weights, node.routed.rows
             node.children = self.children_of(node, weights[own], rows[own])
-        front = self.worth_asking([child for node in nodes for child in node.children])
+        further = self.going_on(nodes)
+        children = [child for node in further for child in node.children]
+        front = self.worth_asking(children)
         asked = {child.number for child in front}
         for node in nodes:
-            children = {c.branch: c.number for c in node.children if c.number in asked}
-            if children:
+            sent = {c.branch: c.number for c in node.children if c.number in asked}
+            if sent:
                 # Surrogates are for rows that lack a value.
                 assert node.route is not None
                 absent = node.winner.table.missing_rows.any()
                 route = node.route if absent else Route(node.route.split)
-                self.source.partition(node.number, route, children)
+                self.source.partition(node.number, route, sent)
         return front
+
+    def going_on(self, nodes: Sequence[Growing]) -> Sequence[Growing]:
+        """Return the nodes below which to go on: all, or those whose split helps."""
+        if self.descent is None:
+            return nodes
+        order = [each for node in nodes for each in (node, *node.children)]
+        everything = self.root.totals.weights
+        stumps = as_tree(order, self.schema, self.recipe, everything)
+        numbers = np.array([node.number for node in order])
+        further = []
+        helped = self.descent.helped(stumps, numbers)
+        for node, helps in zip(nodes, helped, strict=True):
+            if helps:
+                further.append(node)
+                continue
+            self.stopped.append(node)
+            for child in node.children:
+                child.reason = Reason.PRUNED
+        return further
 
     def children_of(
         self, node: Growing, weights: Floats, rows: Integers
@@ -348,13 +378,24 @@ class _Learner:
 
     def warn_unreached(self) -> None:
         """Say which forced paths lead to no node that could be split."""
+        stopped = [node.path for node in self.stopped]
         for path in self.options.forced:
+            if any(path[: len(above)] == above for above in stopped):
+                continue
             if path not in self.reached:
                 warn(
                     Setting("force"),
                     f": no node to split is reached by the path {path!r}; write its "
                     "branches as they are printed, from the root on",
                 )
+
+
+def descent_of(recipe: Recipe, options: Options) -> Descent | None:
+    """Return validation rows that tell a tree where to stop, if they can."""
+    whole = recipe.max_leaves is not None or recipe.construct > 0
+    if options.validation is None or recipe.pruning != "pre-pruning" or whole:
+        return None
+    return Descent(options.validation)
 
 
 def paid_above(node: Growing) -> set[int]:

@@ -4,8 +4,8 @@ Each method is a pure function of a finished tree, in a file of its own; ``METHO
 says what it needs besides.
 """
 
-from spinney.growth.prune.by_validation import Validation, validate
-from spinney.growth.prune.cost_complexity import TrainingRows
+from spinney.growth.prune.by_validation import CodedRows, Validation, validate
+from spinney.growth.prune.cost_complexity import TrainingRows, validated
 from spinney.growth.prune.cost_complexity_sequence import (
     RULES,
     Sequence,
@@ -27,12 +27,14 @@ from spinney.growth.prune.prune_methods import (
     pruned_after_growing,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.reserve_rows import check_share, reserved
 from spinney.growth.prune.risk import below, leaf_risks
 
 __all__ = [
     "CONFIDENCE",
     "METHODS",
     "RULES",
+    "CodedRows",
     "DraftRows",
     "Method",
     "PruneStep",
@@ -44,6 +46,7 @@ __all__ = [
     "Validation",
     "below",
     "check_confidence",
+    "check_share",
     "folds_of",
     "impurity_sequence",
     "leaf_risks",
@@ -51,7 +54,9 @@ __all__ = [
     "pruned",
     "pruned_after_growing",
     "pruned_by_impurity",
+    "reserved",
     "sequence_of",
     "upper_errors",
     "validate",
+    "validated",
 ]

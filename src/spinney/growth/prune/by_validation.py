@@ -1,4 +1,4 @@
-"""Validation rows at the nodes of a tree."""
+"""Rows that a tree was not grown on, at its nodes, and pruning by their losses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,26 @@ from spinney.trees import Tree, labels_of_nodes, values_of_nodes
 from spinney.trees.predict import Entries, flatten
 
 
+@dataclass(frozen=True, slots=True)
+class CodedRows:
+    """Rows in the codes of a schema.
+
+    Parameters
+    ----------
+    columns : sequence of arrays
+        One per column of the schema, as ``Schema.encode`` gives them; those that no
+        node asks about may be None.
+    targets : array
+        Class codes, -1 for a class that is unknown; or numbers.
+    weights : array
+        The weight of each row.
+    """
+
+    columns: Sequence[NDArray[Any]]
+    targets: NDArray[Any]
+    weights: Floats
+
+
 class Judge:
     """What the label or number of a node costs for a row: 1, a cost, or a square.
 
@@ -25,9 +45,9 @@ class Judge:
     """
 
     def __init__(
-        self, tree: Tree, targets: NDArray[Any], costs: Floats | None = None
+        self, tree: Tree, rows: CodedRows, costs: Floats | None = None
     ) -> None:
-        self._targets = np.asarray(targets)
+        self._targets = np.asarray(rows.targets)
         self._numeric = tree.schema.target.is_numeric
         matrix = costs_of(tree.schema.target, costs)
         if self._numeric:
@@ -84,84 +104,95 @@ class Validation:
         weight = float(self.weight_at[0])
         return weight if self.measure == "accuracy" else -weight
 
+    @property
+    def margin(self) -> float:
+        """How much merit is nothing: sums are exact to a share of that of all rows.
 
-def validate(
-    tree: Tree,
-    columns: Sequence[NDArray[Any]],
-    targets: NDArray[Any],
-    *,
-    weights: Floats | None = None,
-    costs: Floats | None = None,
-) -> Validation:
-    """Send coded validation rows down a tree.
+        It is known at the root, so that a tree is judged alike as it grows.
+        """
+        whole = self.weight_at[0] if self.measure == "accuracy" else self.loss[0]
+        return TOLERANCE * float(whole)
+
+    def helps(self, node: int, children: Sequence[int], margin: float) -> bool:
+        """Return whether a node's rows fare better at its children, as leaves."""
+        merit = self.merit
+        return float(merit[list(children)].sum() - merit[node]) > margin
+
+
+def measure_of(tree: Tree, costs: Floats | None = None) -> str:
+    """Return what the loss of rows is called: of classes, of costs or of numbers."""
+    if tree.schema.target.is_numeric:
+        return "mean squared error"
+    return "accuracy" if costs_of(tree.schema.target, costs) is None else "cost"
+
+
+def validate(tree: Tree, rows: CodedRows, *, costs: Floats | None = None) -> Validation:
+    """Send coded rows down a tree.
 
     Parameters
     ----------
     tree : Tree
         The tree.
-    columns : sequence of arrays
-        One per attribute, as ``Schema.encode`` gives them: those of
-        ``FlatTree.read`` at least.
-    targets : array
-        Class codes, -1 for a class that is unknown; or numbers.
-    weights : array, optional
-        The weight of each row.
+    rows : CodedRows
+        They need the columns of ``FlatTree.read`` at least.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.
     """
-    n_rows = len(targets)
-    own = np.ones(n_rows) if weights is None else weights
-    if not own.sum() > 0:
-        msg = "the validation table has no rows: pruning needs some"
-        raise DataError(msg)
-    judge = Judge(tree, targets, costs)
+    refuse_no_rows(rows)
+    n_rows, flat, judge = len(rows.targets), flatten(tree), Judge(tree, rows, costs)
+    columns = tree.schema.completed(rows.columns, flat.read)
     loss, weight_at = np.zeros(len(tree)), np.zeros(len(tree))
-    for entries, outputs in flatten(tree).as_leaves(columns, n_rows):
-        parts = entries.weights * own[entries.rows]
+    for entries, outputs in flat.as_leaves(columns, n_rows):
+        parts = entries.weights * rows.weights[entries.rows]
         losses = judge.losses(entries, outputs)
         loss += np.bincount(entries.nodes, parts * losses, len(tree))
         weight_at += np.bincount(entries.nodes, parts, len(tree))
-    numeric = tree.schema.target.is_numeric
-    plain = costs_of(tree.schema.target, costs) is None
-    of_classes = "accuracy" if plain else "cost"
-    return Validation(loss, weight_at, "mean squared error" if numeric else of_classes)
+    return Validation(loss, weight_at, measure_of(tree, costs))
+
+
+def refuse_no_rows(rows: CodedRows) -> None:
+    """Refuse a table of rows without weight, which cannot tell anything."""
+    if not rows.weights.sum() > 0:
+        msg = "the table to judge by has no rows: give it at least one"
+        raise DataError(msg)
 
 
 def pre_pruning(
-    tree: Tree, *, validation: Validation, costs: Floats | None = None
+    tree: Tree, *, validation: CodedRows, costs: Floats | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did.
 
     A step's ``before`` is the measure without the split, ``after`` with it, its
-    children being leaves.
+    children being leaves. :mod:`spinney.growth.prune.while_growing` judges alike.
     """
-    merits, scale, risks = validation.merit, validation.scale, leaf_risks(tree, costs)
+    judged, risks = validate(tree, validation, costs=costs), leaf_risks(tree, costs)
+    merits, scale, margin = judged.merit, judged.scale, judged.margin
     merit, risk = float(merits[0]), float(risks[0])
-    margin = TOLERANCE * float(np.abs(merits).max())
 
     def judge(node: int, children: Sequence[int]) -> Judged:
         nonlocal merit, risk
         below, before, risk_before = list(children), merit, risk
         split = merit - float(merits[node]) + float(merits[below].sum())
         split_risk = risk - float(risks[node]) + float(risks[below].sum())
-        helps = split > merit + margin
+        helps = judged.helps(node, below, margin)
         if helps:
             merit, risk = split, split_risk
         steps = before / scale, split / scale
         return Judged(node, *steps, not helps, risk_before, split_risk)
 
-    return top_down(tree, judge, validation.measure)
+    return top_down(tree, judge, judged.measure)
 
 
 def reduced_error(
-    tree: Tree, *, validation: Validation, costs: Floats | None = None
+    tree: Tree, *, validation: CodedRows, costs: Floats | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did."""
+    judged = validate(tree, validation, costs=costs)
     return cheapest(
         tree,
-        -validation.merit,
+        -judged.merit,
         risks=leaf_risks(tree, costs),
-        measure=validation.measure,
-        scale=-validation.scale,
+        measure=judged.measure,
+        scale=-judged.scale,
         cut_ties=False,
     )

@@ -8,18 +8,19 @@ rows is the subtree's cross-validated risk. Its standard error is, as rpart has 
 √(Σ w r² − (Σ w r)² / Σ w), r being what a row of weight w costs. Weights count as
 frequencies there; where they are less than 1 on average they count by proportion, as
 if it were 1.
+
+Where other rows are given, they are sent down the tree itself: the error of a subtree
+is their mean loss at its leaves, with the same standard error.
 """
 
-from collections.abc import Iterable
-from collections.abc import Sequence as SequenceOf
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
-from spinney.growth.prune.by_validation import Judge
+from spinney._support.arrays import Floats, Integers
+from spinney.growth.prune.by_validation import CodedRows, Judge, refuse_no_rows
 from spinney.growth.prune.cost_complexity_sequence import (
     Sequence,
     sequence_of,
@@ -29,7 +30,7 @@ from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import cut_down_to
 from spinney.trees import Tree
-from spinney.trees.predict import Entries, flatten
+from spinney.trees.predict import BLOCK, Entries, flatten
 
 # How many (row, subtree) pairs are added up at a time.
 LARGEST_BLOCK = 4_000_000
@@ -38,25 +39,18 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingRows:
-    """The coded rows that a tree was grown on, and trees of all folds but one.
+class TrainingRows(CodedRows):
+    """The rows that a tree was grown on, and trees of all folds but one.
 
     Parameters
     ----------
-    columns : sequence of arrays
-        One per column of the table.
-    targets : array
-        Class codes or numbers.
-    weights : array
-        The weight of each row, as the tree counted it.
+    columns, targets, weights
+        As of :class:`CodedRows`; weights as the tree counted them.
     fold_trees : iterable of (mask, Tree)
         For each fold its rows, and the unpruned tree grown on the others. They are
         asked for once, one at a time.
     """
 
-    columns: SequenceOf[NDArray[Any]]
-    targets: NDArray[Any]
-    weights: Floats
     fold_trees: Iterable[tuple[Mask, Tree]]
 
 
@@ -65,10 +59,11 @@ def cost_complexity(
     *,
     alpha: float | None = None,
     training: TrainingRows | None = None,
-    rule: str = "1-se",
+    validation: CodedRows | None = None,
+    rule: str | None = None,
     costs: Floats | None = None,
 ) -> Pruned:
-    """Prune at an α, or at the one that cross-validation chooses.
+    """Prune at an α, or at the one that folds or other rows choose.
 
     Parameters
     ----------
@@ -78,17 +73,23 @@ def cost_complexity(
         What a leaf costs, in the unit of the risk: rows in error, costs or squares.
     training : TrainingRows, optional
         Instead of ``alpha``: the rows, and the trees of folds.
-    rule : {"1-se", "half-se", "minimum"}
-        See :meth:`Sequence.best`.
+    validation : CodedRows, optional
+        Instead of ``alpha``: rows that the tree was not grown on.
+    rule : {"1-se", "half-se", "minimum"}, optional
+        See :meth:`Sequence.best`; "1-se" of folds and "minimum" of other rows, if not
+        given.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.
     """
     risks = leaf_risks(tree, costs)
     sequence = sequence_of(tree, risks)
-    if alpha is None:
+    if validation is not None:
+        sequence = validated(sequence, tree, validation, costs=costs)
+        alpha = sequence[sequence.best(rule or "minimum")].alpha
+    elif alpha is None:
         assert training is not None
         sequence = cross_validated(sequence, training, costs=costs)
-        alpha = sequence[sequence.best(rule)].alpha
+        alpha = sequence[sequence.best(rule or "1-se")].alpha
     unit = "squared errors" if tree.schema.target.is_numeric else "risk"
     return cut_at(tree, sequence, alpha, risks=risks, unit=unit)
 
@@ -122,48 +123,139 @@ def cross_validated(
     Where not every row has been held out, the others count as those that have.
     """
     weights, judged = training.weights, np.zeros(len(training.weights), bool)
-    weighted, squared = np.zeros(len(sequence)), np.zeros(len(sequence))
-    # Losses are counted in units of the mean risk at the root: squares of squares of
-    # large numbers would be beyond floats.
-    unit = sequence.root_risk / weights.sum() or 1.0
+    total, root_risk = weights.sum(), sequence.root_risk
+    sums = _Sums(len(sequence), weights, unit=root_risk / total or 1.0)
     for held, tree in training.fold_trees:
         judged |= held
-        alphas = sequence.middles * float(weights[~held].sum() / weights.sum())
-        for rows, losses in _losses(tree, training, held, alphas, costs):
-            weighted += weights[rows] @ (losses / unit)
-            squared += weights[rows] @ (losses / unit) ** 2
-    frequency = max(1.0, np.count_nonzero(weights) / float(weights.sum()))
-    weight = weights[judged].sum()
-    spread = np.maximum(squared - weighted**2 / weight, 0.0) / frequency
-    unit *= float(weights.sum() / weight)
-    return sequence.judged(weighted * unit, np.sqrt(spread) * unit)
+        alphas = sequence.middles * float(weights[~held].sum() / total)
+        sums.add(tree, training, held, alphas, costs)
+    errors, deviations = sums.means(judged)
+    scale = total / (root_risk if root_risk > 0 else 1.0)
+    return sequence.judged(errors * scale, deviations * scale, by="folds")
 
 
-def _losses(
-    tree: Tree, training: TrainingRows, held: Mask, alphas: Floats, costs: Floats | None
-) -> Any:
-    """Yield rows and their losses, rows × alphas, a block of the rows held at a time.
+def validated(
+    sequence: Sequence, tree: Tree, rows: CodedRows, *, costs: Floats | None = None
+) -> Sequence:
+    """Return the sequence of a tree with the mean loss of each subtree on other rows.
+
+    It is the share of their weight in error, the mean cost or the mean squared error.
+    """
+    refuse_no_rows(rows)
+    every, unit = np.ones(len(rows.weights), bool), sequence.root_risk / sequence.weight
+    sums = _Sums(len(sequence), rows.weights, unit=unit or 1.0)
+    sums.add(tree, rows, every, sequence.alphas, costs)
+    return sequence.judged(*sums.means(every), by="validation")
+
+
+class _Sums:
+    """The losses of subtrees and their squares, added up over rows.
+
+    They are counted in a ``unit``, the mean risk at the root: squares of squares of
+    large numbers would be beyond floats. Weights are 1 on average, or more.
+    """
+
+    def __init__(self, n_subtrees: int, weights: Floats, *, unit: float) -> None:
+        self.losses, self.squares = np.zeros(n_subtrees), np.zeros(n_subtrees)
+        self.weights = weights / min(weights.sum() / np.count_nonzero(weights), 1.0)
+        self.unit = unit
+
+    def add(
+        self,
+        tree: Tree,
+        rows: CodedRows,
+        held: Mask,
+        alphas: Floats,
+        costs: Floats | None,
+    ) -> None:
+        """Add the losses of some rows at a tree, pruned at each of these alphas."""
+        members, path = np.flatnonzero(held), _Path(tree, rows, alphas, costs)
+        if len(members) * len(alphas) > LARGEST_BLOCK:
+            members = self._add_whole(members, path)
+        for some, losses in path.losses(members):
+            self.losses += self.weights[some] @ (losses / self.unit)
+            self.squares += self.weights[some] @ (losses / self.unit) ** 2
+
+    def _add_whole(self, members: Integers, path: "_Path") -> Integers:
+        """Add the rows that no missing value divides; return the others.
+
+        Such a row is at one leaf of each subtree, so its loss and its square are noted
+        at the ends of its stays for all rows together, and not row by row.
+        """
+        divided, ends = [], np.zeros((2, path.n_alphas + 1))
+        for start in range(0, len(members), BLOCK):
+            rows = members[start : start + BLOCK]
+            visits = list(path.visits(rows))
+            whole = np.ones(len(rows), bool)
+            for entries, *_ in visits:
+                whole[entries.rows[entries.weights != 1]] = False
+            divided.append(rows[~whole])
+            for entries, losses, begin, end in visits:
+                kept = whole[entries.rows]
+                weights = self.weights[rows[entries.rows[kept]]]
+                loss = losses[kept] / self.unit
+                for sums, part in zip(
+                    ends, (weights * loss, weights * loss**2), strict=True
+                ):
+                    sums += np.bincount(begin[kept], part, len(sums))
+                    sums -= np.bincount(end[kept], part, len(sums))
+        losses, squares = np.cumsum(ends, axis=1)[:, :-1]
+        self.losses += losses
+        self.squares += squares
+        return np.concatenate(divided)
+
+    def means(self, judged: Mask) -> tuple[Floats, Floats]:
+        """Return the mean loss of the rows judged, and its standard error."""
+        weight = self.weights[judged].sum()
+        spread = np.maximum(self.squares - self.losses**2 / weight, 0.0)
+        unit = self.unit / weight
+        return self.losses * unit, np.sqrt(spread) * unit
+
+
+class _Path:
+    """Rows through a tree that is pruned at rising alphas.
 
     At a node a row stays for the alphas from where the node collapses to where an
-    ancestor does; a loss is noted at both ends and added up along the alphas.
+    ancestor does.
     """
-    links = weakest_links(tree, leaf_risks(tree, costs))
-    first, last = links.stays(tree, alphas)
-    flat, judge = flatten(tree), Judge(tree, training.targets, costs)
-    members = np.flatnonzero(held)
-    size = max(1, LARGEST_BLOCK // (len(alphas) + 1))
-    for start in range(0, len(members), size):
-        rows = members[start : start + size]
-        columns = tree.schema.completed(
-            [None if cells is None else cells[rows] for cells in training.columns],
-            flat.needed,
+
+    def __init__(
+        self, tree: Tree, coded: CodedRows, alphas: Floats, costs: Floats | None
+    ) -> None:
+        self.schema, self.coded, self.n_alphas = tree.schema, coded, len(alphas)
+        links = weakest_links(tree, leaf_risks(tree, costs))
+        self.first, self.last = links.stays(tree, alphas)
+        self.flat, self.judge = flatten(tree), Judge(tree, coded, costs)
+
+    def visits(
+        self, rows: Integers
+    ) -> Iterator[tuple[Entries, Floats, Integers, Integers]]:
+        """Give entries that stay at their nodes, their losses, and from when to when.
+
+        Rows are counted from the first of these.
+        """
+        columns = self.schema.completed(
+            [None if cells is None else cells[rows] for cells in self.coded.columns],
+            self.flat.needed,
         )
-        ends = np.zeros((len(rows), len(alphas) + 1))
-        for entries in flat.visits(columns, len(rows)):
-            whole = Entries(rows[entries.rows], entries.nodes, entries.weights)
-            loss = judge.losses(whole) * entries.weights
-            begin, end = first[entries.nodes], last[entries.nodes]
-            stays = begin < end
-            np.add.at(ends, (entries.rows[stays], begin[stays]), loss[stays])
-            np.add.at(ends, (entries.rows[stays], end[stays]), -loss[stays])
-        yield rows, np.cumsum(ends, axis=1)[:, :-1]
+        for entries in self.flat.visits(columns, len(rows)):
+            stays = self.first[entries.nodes] < self.last[entries.nodes]
+            nodes, weights = entries.nodes[stays], entries.weights[stays]
+            kept = Entries(entries.rows[stays], nodes, weights)
+            losses = self.judge.losses(Entries(rows[kept.rows], nodes, weights))
+            yield kept, losses, self.first[nodes], self.last[nodes]
+
+    def losses(self, members: Integers) -> Iterator[tuple[Integers, Floats]]:
+        """Give some rows at a time and their losses, rows × alphas.
+
+        A loss is noted at both ends of a stay and added up along the alphas.
+        """
+        size = max(1, LARGEST_BLOCK // (self.n_alphas + 1))
+        for start in range(0, len(members), size):
+            rows = members[start : start + size]
+            ends = np.zeros((len(rows), self.n_alphas + 1))
+            for entries, losses, begin, end in self.visits(rows):
+                part = losses * entries.weights
+                np.add.at(ends, (entries.rows, begin), part)
+                np.add.at(ends, (entries.rows, end), -part)
+            yield rows, np.cumsum(ends, axis=1)[:, :-1]

@@ -100,6 +100,12 @@ def _collapse(
         splits += fewer_splits
 
 
+# What is said of the errors of subtrees, by who judges them.
+HEADERS = {
+    None: ("rel error",),
+    "folds": ("rel error", "xerror", "xstd"),
+    "validation": ("training error", "validation error", "std error"),
+}
 # How many standard errors from the least risk a smaller subtree may be.
 RULES = {"1-se": 1.0, "half-se": 0.5, "minimum": 0.0}
 
@@ -121,8 +127,9 @@ class Subtree:
     cut : tuple of int
         The nodes that are leaves here, but not in the subtree before.
     error, deviation : float, optional
-        The cross-validated risk as a share of the root's, and its standard error:
-        rpart's xerror and xstd.
+        By folds, the cross-validated risk as a share of the root's, and its standard
+        error: rpart's xerror and xstd. By validation rows, their mean loss (the share
+        in error, the mean cost or the mean squared error), and its standard error.
     """
 
     alpha: float
@@ -139,13 +146,17 @@ class Subtree:
 class Sequence:
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
-    ``print`` shows it as rpart's cptable does, the root first. ``chosen`` is the
-    index of the subtree that was taken, if one was.
+    ``print`` shows it as rpart's cptable does, the root first; where validation rows
+    judge, with the mean errors of training and validation rows. ``weight`` is that of
+    the training rows, ``chosen`` the index of the subtree that was taken, if one was,
+    and ``judged_by`` says what errors are of: "folds", "validation" or, None, nothing.
     """
 
     subtrees: tuple[Subtree, ...]
     root_risk: float
+    weight: float = 1.0
     chosen: int | None = None
+    judged_by: str | None = None
 
     def __len__(self) -> int:
         return len(self.subtrees)
@@ -173,17 +184,11 @@ class Sequence:
         within = self.alphas <= alpha + TOLERANCE * self.root_risk
         return int(np.flatnonzero(within)[-1])
 
-    def judged(self, errors: Floats, deviations: Floats) -> "Sequence":
-        """Return the sequence with cross-validated risks."""
-        scale = self.root_risk if self.root_risk > 0 else 1.0
-        rows = zip(self.subtrees, errors / scale, deviations / scale, strict=True)
-        return replace(
-            self,
-            subtrees=tuple(
-                replace(row, error=float(error), deviation=float(deviation))
-                for row, error, deviation in rows
-            ),
-        )
+    def judged(self, errors: Floats, deviations: Floats, *, by: str) -> "Sequence":
+        """Return the sequence with errors on rows that subtrees were not grown on."""
+        rows = zip(self.subtrees, errors.tolist(), deviations.tolist(), strict=True)
+        subtrees = (replace(row, error=e, deviation=d) for row, e, d in rows)
+        return replace(self, subtrees=tuple(subtrees), judged_by=by)
 
     def best(self, rule: str) -> int:
         """Return the index of the subtree that a rule chooses.
@@ -191,28 +196,28 @@ class Sequence:
         Parameters
         ----------
         rule : {"1-se", "half-se", "minimum"}
-            ``"minimum"``: of the least cross-validated risk, the smallest subtree of
-            equals. ``"1-se"`` and ``"half-se"``: the smallest whose risk is within
-            one standard error of that one's, or half of one.
+            ``"minimum"``: of the least error, the smallest subtree of equals.
+            ``"1-se"`` and ``"half-se"``: the smallest whose error is within one
+            standard error of that one's, or half of one.
         """
         check_named("rule", rule, RULES)
-        if self.subtrees[0].error is None:
+        if self.judged_by is None:
             raise refusal(
                 Setting("rule", rule),
-                "needs cross-validated risks",
-                "give data, or an alpha",
+                "needs errors on rows that were held out",
+                "give data, validation, or an alpha",
             )
         errors = np.array([row.error for row in self.subtrees])
         least = float(errors.min())
-        margin = TOLERANCE * max(1.0, least)
+        # By folds they are shares of the root's risk.
+        whole = 1.0 if self.judged_by == "folds" else self.root_risk / self.weight
+        margin = TOLERANCE * max(whole, least)
         index = int(np.flatnonzero(errors <= least + margin)[-1])
         limit = least + RULES[rule] * float(self.subtrees[index].deviation or 0.0)
         return int(np.flatnonzero(errors <= limit + margin)[-1])
 
     def __str__(self) -> str:
-        judged = self.subtrees[0].error is not None
-        header = ["alpha", "CP", "splits", "leaves", "rel error"]
-        header += ["xerror", "xstd"] if judged else []
+        header = ["alpha", "CP", "splits", "leaves", *HEADERS[self.judged_by]]
         lines = []
         for index, row in reversed(list(enumerate(self.subtrees))):
             line = [
@@ -220,17 +225,28 @@ class Sequence:
                 f"{row.alpha / self.root_risk if self.root_risk > 0 else 0:.6f}",
                 str(row.splits),
                 str(row.leaves),
-                f"{row.relative_error:.5f}",
+                *self._errors(row),
             ]
-            if judged:
-                line += [f"{row.error:.5f}", f"{row.deviation:.5f}"]
             lines.append([*line, "chosen" if index == self.chosen else ""])
         return "\n".join(aligned([[*header, ""], *lines]))
+
+    def _errors(self, row: Subtree) -> list[str]:
+        if self.judged_by == "validation":
+            errors = row.risk / self.weight, row.error, row.deviation
+            return [f"{error:.5g}" for error in errors]
+        others = [] if self.judged_by is None else [row.error, row.deviation]
+        return [f"{error:.5f}" for error in (row.relative_error, *others)]
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the subtrees as plain data, by rising α."""
         return [
-            {**asdict(row), "cut": list(row.cut), "chosen": index == self.chosen}
+            {
+                **asdict(row),
+                "cut": list(row.cut),
+                "training_error": row.risk / self.weight,
+                "judged_by": self.judged_by,
+                "chosen": index == self.chosen,
+            }
             for index, row in enumerate(self.subtrees)
         ]
 
@@ -240,6 +256,7 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
     links = weakest_links(tree, risks)
     alphas, of_bend = _grouped(links)
     cut = _cut_nodes(tree, links.bends, of_bend)
+    starts = np.searchsorted(of_bend, np.arange(len(alphas) + 1))  # bends by rising α
     root_risk = float(risks[0])
     risk, leaves, splits = root_risk, 1, 0
     subtrees = []
@@ -248,12 +265,13 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
         share = risk / root_risk if root_risk > 0 else 1.0
         subtree = Subtree(float(alphas[index]), leaves, splits, risk, share, cut[index])
         subtrees.append(subtree)
-        for number in np.flatnonzero(of_bend == index):
-            _, _, added, fewer_leaves, fewer_splits = links.bends[number]
+        for bend in links.bends[starts[index] : starts[index + 1]]:
+            _, _, added, fewer_leaves, fewer_splits = bend
             risk -= added
             leaves += fewer_leaves
             splits += fewer_splits
-    return Sequence(tuple(reversed(subtrees)), root_risk)
+    weight = float(arrays_of(tree).weight(tree.schema.target)[0])
+    return Sequence(tuple(reversed(subtrees)), root_risk, weight)
 
 
 def _grouped(links: WeakestLinks) -> tuple[Floats, Integers]:

@@ -315,5 +315,5 @@ def _reason(draft: Draft) -> Reason:
     if not draft.n_rows:
         return Reason.EMPTY
     of_classes = len(draft.weights) == len(draft.origin.distribution)
-    rows = np.ceil(draft.weights).astype(np.int64) if of_classes else np.ones(1, int)
+    rows = (draft.weights > 0).astype(np.int64) if of_classes else np.ones(1, int)
     return Reason.PURE if Totals(draft.weights, rows).is_pure else Reason.PRUNED

@@ -38,8 +38,9 @@ def class_bits(weights: Floats) -> float:
         return 0.0
     present = weights[weights > 0]
     data = float((present * np.log2(n / present)).sum())
+    size = log2(n) - 1  # half of the least float would be 0
     constant = (k / 2 * log(pi) - lgamma(k / 2)) / log(2)
-    return max(data + (k - 1) / 2 * log2(n / 2) + constant, 0.0)
+    return max(data + (k - 1) / 2 * size + constant, 0.0)
 
 
 def split_bits(tree: Tree, node: Node) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from spinney._support.arrays import Floats
 from spinney.errors import Setting, phrase, refusal, refuse_unknown
-from spinney.growth.prune.by_validation import pre_pruning, reduced_error
+from spinney.growth.prune.by_validation import CodedRows, pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.equal_leaves import simplify
@@ -65,7 +65,7 @@ METHODS = {
         Method(
             "cost-complexity",
             cost_complexity,
-            ("alpha|data",),
+            ("alpha|data|validation",),
             ("weight", "folds", "rule", "random_state", "cost_matrix"),
             by_means=True,
         ),
@@ -97,11 +97,16 @@ def pruned_after_growing(
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,
+    validation: CodedRows | None = None,
 ) -> Pruned:
-    """Prune a tree as its recipe says, by the rows that it was grown on.
+    """Prune a tree as its recipe says: by the rows that it was grown on, or by others.
 
     A tree that predicts numbers stays as it is where a method counts errors.
     """
+    if validation is not None:
+        by_hand = recipe.pruning == "cost-complexity" and "rule" in recipe.given
+        rule = {"rule": recipe.rule} if by_hand else {}
+        return pruned(tree, recipe.pruning, validation=validation, **rule)
     numeric = tree.schema.target.is_numeric
     if recipe.pruning not in AFTER_GROWING or (
         numeric and not METHODS[recipe.pruning].numeric

@@ -1,8 +1,7 @@
-"""Clusters of rows: how they are found, as text, as files and as plots."""
+"""Clusters of rows: how they are found, as text and as files."""
 
 from spinney.cluster import Clusters
 from spinney.models.clusters.cluster_plan import Plan
-from spinney.models.clusters.cluster_plots import check_plots, elbow, scatter
 from spinney.models.clusters.find import (
     ClusterFit,
     MeasuredRows,
@@ -24,14 +23,11 @@ __all__ = [
     "MeasuredRows",
     "Plan",
     "check_enough",
-    "check_plots",
     "clusters_of",
-    "elbow",
     "find_clusters",
     "measured_rows",
     "method_of",
     "read_rows",
-    "scatter",
     "settings_of",
     "usable_weights",
 ]

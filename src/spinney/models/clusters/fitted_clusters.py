@@ -161,7 +161,8 @@ class FittedClusters(Explored):
 
         It is written to a path too, if one is given.
         """
-        return exported(self, format, path=path)
+        text: str = exported(self, format, path=path)
+        return text
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:

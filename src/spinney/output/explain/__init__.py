@@ -1,6 +1,28 @@
 """Every number can be shown: the arithmetic of a node, the path of a row."""
 
-from spinney.output.explain.node_explanation import NodeExplanation, explain_node
+from spinney.output.explain.attribute_explanation import (
+    LIMIT,
+    AttributeExplanation,
+    explain_attribute,
+)
+from spinney.output.explain.node_explanation import (
+    GivenRows,
+    NodeExplanation,
+    RowNumbers,
+    checked_node,
+    explain_node,
+)
 from spinney.output.explain.row_explanation import RowExplanation, explain_row
 
-__all__ = ["NodeExplanation", "RowExplanation", "explain_node", "explain_row"]
+__all__ = [
+    "LIMIT",
+    "AttributeExplanation",
+    "GivenRows",
+    "NodeExplanation",
+    "RowExplanation",
+    "RowNumbers",
+    "checked_node",
+    "explain_attribute",
+    "explain_node",
+    "explain_row",
+]

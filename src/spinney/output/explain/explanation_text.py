@@ -17,38 +17,40 @@ from spinney._support.text_table import aligned
 from spinney.growth import tried_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from spinney.data import Value
-    from spinney.output.explain.node_explanation import CandidateLines, NodeExplanation
+    from spinney.output.explain.attribute_explanation import AttributeExplanation
+    from spinney.output.explain.node_explanation import (
+        CandidateLines,
+        GivenRows,
+        NodeExplanation,
+    )
     from spinney.output.explain.row_explanation import (
         ModelArithmetic,
         RowExplanation,
         RowStep,
     )
 
-    Cells = Callable[[Sequence[tuple[str, ...]]], list[str]]
+    Cells = Callable[..., list[str]]
+
+
+ROWS_SHOWN = 40
 
 
 def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     """Return the arithmetic of a node as text."""
-    cells = partial(_cells, ascii_only=ascii_only)
-    impurity = node.impurity_name
-    path = " AND ".join(node.path) if node.path else "the root"
-    lines = [f"Node {node.node}: {path}", ""]
-    named = f"altered {impurity}" if impurity and node.altered else impurity
-    head = ("", *map(shown, node.classes), "all", named)
-    own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
-    lines += cells([head, (*own, _impurity(node.impurity))])
-    if node.altered is not None:
-        factors = ", ".join(
-            f"{shown(label)} × {factor:.4g}"
-            for label, factor in zip(node.classes, node.altered, strict=True)
-        )
-        lead = "altered: " if impurity else ""
-        lines += ["", f"{lead}as errors cost, splits count {factors}"]
+    cells = cells_of(ascii_only=ascii_only)
+    more: list[tuple[str, ...]] = []
+    if node.impurity_name == "entropy":
+        more.append(("surprise, −lg P", *map(_surprise, node.surprise), "", ""))
+    lines = head_lines(node, cells, more)
     for candidate in node.candidates:
-        lines += ["", *_candidate(candidate, node, cells)]
+        further = [
+            *fact_lines(candidate, node.impurity_name),
+            *_gate_lines(candidate, node),
+        ]
+        lines += ["", *candidate_text(candidate, cells, further)]
     lines.append("")
     if node.average_gain is not None:
         able = [c.attribute for c in node.candidates if c.competes]
@@ -57,6 +59,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
             f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
         ]
     lines.append(f"choice: {node.why}")
+    if not node.rivals and node.chosen is not None:
+        lines.append("its rivals are not kept; with the rows (data) all are counted")
     if node.label_costs and node.chosen is None:
         costs = costs_text(node.classes, node.label_costs, node.label)
         lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
@@ -64,8 +68,74 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         lines.append(f"recipe: {tried_text(node.tried)}")
     if node.otherwise is not None:
         lines += ["", *_stand_ins(node, cells)]
+    if node.given is not None:
+        lines += ["", *given_lines(node.given, cells)]
     text = "\n".join(lines)
     return signs_to_ascii(text) if ascii_only else text
+
+
+def head_lines(
+    node: "NodeExplanation | AttributeExplanation",
+    cells: "Cells",
+    more: "Sequence[tuple[str, ...]]" = (),
+) -> list[str]:
+    """Return which node it is and what its rows are, with further lines of cells."""
+    impurity = node.impurity_name
+    path = " AND ".join(node.path) if node.path else "the root"
+    named = f"altered {impurity}" if impurity and node.altered else impurity
+    head = ("", *map(shown, node.classes), "all", named)
+    own = (shown(node.target), *counts_text(node.weights), weight_text(node.weight))
+    lines = [f"Node {node.node}: {path}", ""]
+    lines += cells([head, (*own, _impurity(node.impurity)), *more])
+    if node.altered is not None:
+        factors = ", ".join(
+            f"{shown(label)} × {factor:.4g}"
+            for label, factor in zip(node.classes, node.altered, strict=True)
+        )
+        lead = "altered: " if impurity else ""
+        lines += ["", f"{lead}as errors cost, splits count {factors}"]
+    return lines
+
+
+def _surprise(bits: float | None) -> str:
+    return "∞" if bits is None else f"{bits:.3f}"
+
+
+def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
+    """Return which rows were counted, and where they are."""
+    which = "those" if given.same else "not those"
+    lines = [
+        f"counted on the {given.n_rows} rows given, {which} that the tree was grown on"
+    ]
+    if given.remark:
+        lines.append(f"  {given.remark}")
+    texts = [(row.text, _numbers(row.numbers, row.parts)) for row in given.rows]
+    return lines + [f"  {line}" for line in cells(texts, [0, 1])]
+
+
+def _numbers(numbers: "Sequence[int]", parts: "Sequence[float]") -> str:
+    """Return numbers of rows, runs of whole ones in short; of many the first.
+
+    >>> _numbers([1, 2, 3, 5, 8], []), _numbers([4, 8], [1.0, 0.4])
+    ('1-3, 5, 8', '4, 8 (0.4)')
+    """
+    whole = parts or [1.0] * len(numbers)
+    runs: list[list[int]] = []
+    texts: list[str] = []
+    for number, part in zip(numbers, whole, strict=True):
+        if part < 1:
+            runs.append([number, number])
+            texts.append(f"{number} ({weight_text(part)})")
+        elif runs and runs[-1][1] == number - 1 and not texts[-1].endswith(")"):
+            runs[-1][1] = number
+            texts[-1] = f"{runs[-1][0]}-{number}"
+        else:
+            runs.append([number, number])
+            texts.append(str(number))
+    shown_rows = texts[:ROWS_SHOWN]
+    if len(texts) > ROWS_SHOWN:
+        shown_rows.append(f"… {numbers[-1]} ({len(numbers)} in all)")
+    return ", ".join(shown_rows) or "none"
 
 
 def _averaged(node: "NodeExplanation") -> str:
@@ -80,11 +150,21 @@ def _averaged(node: "NodeExplanation") -> str:
     return f"{len(counted)} of {n} attributes ({named})"
 
 
-def _cells(rows: "Sequence[tuple[str, ...]]", *, ascii_only: bool) -> list[str]:
+def cells_of(*, ascii_only: bool) -> "Cells":
+    """Return what makes lines of rows of cells."""
+    return partial(_cells, ascii_only=ascii_only)
+
+
+def _cells(
+    rows: "Sequence[tuple[str, ...]]",
+    left: "Collection[int]" = (0,),
+    *,
+    ascii_only: bool,
+) -> list[str]:
     """Return rows of cells as lines; in ASCII cells may be longer."""
     if ascii_only:
         rows = [tuple(map(signs_to_ascii, row)) for row in rows]
-    return aligned(rows, left=[0])
+    return aligned(rows, left=left)
 
 
 def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
@@ -100,34 +180,35 @@ def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
     return [*cells(rows), f"  else to {node.otherwise}"]
 
 
-def _candidate(
-    candidate: "CandidateLines", node: "NodeExplanation", cells: "Cells"
+def candidate_text(
+    candidate: "CandidateLines", cells: "Cells", further: "Sequence[str]"
 ) -> list[str]:
+    """Return a split: its counts, its gain written out, and further lines."""
     rows: list[tuple[str, ...]] = []
     for number, branch in enumerate(candidate.branches):
         rows.append(
             (
                 branch.text,
-                *_counts(branch.weights),
+                *counts_text(branch.weights),
                 weight_text(branch.weight),
                 _impurity(branch.impurity),
             )
         )
         rows += [
-            (f"  {shown(value.value)}", *_counts(value.weights), "", "")
+            (f"  {shown(value.value)}", *counts_text(value.weights), "", "")
             for value in candidate.values
             if value.branch == number
         ]
     if candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
         total = weight_text(candidate.missing_weight)
-        rows.append((goes, *_counts(candidate.missing), total, ""))
+        rows.append((goes, *counts_text(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
-        *(f"  {line}" for line in _further_lines(candidate, node)),
+        *(f"  {line}" for line in further),
     ]
 
 
@@ -163,18 +244,26 @@ def _loss(candidate: "CandidateLines", known: float) -> str:
     return f"-{loss:.3f}, a loss, counts as " if told else ""
 
 
-def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
-    lines = []
-    left = candidate.gain - candidate.correction
+def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
+    """Return what else is known of a split: what is left, and by what it is divided."""
+    lines, facts = [], []
     if candidate.correction:
+        left = candidate.gain - candidate.correction
         lines.append(
             f"less {candidate.correction:.3f}, the choice among thresholds: {left:.3f}"
         )
-    if node.impurity_name == "entropy":
-        lines.append(
-            f"split information {candidate.split_information:.3f}, "
-            f"gain ratio {_ratio(candidate):.3f}"
-        )
+    if candidate.decreases and candidate.split_impurity is not None:
+        facts.append(f"{impurity_name} of the split {candidate.split_impurity:.3f}")
+    if impurity_name == "entropy":
+        facts.append(f"split information {candidate.split_information:.3f}")
+        facts.append(f"gain ratio {gain_ratio(candidate):.3f}")
+    return [*lines, ", ".join(facts)] if facts else lines
+
+
+def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
+    """Return what a split lacks, or pays, in the competition of attributes."""
+    lines = []
+    left = candidate.gain - candidate.correction
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
     if left < node.min_gain and not node.forest:
@@ -187,7 +276,7 @@ def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list
     if not candidate.exact and candidate.threshold is not None:
         lines.append(
             "not all cuts of this attribute were tried, once none could win: a better "
-            "one may exist"
+            "one may exist; with the rows (data) all are counted"
         )
     elif not candidate.exact:
         lines.append(
@@ -197,14 +286,15 @@ def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list
     return lines
 
 
-def _ratio(candidate: "CandidateLines") -> float:
+def gain_ratio(candidate: "CandidateLines") -> float:
     """Return the gain ratio after the correction."""
     if not candidate.correction:
         return candidate.gain_ratio
     return (candidate.gain - candidate.correction) / candidate.split_information
 
 
-def _counts(weights: tuple[float, ...]) -> tuple[str, ...]:
+def counts_text(weights: "Sequence[float]") -> tuple[str, ...]:
+    """Return weights as cells."""
     return tuple(weight_text(weight) for weight in weights)
 
 

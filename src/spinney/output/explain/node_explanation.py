@@ -1,10 +1,13 @@
 """The arithmetic of a node, recomputed from the counts that the node keeps.
 
-Gains and merits are those that decided, for a user's own criterion may be gone.
+Gains and merits are those that decided, for a user's own criterion may be gone. Where
+the rows are given, the counts are theirs, and those of every attribute.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
 from spinney.growth import Model, Tried
+from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
@@ -32,6 +36,8 @@ from spinney.trees import (
     describe,
 )
 from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance
+
+MANY_ROWS = 1000  # from which on compiled loops may have grown a tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,9 @@ class CandidateLines:
 
     ``correction`` is what the gain of a threshold pays for having been chosen among
     others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it.
+    ``split_impurity`` is the impurity that is left: that of the branches, each by its
+    share of the rows whose value is known (the Gini index of an attribute, where the
+    impurity is Gini's).
     """
 
     attribute: str
@@ -73,6 +82,7 @@ class CandidateLines:
     missing_goes_to: str
     known_share: float
     known_impurity: float | None
+    split_impurity: float | None
     gain: float
     correction: float
     split_information: float
@@ -98,6 +108,33 @@ class SurrogateLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RowNumbers:
+    """Which rows of the given table are at a node, or take one of its branches.
+
+    Rows are numbered from 1, in the order of the table. ``parts`` is the share of its
+    weight that each brought along, empty where all came whole.
+    """
+
+    text: str
+    numbers: tuple[int, ...]
+    parts: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRows:
+    """Rows that a node was counted on, in the place of the counts that a model keeps.
+
+    ``same`` says that they are those that the tree was grown on; ``remark`` says what
+    is not as it was when it was grown, if anything is.
+    """
+
+    n_rows: int
+    same: bool
+    remark: str
+    rows: tuple[RowNumbers, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NodeExplanation:
     """What is known of a node, and why it is as it is.
 
@@ -107,7 +144,10 @@ class NodeExplanation:
     At the root ``tried`` says by which recipes the tree might have been grown.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
-    where errors have costs.
+    where errors have costs. ``surprise`` is −log₂ of the share of each class, whose
+    average is the entropy; None, for infinite, of a class without rows. ``rivals``
+    says whether the splits that lost are among the candidates, as far as is known.
+    ``given`` is about the rows that were given, if any were.
     """
 
     node: int
@@ -133,6 +173,9 @@ class NodeExplanation:
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
     tried: tuple[Tried, ...] = ()
+    surprise: tuple[float | None, ...] = ()
+    rivals: bool = True
+    given: GivenRows | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -146,31 +189,56 @@ class NodeExplanation:
         return self.text()
 
 
-def explain_node(model: Model, number: int) -> NodeExplanation:
-    """Return the arithmetic of a node."""
-    tree = model.tree
+def checked_node(tree: Tree, number: int) -> Node:
+    """Return the node of a number, or say that there is none."""
     if not is_whole(number) or not 0 <= number < len(tree):
         raise refusal(
             Setting("node", number),
             "is no node",
             f"the tree has nodes 0 to {len(tree) - 1}",
         )
-    node = tree.nodes[number]
-    recipe, numeric = model.recipe, tree.schema.target.is_numeric
-    search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
-    criterion = search.criterion
+    return tree.nodes[number]
+
+
+def search_of(model: Model) -> Search:
+    """Return how the splits of a tree were sought, as far as a model tells."""
+    tree = model.tree
+    return Search.of(
+        model.recipe,
+        numeric=tree.schema.target.is_numeric,
+        total=tree.root.weight,
+        altered=_altered(tree),
+    )
+
+
+def explain_node(
+    model: Model,
+    number: int,
+    *,
+    counted: CountedNode | None = None,
+    given: GivenRows | None = None,
+) -> NodeExplanation:
+    """Return the arithmetic of a node, by the counts it keeps or those of rows given.
+
+    ``counted`` is the node over the rows, and ``given`` says which they are.
+    """
+    tree = model.tree
+    node = checked_node(tree, number)
+    search = search_of(model)
+    if counted is not None:
+        node, search = counted.node, counted.search
+    recipe, criterion, altered = model.recipe, search.criterion, search.altered
+    taught = bool(recipe.forest) and counted is None
     able = set(compete(search, node.candidates, tree.schema))
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
-    if recipe.forest and node.chosen is not None:
+    if taught and node.chosen is not None:
         able = {node.chosen}
-    altered = _altered(tree)
-    averaged = criterion.average and not recipe.forest
-    average, counted = average_gain(search, node.candidates, tree.schema)
+    averaged = criterion.average and not taught
+    average, in_average = average_gain(search, node.candidates, tree.schema)
     averaged = averaged and average < np.inf
     target = tree.schema.target
-    shown_as = partial(_figures, target=target)
-    surrogates = search.policy.surrogates
-    absent = "where surrogates send it" if surrogates else "every branch, by shares"
+    shown_as = partial(figures_of, target=target)
+    weighed = node.weights if altered is None else node.weights * altered
     return NodeExplanation(
         node=int(number),
         path=tuple(tree.condition(step) for step in tree.path(number)[1:]),
@@ -182,26 +250,16 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         label=tree.label(node),
         criterion=criterion.name,
         impurity_name=criterion.impurity_name,
-        impurity=_impurity(
-            criterion, node.weights if altered is None else node.weights * altered
-        ),
+        impurity=impurity_of(criterion, weighed),
         altered=None if altered is None else tuple(altered.tolist()),
         average_gain=average if averaged else None,
         in_average=tuple(
             tree.schema.attributes[node.candidates[index].attribute].name
-            for index in (counted if averaged else ())
+            for index in (in_average if averaged else ())
         ),
-        min_gain=_least_gain(model, criterion),
+        min_gain=_least_gain(model, search, counted),
         candidates=tuple(
-            _candidate_lines(
-                tree,
-                node,
-                candidate,
-                criterion,
-                altered,
-                competes=index in able,
-                absent=absent,
-            )
+            candidate_lines(tree, node, candidate, search, competes=index in able)
             for index, candidate in enumerate(node.candidates)
         ),
         chosen=(
@@ -209,17 +267,43 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             if node.split is None
             else tree.schema.attributes[node.split.attribute].name
         ),
-        why=why(model, node, criterion, able),
+        why=why(model, node, criterion, able, recounted=counted is not None),
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         otherwise=(
             None
             if node.otherwise is None
             else tree.branch_text(node, node.candidate, node.otherwise)
         ),
-        forest=recipe.forest,
+        forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
         tried=model.tried if number == 0 else (),
+        surprise=() if target.is_numeric else surprise_of(weighed.tolist()),
+        rivals=counted is not None or _has_rivals(model, node),
+        given=given,
     )
+
+
+def _has_rivals(model: Model, node: Node) -> bool:
+    """Return whether a node keeps the splits that lost, as far as can be told.
+
+    Trees that were taught or belong to a forest do not, nor do small nodes of tables
+    that compiled loops grew on; of others a lonely split had no rivals.
+    """
+    tree = model.tree
+    if model.recipe.forest or tree.of_bag:
+        return False
+    alone = len(node.candidates) == 1 < len(tree.schema.attributes)
+    return not alone or model.fingerprint.n_rows < MANY_ROWS
+
+
+def surprise_of(weights: Sequence[float]) -> tuple[float | None, ...]:
+    """Return −log₂ of the share of each class; None where it has none.
+
+    >>> surprise_of([2, 1, 1, 0])
+    (1.0, 2.0, 2.0, None)
+    """
+    total = sum(weights)
+    return tuple(log2(total / weight) if weight > 0 else None for weight in weights)
 
 
 def _surrogate_line(tree: Tree, surrogate: Surrogate) -> SurrogateLine:
@@ -235,7 +319,7 @@ def _surrogate_line(tree: Tree, surrogate: Surrogate) -> SurrogateLine:
     )
 
 
-def _figures(weights: Floats, *, target: Target) -> tuple[float, ...]:
+def figures_of(weights: Floats, *, target: Target) -> tuple[float, ...]:
     """Return what is shown of weights: one per class, or mean and deviation."""
     if target.origin is None:
         return tuple(float(weight) for weight in weights)
@@ -245,32 +329,34 @@ def _figures(weights: Floats, *, target: Target) -> tuple[float, ...]:
     return mean, float(np.sqrt(variance(weights)))
 
 
-def _candidate_lines(
+def candidate_lines(
     tree: Tree,
     node: Node,
     candidate: Candidate,
-    criterion: Criterion,
-    altered: Floats | None,
+    search: Search,
     *,
     competes: bool,
-    absent: str,
 ) -> CandidateLines:
+    """Return the figures of a split of a node, and the lines behind them."""
+    criterion, altered = search.criterion, search.altered
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
+    surrogates = search.policy.surrogates
+    absent = "where surrogates send it" if surrogates else "every branch, by shares"
     attribute = tree.schema.attributes[split.attribute]
-    shown_as = partial(_figures, target=tree.schema.target)
+    shown_as = partial(figures_of, target=tree.schema.target)
     branches = tuple(
         BranchLine(
             tree.branch_text(node, candidate, branch),
             shown_as(counts.weights[branch]),
             float(counts.sizes[branch]),
-            _impurity(criterion, counts.weights[branch]),
+            impurity_of(criterion, counts.weights[branch]),
         )
         for branch in range(split.n_branches)
     )
     grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
-    correction = _correction(tree, candidate, criterion)
+    correction = _correction(candidate, criterion, altered)
     values = tuple(
         ValueLine(attribute.values[int(code)], int(goes[line]), shown_as(weights))
         for line, (code, weights) in enumerate(
@@ -290,7 +376,8 @@ def _candidate_lines(
             else tree.branch_text(node, candidate, split.missing)
         ),
         known_share=float(counts.known_share),
-        known_impurity=_impurity(criterion, counts.total),
+        known_impurity=impurity_of(criterion, counts.total),
+        split_impurity=_split_impurity(branches),
         gain=candidate.gain + correction,
         correction=correction,
         split_information=float(split_information(counts)),
@@ -306,23 +393,34 @@ def _candidate_lines(
     )
 
 
-def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float:
+def _split_impurity(branches: Sequence[BranchLine]) -> float | None:
+    """Return the impurity after a split: that of the branches by their shares."""
+    known = sum(branch.weight for branch in branches)
+    if not known or any(branch.impurity is None for branch in branches):
+        return None
+    return sum(b.weight / known * (b.impurity or 0.0) for b in branches)
+
+
+def _correction(
+    candidate: Candidate, criterion: Criterion, altered: Floats | None
+) -> float:
     """Return what the gain of a threshold paid for having been chosen."""
     if not criterion.bits or not isinstance(candidate.split, Threshold):
         return 0.0
-    gain = float(criterion.gain(candidate.branches.scaled(_altered(tree))))
+    gain = float(criterion.gain(candidate.branches.scaled(altered)))
     return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
 
 
-def _least_gain(model: Model, criterion: Criterion) -> float:
+def _least_gain(model: Model, search: Search, counted: CountedNode | None) -> float:
     """Return the least gain in the unit of the gains."""
-    tree, recipe = model.tree, model.recipe
-    if tree.schema.target.is_numeric:
-        recipe = recipe.in_unit(criterion.gain_unit(tree.root.weights))
+    tree, recipe = model.tree, search.recipe
+    if tree.schema.target.is_numeric and counted is None:
+        recipe = recipe.in_unit(search.criterion.gain_unit(tree.root.weights))
     return recipe.min_gain
 
 
-def _impurity(criterion: Criterion, weights: Floats) -> float | None:
+def impurity_of(criterion: Criterion, weights: Floats) -> float | None:
+    """Return the impurity of weights by class, where the criterion has one."""
     return None if criterion.impurity is None else float(criterion.impurity(weights))
 
 

@@ -15,10 +15,18 @@ def paid_above(tree: Tree, node: Node) -> set[int]:
     return {step.candidate.attribute for step in tree.path(node.number)[:-1]}
 
 
-def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
+def why(
+    model: Model,
+    node: Node,
+    criterion: Criterion,
+    able: set[int],
+    *,
+    recounted: bool = False,
+) -> str:
     """Return why a node asks what it asks, or nothing.
 
-    ``able`` are the indices of the candidates that compete.
+    ``able`` are the indices of the candidates that compete. Where the node was
+    ``recounted`` on rows, what it asks need not be the best of them.
     """
     if node.chosen is None:
         assert node.reason is not None
@@ -39,26 +47,40 @@ def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
             f"as they are its {criterion.merit_name} is {merit:.3f}"
         )
     best = score(node.candidate, model.schema, paid)
-    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     equal = _equal(model.tree, node, criterion, able, paid)
+    if recounted and node.chosen not in equal:
+        asks = f"{name}: what the node asks, {best:.3f}; on these rows"
+        if not equal:
+            return f"{asks} nothing would be asked"
+        merit = score(node.candidates[equal[0]], model.schema, paid)
+        others = _names(model.tree, node, equal)
+        greatest = f"the greatest {criterion.merit_name}{among}, {merit:.3f}"
+        return f"{asks} {others} would have {greatest}"
+    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
+    equal = [at for at in equal if at != node.chosen]
     if equal:
+        names, tie = _names(model.tree, node, equal), "tie" + "s" * (len(equal) == 1)
         sentence += (
-            f"; {', '.join(equal)} {'ties' if len(equal) == 1 else 'tie'} with it, and "
-            "the first in the order of preference, then of columns, wins"
+            f"; {names} {tie} with it, and the first in the order of preference, then "
+            "of columns, wins"
         )
     return sentence
 
 
 def _equal(
     tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
-) -> list[str]:
-    """Return the attributes that are as good as the chosen one."""
+) -> list[int]:
+    """Return which of the able candidates are as good as the best of them."""
     rivals = sorted(able)
+    if not rivals:
+        return []
     scores = [score(node.candidates[rival], tree.schema, paid) for rival in rivals]
     unit = criterion.merit_unit(node.weights)
     ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
-    return [
-        shown(tree.schema.attributes[node.candidates[rival].attribute].name)
-        for rival, tie in zip(rivals, ties, strict=True)
-        if tie and rival != node.chosen
-    ]
+    return [rival for rival, tie in zip(rivals, ties, strict=True) if tie]
+
+
+def _names(tree: Tree, node: Node, candidates: list[int]) -> str:
+    """Return the attributes of some candidates of a node."""
+    attributes = (node.candidates[at].attribute for at in candidates)
+    return ", ".join(shown(tree.schema.attributes[each].name) for each in attributes)

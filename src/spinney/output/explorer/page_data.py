@@ -21,7 +21,7 @@ from spinney.growth.forest import (
     impurity_importances,
     typical_trees,
 )
-from spinney.growth.prune import Validation, validate
+from spinney.growth.prune import CodedRows
 from spinney.output.explain import explain_node
 from spinney.output.explorer.cluster_data import clusters_data
 from spinney.output.explorer.packed_numbers import packed
@@ -37,6 +37,7 @@ from spinney.output.explorer.tree_data import (
     candidate_data,
     digits_of,
     nodes_data,
+    record_data,
     sequence_data,
 )
 from spinney.trees import CandidateArrays, Reason, arrays_of, candidate_arrays_of
@@ -112,13 +113,9 @@ def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
             "digits": packed(digits_of(arrays, candidates)),
             "candidates": candidate_data(candidates, kept),
             "explained": texts,
-            "sequence": sequence_data(tree, _validation(model, given)),
+            "sequence": sequence_data(tree, _coded(given)),
         },
-        "record": [
-            {"leaves": row.leaves, "error": row.error, "deviation": row.deviation}
-            for row in (() if model.sequence is None else model.sequence.subtrees)
-            if row.error is not None
-        ],
+        "record": record_data(model.sequence),
         "names": {str(node): name for node, name in tree.model_names.items()},
         "rows": None if given is None else rows_data(given),
         "contains": {
@@ -165,17 +162,16 @@ def _explanations(model: Model, order: Integers) -> dict[str, str]:
     return texts
 
 
-def _validation(model: Model, given: RowsGiven | None) -> Validation | None:
-    """Return how the rows given fare at each node; None without their target."""
+def _coded(given: RowsGiven | None) -> CodedRows | None:
+    """Return the rows given whose target is known; None without their target."""
     if given is None or given.targets is None:
         return None
     known = given.known
-    if not known.any() or arrays_of(model.tree).models is not None:
-        return None
     columns: list[Any] = [
         None if cells is None else cells[known] for cells in given.columns
     ]
-    return validate(model.tree, columns, given.targets[known])
+    targets = given.targets[known]
+    return CodedRows(columns, targets, np.ones(len(targets)))
 
 
 def _forest_data(forest: Forest, table: Table | None) -> dict[str, Any]:

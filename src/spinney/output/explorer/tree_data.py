@@ -4,9 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Integers
 from spinney.data import Target
-from spinney.growth.prune import Validation, leaf_risks, sequence_of
+from spinney.growth.prune import (
+    CodedRows,
+    Sequence,
+    leaf_risks,
+    sequence_of,
+    validated,
+)
 from spinney.output.explorer.packed_numbers import packed
 from spinney.trees import (
     CandidateArrays,
@@ -19,7 +25,7 @@ from spinney.trees import (
     labels_of,
 )
 
-__all__ = ["candidate_data", "digits_of", "nodes_data", "sequence_data"]
+__all__ = ["candidate_data", "digits_of", "nodes_data", "record_data", "sequence_data"]
 
 OF_MODELS = (
     *("has", "intercept", "count", "attribute", "coefficient", "missing"),
@@ -148,13 +154,12 @@ def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     return digits
 
 
-def sequence_data(
-    tree: Tree, validation: Validation | None = None
-) -> dict[str, Any] | None:
+def sequence_data(tree: Tree, rows: CodedRows | None = None) -> dict[str, Any] | None:
     """Return the subtrees by cost complexity, and when each node becomes a leaf.
 
     None where there is nothing to prune, or where counts do not tell the error, as
-    those of linear models. ``step`` is -1 of a node that no step cuts.
+    those of linear models. ``step`` is -1 of a node that no step cuts. Errors are means
+    over rows; those of ``rows`` are there where they are given.
     """
     risks = leaf_risks(tree)
     if len(tree) == 1 or not np.isfinite(risks).all():
@@ -163,38 +168,38 @@ def sequence_data(
     step = np.full(len(tree), -1, np.int64)
     for index, subtree in enumerate(sequence.subtrees):
         step[list(subtree.cut)] = index
-    data = {
+    weight = sequence.weight or 1.0
+    whole = float(risks[~arrays_of(tree).inner].sum())
+    given = None
+    if rows is not None and rows.weights.sum() > 0:
+        given = _judged_data(validated(sequence, tree, rows))
+    return {
         "alpha": packed(sequence.alphas),
         "leaves": packed([subtree.leaves for subtree in sequence.subtrees]),
-        "risk": packed([subtree.risk for subtree in sequence.subtrees]),
-        "root_risk": sequence.root_risk,
-        "whole_risk": float(risks[~arrays_of(tree).inner].sum()),
+        "errors": packed(
+            [whole / weight, *(each.risk / weight for each in sequence.subtrees)]
+        ),
+        "root_error": sequence.root_risk / weight,
         "step": packed(step),
+        "given": given,
     }
-    if validation is not None:
-        losses = _losses(tree, step, len(sequence), validation)
-        weight = float(validation.weight_at[0])
-        data["validation"] = {
-            "measure": validation.measure,
-            "errors": packed(losses / weight),
-            "weight": weight,
-        }
-    return data
 
 
-def _losses(tree: Tree, step: Integers, n: int, validation: Validation) -> Floats:
-    """Return the loss of the whole tree and, after it, of every subtree."""
-    arrays = arrays_of(tree)
-    parent, loss = arrays.parent.tolist(), validation.loss
-    own = np.where(arrays.inner, 0.0, loss)
-    for node in reversed(range(1, len(parent))):
-        own[parent[node]] += own[node]
-    losses = [float(own[0])]
-    for index in range(n):
-        for node in np.flatnonzero(step == index).tolist():
-            change, above = float(loss[node] - own[node]), node
-            while above >= 0:
-                own[above] += change
-                above = parent[above]
-        losses.append(float(own[0]))
-    return np.array(losses)
+def record_data(record: Sequence | None) -> dict[str, Any] | None:
+    """Return the errors by which a tree was just pruned; None where none are known."""
+    if record is None or record.judged_by is None:
+        return None
+    return {**_judged_data(record), "by": record.judged_by}
+
+
+def _judged_data(sequence: Sequence) -> dict[str, Any]:
+    """Return the leaves of subtrees with their mean errors and the spread of these."""
+    # By folds they are shares of the root's risk.
+    share = sequence.root_risk / (sequence.weight or 1.0)
+    unit = share if sequence.judged_by == "folds" else 1.0
+    errors = [(row.error or 0.0, row.deviation or 0.0) for row in sequence.subtrees]
+    return {
+        "leaves": packed([row.leaves for row in sequence.subtrees]),
+        "errors": packed([error * unit for error, _ in errors]),
+        "deviations": packed([spread * unit for _, spread in errors]),
+    }

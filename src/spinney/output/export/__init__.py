@@ -1,5 +1,6 @@
 """A tree as something else: one file each, equal to the model."""
 
 from spinney.output.export.export_formats import exported
+from spinney.output.export.tree_json import to_json
 
-__all__ = ["exported"]
+__all__ = ["exported", "to_json"]

@@ -9,7 +9,7 @@ from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
-from spinney.output.picture import OTHER_PICTURES, to_svg
+from spinney.output.picture import svg_bytes, to_svg
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -28,12 +28,12 @@ class Format:
     kinds : tuple of str
         The kinds of fitted models that it can say.
     write : function of a fitted model of such a kind
-        Returns the text.
+        Returns the text, or the bytes of a picture.
     """
 
     name: str
     kinds: tuple[str, ...]
-    write: Callable[[Any], str]
+    write: Callable[[Any], str | bytes]
 
 
 def _json(model: Any) -> str:
@@ -57,19 +57,20 @@ FORMATS = {
         Format("json", ("tree", "rules"), _json),
         Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
         Format("html", ("tree", "forest", "clusters"), _page),
+        Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
+        Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
     )
 }
-NOT_DRAWN = ("png", "pdf")
 
 
 def exported(
     model: Any, format: str, *, path: "str | os.PathLike[str] | None" = None
-) -> str:
-    """Return a fitted model in a format; write it to a path too, if one is given."""
-    if format in NOT_DRAWN:
-        msg = f"format={format!r} is not among the formats; {OTHER_PICTURES}"
-        raise ParameterError(msg)
+) -> Any:
+    """Return a fitted model in a format; write it to a path too, if one is given.
+
+    Formats are texts, but for "png" and "pdf", which are bytes.
+    """
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds
     if model.kind not in kinds:
@@ -81,7 +82,7 @@ def exported(
             f"{' and '.join(map(repr, kinds))}: take {' or '.join(fitting)}"
         )
         raise ParameterError(msg)
-    text = FORMATS[format].write(model)
+    content = FORMATS[format].write(model)
     if path is not None:
-        write_whole(path, [text.encode("utf-8")])
-    return text
+        write_whole(path, [content.encode() if isinstance(content, str) else content])
+    return content

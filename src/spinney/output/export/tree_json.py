@@ -19,6 +19,7 @@ from spinney.growth import Model
 from spinney.output.file.header import FORMAT, FORMAT_VERSION
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_check import check_model
+from spinney.output.node_errors import NodeErrors
 from spinney.trees import (
     Candidate,
     Groups,
@@ -33,13 +34,15 @@ from spinney.trees import (
 WIDTH = 88
 
 
-def to_json(model: Model) -> str:
+def to_json(model: Model, errors: NodeErrors | None = None) -> str:
     """Return a model as JSON; the same model gives the same text.
 
     Parameters
     ----------
     model : Model
         What to write.
+    errors : NodeErrors, optional
+        How each node does on another table, to be written beside it.
 
     Raises
     ------
@@ -72,9 +75,18 @@ def to_json(model: Model) -> str:
         "format": FORMAT,
         "version": FORMAT_VERSION,
         **header,
-        "nodes": [_node_data(node, tree) for node in tree.nodes],
+        **_reserved(model),
+        **({} if errors is None else {"data": errors.facts()}),
+        "nodes": [_node_data(node, tree, errors) for node in tree.nodes],
     }
     return _layout(data) + "\n"
+
+
+def _reserved(model: Model) -> dict[str, Any]:
+    """Return the numbers, from 1, of the rows that were reserved to prune by."""
+    if model.validation_rows is None:
+        return {}
+    return {"validation_rows": [row + 1 for row in model.validation_rows.tolist()]}
 
 
 def _layout(data: Any, indent: int = 0) -> str:
@@ -108,8 +120,9 @@ def _scalar(value: Value | None) -> str:
     return repr(value)  # the shortest text that reads back as the same number
 
 
-def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
+def _node_data(node: Node, tree: Tree, errors: NodeErrors | None) -> dict[str, Any]:
     schema = tree.schema
+    on_data = {} if errors is None else {"on_data": errors[node.number].as_dict()}
     candidates = [_candidate_data(candidate, schema) for candidate in node.candidates]
     return {
         "number": node.number,
@@ -124,6 +137,7 @@ def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
         "split": None if node.chosen is None else candidates[node.chosen]["split"],
         "chosen": node.chosen,
         "children": list(node.children),
+        **on_data,
         "reason": None if node.reason is None else node.reason.name.lower(),
         "forced": node.forced,
         **({} if node.model is None else {"model": _model_data(node.model, schema)}),

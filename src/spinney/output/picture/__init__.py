@@ -1,7 +1,8 @@
 """A finished tree as a picture: where nodes stand, what they say, and SVG of it."""
 
+from spinney.output.picture.axes_picture import draw_svg, svg_bytes
 from spinney.output.picture.node_boxes import STYLES
-from spinney.output.picture.tree_picture import OTHER_PICTURES, Picture, check_suffix
+from spinney.output.picture.tree_picture import Picture, check_suffix
 from spinney.output.picture.tree_svg import to_svg
 
-__all__ = ["OTHER_PICTURES", "STYLES", "Picture", "check_suffix", "to_svg"]
+__all__ = ["STYLES", "Picture", "check_suffix", "draw_svg", "svg_bytes", "to_svg"]

@@ -15,6 +15,7 @@ import numpy as np
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
 from spinney.output.explain import explain_node
+from spinney.output.node_errors import NodeErrors
 from spinney.output.picture.box_parts import (
     BoxPart,
     Columns,
@@ -46,10 +47,11 @@ REASON_ROOM = 150.0
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a model's nodes, in a style."""
+    """The boxes of a model's nodes, in a style; ``errors`` stand below the rest."""
 
     model: Model
     style: str
+    errors: NodeErrors | None = None
 
     @property
     def tree(self) -> Tree:
@@ -66,11 +68,18 @@ class Boxes:
         colours = self.colours
         return NodeBox(
             shape="leaf" if node.is_leaf else "question",
-            parts=STYLES[self.style](self, node),
+            parts=[*STYLES[self.style](self, node), *self._errors(node)],
             hue=colours.hue(node),
             opacity=colours.opacity(node),
             tooltip=self._tooltip(node),
         )
+
+    def _errors(self, node: Node) -> list[BoxPart]:
+        """Return how a node does on another table, if there is one."""
+        if self.errors is None:
+            return []
+        lines = self.errors.lines(node.number)
+        return [Separator(), *(Words(line, "note") for line in lines)]
 
     def _tooltip(self, node: Node) -> str:
         where = " AND ".join(self._nearest_conditions(node)) or "all rows"

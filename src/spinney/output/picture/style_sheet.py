@@ -6,7 +6,7 @@ nothing else there, and several share their rules.
 
 from spinney._support.colours import COLOURS
 
-__all__ = ["STYLE_SHEET", "variables"]
+__all__ = ["STYLE_SHEET", "style_of", "variables"]
 
 SCOPE = ".spinney-tree"
 FONTS = 'Helvetica,Arial,"Liberation Sans","Nimbus Sans",sans-serif'
@@ -73,6 +73,22 @@ def _fills(colours: dict[str, str]) -> dict[str, str]:
 
 
 CLASS_COLOURS = {f"k{place}": colour for place, colour in enumerate(COLOURS)}
+
+
+def style_of(element: str, classes: str) -> dict[str, str]:
+    """Return what the sheet says of an element with these classes, on a light page.
+
+    >>> style_of("rect", "k1")
+    {'fill': '#E69F00'}
+    """
+    named = {element, *(f".{one}" for one in classes.split())}
+    style: dict[str, str] = {}
+    for rules in (SHAPES, _fills(CLASS_COLOURS), _painted(LIGHT)):
+        for names, rule in rules.items():
+            if named & set(names.split(",")):
+                style |= dict(part.split(":", 1) for part in rule.split(";"))
+    return style
+
 
 STYLE_SHEET = (
     f"{SCOPE}{{max-width:100%;height:auto;color-scheme:light dark}}"

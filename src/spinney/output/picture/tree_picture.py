@@ -8,18 +8,16 @@ from hashlib import sha256
 
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
+from spinney.output.picture.axes_picture import svg_bytes
 from spinney.output.picture.style_sheet import STYLE_SHEET
 
-__all__ = ["OTHER_PICTURES", "Picture", "check_suffix"]
+__all__ = ["Picture", "check_suffix"]
 
 SVG_SUFFIXES, PAGE_SUFFIXES = (".svg",), (".html", ".htm")
+DRAWN_SUFFIXES = (".png", ".pdf")  # by Matplotlib
 PAGE_STYLE = "body{margin:0;padding:8px}:root{color-scheme:light dark}"
 # Nothing is fetched and nothing runs, whatever the names in a tree are.
 POLICY = "default-src 'none'; style-src {styles}"
-OTHER_PICTURES = (
-    "pictures are drawn as SVG: save it as .svg or .html and let a browser print it to "
-    "PDF, or let rsvg-convert or Inkscape make it a .png"
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +36,7 @@ class Picture:
     >>> import spinney
     >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
     >>> spinney.grow(shop, "sold", recipe="c4.5").plot()
-    <picture of 336 × 262 pixels: save(path) keeps it as .svg or .html>
+    <picture of 336 × 262 pixels: save(path) keeps it as .svg, .html, .png or .pdf>
     """
 
     svg: str
@@ -49,7 +47,7 @@ class Picture:
         width, height = (round(float(each)) for each in size.groups())
         return (
             f"<picture of {width} × {height} pixels: "
-            "save(path) keeps it as .svg or .html>"
+            "save(path) keeps it as .svg, .html, .png or .pdf>"
         )
 
     def _repr_svg_(self) -> str:
@@ -69,21 +67,27 @@ class Picture:
         )
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
-        """Save it as .svg or, in a page, as .html, by the suffix of the path.
+        """Save it as .svg, .png, .pdf or, in a page, as .html, by the path's suffix.
 
+        PNG and PDF are drawn by Matplotlib, which ``pip install 'spinney[plot]'`` adds.
         ``force`` says whether a file that is there may be replaced.
         """
         check_suffix(path)
-        page = os.fsdecode(path).lower().endswith(PAGE_SUFFIXES)
-        text = self.html if page else self.svg + "\n"
-        write_whole(path, [text.encode("utf-8")], force=force)
+        suffix = os.path.splitext(os.fsdecode(path))[1].lower()
+        if suffix in DRAWN_SUFFIXES:
+            content = svg_bytes(self.svg, suffix.lstrip("."))
+        elif suffix in PAGE_SUFFIXES:
+            content = self.html.encode("utf-8")
+        else:
+            content = f"{self.svg}\n".encode()
+        write_whole(path, [content], force=force)
 
 
 def check_suffix(path: "str | os.PathLike[str]") -> None:
     """Refuse a path that names no kind of picture that is drawn."""
     name = os.fsdecode(path)
-    if not name.lower().endswith((*SVG_SUFFIXES, *PAGE_SUFFIXES)):
-        msg = f"{name!r} does not end in .svg or .html; {OTHER_PICTURES}"
+    if not name.lower().endswith((*SVG_SUFFIXES, *PAGE_SUFFIXES, *DRAWN_SUFFIXES)):
+        msg = f"{name!r} does not end in .svg, .html, .png or .pdf: name such a file"
         raise ParameterError(msg)
 
 

@@ -7,6 +7,7 @@ It needs no data, no other program and no network; every text in it is escaped b
 from spinney._support.checks import check_named, check_whole
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
+from spinney.output.node_errors import NodeErrors
 from spinney.output.picture.box_parts import KINDS, baseline
 from spinney.output.picture.node_boxes import STYLES, Boxes
 from spinney.output.picture.node_colours import (
@@ -52,6 +53,7 @@ def to_svg(
     style: str = "compact",
     horizontal: bool = False,
     max_depth: int | None = None,
+    errors: NodeErrors | None = None,
 ) -> str:
     """Return a tree as SVG.
 
@@ -67,9 +69,11 @@ def to_svg(
         Whether the root is at the left, and not at the top.
     max_depth : int, optional
         Below how many questions nodes are not drawn; as many as fit, if not given.
+    errors : NodeErrors, optional
+        How each node does on another table, which its box says last.
     """
     check_named("style", style, STYLES)
-    boxes = Boxes(model, style)
+    boxes = Boxes(model, style, errors)
     if max_depth is None:
         sketch = fitting_sketch(boxes, horizontal=horizontal)
     else:
@@ -84,7 +88,7 @@ def to_svg(
     pen = Pen(sketch, left, top)
     content = [
         words(_title(model.tree), "title"),
-        words(_description(model.tree, sketch), "desc"),
+        words(_description(boxes, sketch), "desc"),
         element("style", STYLE_SHEET),
         rectangle(0, 0, width, height, kind="page", corner=6),
         head,
@@ -195,12 +199,14 @@ def _facts(tree: Tree) -> str:
     return f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
 
 
-def _description(tree: Tree, sketch: Sketch) -> str:
+def _description(boxes: Boxes, sketch: Sketch) -> str:
     """Return the tree in words, for those who cannot see it."""
+    tree = boxes.tree
     facts = f"{_title(tree)}: {_facts(tree)}."
     if len(tree) > DESCRIBED:
         return facts
-    return f"{facts}\n{to_text(tree, max_depth=sketch.depth)}"
+    text = to_text(tree, max_depth=sketch.depth, errors=boxes.errors)
+    return f"{facts}\n{text}"
 
 
 def _head(boxes: Boxes, sketch: Sketch, width: float) -> tuple[str, float]:
@@ -210,6 +216,8 @@ def _head(boxes: Boxes, sketch: Sketch, width: float) -> tuple[str, float]:
     facts = _facts(tree)
     if sketch.cut:
         facts += f", drawn to depth {sketch.depth} of {tree.height}"
+    if boxes.errors is not None:
+        facts += f"; below the line: on {shown(boxes.errors.name)}"
     note = KINDS["note"][0]
     room = max(width - text_width(facts, note) - LEGEND_GAP, LEAST_WIDTH / 3)
     name = shortened(shown(tree.schema.target.name), room, size, bold=bold)

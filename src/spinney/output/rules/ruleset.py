@@ -298,7 +298,8 @@ class RuleSet:
         """Return the rules as "text" or "json", and write them to a path."""
         from spinney.output.export.export_formats import exported
 
-        return exported(self, format, path=path)
+        text: str = exported(self, format, path=path)
+        return text
 
     def to_json(self) -> str:
         """Return the rules as JSON that :meth:`from_json` reads back."""

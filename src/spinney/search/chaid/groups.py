@@ -8,6 +8,7 @@ the missing values alone. After a change only the pairs of the groups that chang
 tested again. :mod:`spinney.search.chaid.merge_values` says what is done and why.
 """
 
+from collections.abc import Callable
 from math import log
 
 import numpy as np
@@ -24,6 +25,10 @@ from spinney.trees.criteria import Significance
 CELLS = 1 << 18  # of the tables that are tested at once: a few megabytes
 
 Masks = NDArray[np.bool_]
+# Is told what is done with two groups of a table's portions, and their log p.
+Tell = Callable[[str, int, Integers, Integers, float], None]
+
+MERGED, APART, SPLIT, JOINED = "merged", "kept apart", "split again", "joined"
 
 
 class Merger:
@@ -35,6 +40,8 @@ class Merger:
         What is grouped.
     test : function of a table
         The test of two or more groups.
+    tell : function, optional
+        Is told of each step.
 
     Attributes
     ----------
@@ -44,8 +51,10 @@ class Merger:
         Whether every split was looked at.
     """
 
-    def __init__(self, portions: Portions, test: Significance) -> None:
-        self._portions, self._test = portions, test
+    def __init__(
+        self, portions: Portions, test: Significance, tell: Tell | None = None
+    ) -> None:
+        self._portions, self._test, self._tell = portions, test, tell
         n_tables, n_portions, _ = portions.weights.shape
         self._place = np.arange(n_portions)
         inside = self._place < portions.counts[:, None]
@@ -65,8 +74,11 @@ class Merger:
         while len(tables):
             head, other, found = self._most_alike(tables)
             alike = found > least
-            tables, head = tables[alike], head[alike]
-            self._join(tables, head, other[alike])
+            last = np.flatnonzero(~alike)
+            self._told(APART, tables[last], head[last], other[last], found[last])
+            tables, head, other = tables[alike], head[alike], other[alike]
+            self._told(MERGED, tables, head, other, found[alike])
+            self._join(tables, head, other)
             self._retest(tables, head)
             if most > -np.inf:
                 self._split_again(tables, head, most)
@@ -79,7 +91,8 @@ class Merger:
         tables = self._with_more_than(2)
         self._test_all_pairs(tables)
         while len(tables):
-            head, other, _ = self._most_alike(tables)
+            head, other, alike = self._most_alike(tables)
+            self._told(MERGED, tables, head, other, alike)
             self._join(tables, head, other)
             self._retest(tables, head)
             found = np.asarray(self._test(self._sums[tables]).log_p)
@@ -105,8 +118,20 @@ class Merger:
             logs = np.full((len(tables), len(self._place)), -np.inf)
             logs[which, partner] = self._log_p(tables[which], head[which], partner)
             other = np.argmax(equal_to_best(logs), axis=1) if len(tables) else head
+            self._told(JOINED, tables, head, other, logs.max(axis=1, initial=-np.inf))
             self._join(tables, np.minimum(head, other), np.maximum(head, other))
             tables = tables[self._n_groups(tables) > 1]
+
+    def _told(
+        self, what: str, tables: Integers, head: Integers, other: Integers, logs: Floats
+    ) -> None:
+        """Tell what is done with pairs of groups, if anybody listens."""
+        if self._tell is None:
+            return
+        for table, one, two, log_p in zip(tables, head, other, logs, strict=True):
+            group = self.group[table]
+            pair = np.flatnonzero(group == one), np.flatnonzero(group == two)
+            self._tell(what, int(table), *pair, float(log_p))
 
     # Groups
 
@@ -232,6 +257,7 @@ class Merger:
         self._made.update(keys)
         tables, head, new = tables[fresh], head[fresh], new[fresh]
         self.group[tables] = after[fresh]
+        self._told(SPLIT, tables, head, new, found[apart][fresh])
         changed, both = np.concatenate([tables, tables]), np.concatenate([head, new])
         self._add_up(changed, both)
         self._retest(changed, both)

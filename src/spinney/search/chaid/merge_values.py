@@ -48,7 +48,7 @@ from spinney.errors import Setting, refusal
 from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.categories import Categories
-from spinney.search.chaid.groups import Merger
+from spinney.search.chaid.groups import Merger, Tell
 from spinney.trees import CountTable, TableStack
 from spinney.trees.criteria import (
     Criterion,
@@ -168,6 +168,27 @@ class Merged:
         return places
 
 
+@dataclass(frozen=True, slots=True)
+class MergeStep:
+    """What merging did with two groups of the values of one table.
+
+    Parameters
+    ----------
+    what : {"merged", "kept apart", "split again", "joined"}
+        What was done: they became one; they differ, and merging ended; they had been
+        one, and differ; one of them was too light, and joined the other.
+    one, other : tuple of float
+        The values of each, NaN for missing rows.
+    p : float
+        Of the test of the two.
+    """
+
+    what: str
+    one: tuple[float, ...]
+    other: tuple[float, ...]
+    p: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedStack:
     """The groups of the categories of many tables.
@@ -197,10 +218,12 @@ def merge_stack(
     ordinal: NDArray[np.bool_],
     floating: bool,
     settings: Merging,
+    steps: list[MergeStep] | None = None,
 ) -> MergedStack:
     """Merge the categories of all tables of a stack.
 
-    ``ordinal`` says in which tables only neighbours may merge.
+    ``ordinal`` says in which tables only neighbours may merge. Of a stack of one table
+    what is done comes into ``steps``, if they are given.
     """
     categories = Categories.of(stack, ordered=ordinal, floating=floating)
     branch = np.zeros(len(stack.values), dtype=np.int64)
@@ -209,7 +232,7 @@ def merge_stack(
     exact, test = categories.exact.copy(), _test_of(stack, settings)
     least = np.broadcast_to(np.float64(settings.least), len(stack))
     for tables, portions in categories.parts():
-        merger = Merger(portions, test)
+        merger = Merger(portions, test, _teller(categories, steps))
         if settings.method == "exhaustive":
             merger.go_through_stages()
         else:
@@ -225,6 +248,22 @@ def merge_stack(
         exact[tables] &= merger.exact
     multipliers = _multipliers(categories, n_groups, ordinal, settings)
     return MergedStack(branch, n_groups, missing, multipliers, exact)
+
+
+def _teller(categories: Categories, steps: list[MergeStep] | None) -> Tell | None:
+    """Return what writes down the steps of one table, by the values of portions."""
+    if steps is None:
+        return None
+
+    def values_of(portions: Integers) -> tuple[float, ...]:
+        values = categories.stack.values[np.isin(categories.portion, portions)]
+        absent = [np.nan] if categories.missing[0] in portions else []
+        return (*values.tolist(), *absent)
+
+    def tell(what: str, _: int, one: Integers, other: Integers, log_p: float) -> None:
+        steps.append(MergeStep(what, values_of(one), values_of(other), exp(log_p)))
+
+    return tell
 
 
 def _test_of(stack: TableStack, settings: Merging) -> Significance:

@@ -223,6 +223,10 @@ class MemorySource:
         for node in nodes:
             self._members.pop(node, None)
 
+    def members(self, node: int) -> tuple[Integers, Floats]:
+        """Return the rows of a node, and what each weighs there."""
+        return self._members[node]
+
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, of many requests at once."""
         batches = batches_of_terms(requests, MOST_TERMS_AT_ONCE)

@@ -41,13 +41,15 @@ LARGEST_SUM = 1e150
 class TrainingSet:
     """Coded rows of weight greater than 0.
 
-    ``classes`` are codes, or the numbers of a numeric target.
+    ``classes`` are codes, or the numbers of a numeric target. ``places`` are those of
+    the rows in the table that they come from; None where they are all of its rows.
     """
 
     schema: Schema
     columns: tuple[NDArray[Any], ...]
     classes: NDArray[Any]
     weights: Floats | None
+    places: Integers | None = None
 
     @property
     def weight(self) -> float:
@@ -69,6 +71,7 @@ class TrainingSet:
             columns=tuple(cells[rows] for cells in self.columns),
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
+            places=None if self.places is None else self.places[rows],
         )
 
     def weighed(self, class_weights: Floats | None) -> "TrainingSet":
@@ -116,7 +119,9 @@ def training_set(
     kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
         kept &= weights > 0
+    places = None
     if not kept.all():
+        places = np.flatnonzero(kept)
         table = table.take(kept)
         classes = np.asarray(classes)[kept]
         weights = None if weights is None else weights[kept]
@@ -140,7 +145,7 @@ def training_set(
     ]
     schema = Schema(attributes, target, markers, table.notation)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
-    return TrainingSet(schema, tuple(cells), codes, weights)
+    return TrainingSet(schema, tuple(cells), codes, weights, places)
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
@@ -374,14 +379,14 @@ def total_of(weights: Floats) -> float:
 
 def known_rows(
     table: Table, target: str, weight: str | None
-) -> tuple[Table, Floats | None]:
-    """Return the rows that have a target and a weight above 0, with their weights."""
+) -> tuple[Table, Floats | None, Integers]:
+    """Return the rows that have a target and a weight, their weights and places."""
     kept = ~check_target(table, target).missing
     if weight is None:
-        return table.take(kept), None
+        return table.take(kept), None, np.flatnonzero(kept)
     weights = row_weights(table[weight])
     kept &= weights > 0
-    return table.take(kept), weights[kept]
+    return table.take(kept), weights[kept], np.flatnonzero(kept)
 
 
 def check_target(table: Table, target: str) -> Column:
@@ -474,14 +479,14 @@ def rows_in_memory(
     ``identifiers`` says whether columns stay that only tell rows apart.
     """
     # Before the classes are found: one that only weightless rows have is none.
-    table, weights = known_rows(table, target, weight)
+    table, weights, places = known_rows(table, target, weight)
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     if not identifiers:
         attributes = without_identifiers(attributes, declared)
     for warning in table_warnings(attributes, declared):
         warn(*warning.args, remedy=warning.remedy)
-    return training_set(
+    rows = training_set(
         attributes,
         classes,
         classes=codes,
@@ -489,12 +494,23 @@ def rows_in_memory(
         markers=(*declared.missing, *table.markers),
         from_zero=from_zero,
     )
+    return replace(rows, places=places if rows.places is None else places[rows.places])
 
 
 def rows_of(
     schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
 ) -> TrainingSet:
     """Return the rows of a table that have a class and weigh more than 0.
+
+    The parameters are those of :func:`numbered_rows`.
+    """
+    return numbered_rows(schema, table, y=y, sample_weight=sample_weight)[0]
+
+
+def numbered_rows(
+    schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
+) -> tuple[TrainingSet, Integers]:
+    """Return the rows of a table that have a class and weight, and their positions.
 
     Parameters
     ----------
@@ -521,9 +537,10 @@ def rows_of(
             "classes: give the table that it was grown on"
         )
         raise DataError(msg)
-    return TrainingSet(
+    training = TrainingSet(
         schema,
         tuple(schema.encode(table.take(kept))),
         classes[kept].astype(np.float64 if numeric else np.int64),
         None if sample_weight is None else weights[kept],
     )
+    return training, np.flatnonzero(kept)

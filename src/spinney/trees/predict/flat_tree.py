@@ -221,6 +221,12 @@ class FlatTree:
                 inner = _subset(entries, self.attribute[entries.nodes] >= 0)
                 entries = self._step(inner, values, column_of)
 
+    def step(
+        self, entries: Entries, columns: Sequence[NDArray[Any]], n_rows: int
+    ) -> Entries:
+        """Return entries, all of them at inner nodes, a step further down."""
+        return self._step(entries, *self._gathered(columns, n_rows, self.needed))
+
     def _of_models(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers] | None:

@@ -29,8 +29,9 @@ export function comparison(states) {
 function trainingError(state) {
   const sequence = state.kind === "tree" ? state.tree.sequence : null;
   if (!sequence) return "–";
-  if (state.schema.numeric) return `R² ${rounded(1 - sequence.whole_risk / (sequence.root_risk || 1), 3)}`;
-  return percent(sequence.whole_risk / (state.tree.weight[0] || 1));
+  const [error] = sequence.errors;
+  if (state.schema.numeric) return `R² ${rounded(1 - error / (sequence.root_error || 1), 3)}`;
+  return state.schema.target.costs ? rounded(error) : percent(error);
 }
 
 // The attributes that gained most, by weight times gain.

@@ -1,7 +1,7 @@
 // Pruning: along the sequence of cost complexity, or node by node, by hand.
 
 import { button, copyText, element, svg } from "./dom.js";
-import { countText, most, percent, plural, rounded } from "./numbers.js";
+import { countText, most, percent, plural, rounded, unpack } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];
@@ -48,32 +48,34 @@ function slider(state) {
   );
 }
 
+// Errors are means over rows; of numbers they are shares of the root's.
 function series(state) {
   const { tree, schema, data } = state;
   const { sequence } = tree;
-  const weight = tree.weight[0];
-  const scale = schema.numeric ? sequence.root_risk || 1 : weight || 1;
-  const training = [[tree.leaves, sequence.whole_risk / scale]];
-  sequence.alpha.forEach((_, at) => training.push([sequence.leaves[at], sequence.risk[at] / scale]));
-  const lines = [{ name: "training rows", points: training, colour: theme().classes[0], dash: [] }];
-  const { validation } = sequence;
-  if (validation) {
-    const unit = schema.numeric ? sequence.root_risk / weight || 1 : 1;
-    const points = Array.from(validation.errors, (error, at) => [training[at][0], error / unit]);
-    lines.push({ name: `the ${countText(validation.weight)} rows given`, points, colour: theme().classes[5], dash: [5, 3] });
+  const unit = schema.numeric ? sequence.root_error || 1 : 1;
+  const leaves = [tree.leaves, ...sequence.leaves];
+  const training = Array.from(sequence.errors, (error, at) => [leaves[at], error / unit]);
+  const lines = [{ name: "training rows", points: training, colour: theme().classes[0], dash: [], now: state.step + 1 }];
+  if (sequence.given) {
+    lines.push({ name: "rows given", points: judged(sequence.given, unit), colour: theme().classes[5], dash: [5, 3], now: state.step });
   }
-  if (data.record?.length) {
-    const root = schema.numeric ? 1 : sequence.root_risk / (weight || 1);
-    const points = data.record.map(({ leaves, error, deviation }) => [leaves, error * root, deviation * root]);
-    lines.push({ name: "cross-validated", points, colour: theme().classes[2], dash: [2, 3] });
+  if (data.record) {
+    const name = data.record.by === "folds" ? "cross-validated" : "validation rows";
+    lines.push({ name, points: judged(data.record, unit), colour: theme().classes[2], dash: [2, 3], now: -1 });
   }
   return lines;
+}
+
+function judged(record, unit) {
+  const [leaves, errors, deviations] = [record.leaves, record.errors, record.deviations].map(unpack);
+  return Array.from(leaves, (count, at) => [count, errors[at] / unit, deviations[at] / unit]);
 }
 
 function curves(state) {
   const { schema } = state;
   const lines = series(state);
   const colours = theme();
+  const asError = (error) => (schema.numeric || schema.target.costs ? rounded(error, 2) : percent(error));
   const all = lines.flatMap(({ points }) => points);
   const largest = most(all.map(([leaves]) => leaves), 2);
   const top = most(all.map(([, error, spread]) => error + (spread ?? 0)), 1e-12) * 1.05;
@@ -84,7 +86,7 @@ function curves(state) {
   for (let part = 0; part <= 2; part += 1) {
     const error = (top * part) / 2;
     picture.append(svg("line", { x1: CURVES.left, x2: WIDTH - CURVES.right, y1: y(error), y2: y(error), stroke: colours.empty }));
-    picture.append(text([CURVES.left - 5, y(error) + 3], schema.numeric ? rounded(error, 2) : percent(error), "end"));
+    picture.append(text([CURVES.left - 5, y(error) + 3], asError(error), "end"));
   }
   const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
   [...new Set(ticks)].forEach((leaves, at, list) => {
@@ -95,7 +97,7 @@ function curves(state) {
   for (const { points, colour, dash } of lines) {
     const d = points.map(([leaves, error], at) => `${at ? "L" : "M"}${x(leaves).toFixed(1)} ${y(error).toFixed(1)}`).join("");
     picture.append(svg("path", { d, fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash.join(" ") || null }));
-    for (const [leaves, error, spread] of points) {
+    for (const [leaves, error, spread] of points.length > 200 ? [] : points) {
       if (!spread) continue;
       picture.append(svg("line", { x1: x(leaves), x2: x(leaves), y1: y(error - spread), y2: y(error + spread), stroke: colour }));
     }
@@ -103,7 +105,7 @@ function curves(state) {
   const [leaves, error] = lines[0].points[state.step + 1];
   picture.append(svg("line", { x1: x(leaves), x2: x(leaves), y1: CURVES.top, y2: HEIGHT - CURVES.bottom, stroke: colours.accent, "stroke-dasharray": "3 3" }));
   picture.append(svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }));
-  const unit = schema.numeric ? "Squared error as a share of the root's" : "Share of rows in error";
+  const unit = schema.numeric ? "Squared error as a share of the root's" : schema.target.costs ? "Mean cost" : "Share of rows in error";
   return element(
     "figure",
     {},
@@ -112,11 +114,11 @@ function curves(state) {
       "figcaption",
       {},
       `${unit}: `,
-      lines.map(({ name, colour, points }, at) => {
+      lines.map(({ name, colour, points, now: at }) => {
         const key = element("span", { class: "key" }, element("i"), name);
         key.firstChild.style.background = colour;
-        const now = at < 2 && !points[0][2] && points[state.step + 1];
-        return [key, now ? ` ${schema.numeric ? rounded(now[1], 3) : percent(now[1])} ` : " "];
+        const now = points[at];
+        return [key, now ? ` ${asError(now[1])} ` : " "];
       }),
     ),
   );

@@ -334,11 +334,7 @@ function readModels(data) {
 }
 
 function readSequence(data) {
-  const sequence = { ...data, ...unpackAll(data, ["alpha", "leaves", "risk", "step"]) };
-  if (data.validation) {
-    sequence.validation = { ...data.validation, errors: unpack(data.validation.errors) };
-  }
-  return sequence;
+  return { ...data, ...unpackAll(data, ["alpha", "leaves", "errors", "step"]) };
 }
 
 // The splits that were considered, with the counts behind them.

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from tests.cli.conftest import TABLES
 
+from spinney._support.figures import check_pictures
 from spinney.cli import run
+from spinney.cli.plot_pictures import cluster_picture, elbow_picture
 from spinney.cluster.choose_k import KMeansMethod
 from spinney.cluster.choose_k.procedure import choose
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.models.clusters.cluster_plan import Plan
-from spinney.models.clusters.cluster_plots import check_plots, elbow, plane_of, scatter
 from spinney.models.clusters.find import find_clusters, measured_rows
+from spinney.plots.cluster_plots import plane_of
 
 PNG = b"\x89PNG"
 
@@ -22,7 +24,7 @@ def test_without_matplotlib(monkeypatch, tmp_path, capfd):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
-        check_plots(["a.png"])
+        check_pictures(["a.png"])
     path = tmp_path / "p.png"
     arguments = ["cluster", str(TABLES / "kmeans_five.csv"), "--k", "2", "--plot"]
     assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
@@ -101,43 +103,43 @@ def test_the_curve_is_of_the_plan():
 def test_scatter(names, settings):
     pytest.importorskip("matplotlib")
     clusters = found(list(names), **settings)
-    assert scatter(clusters, "x.png").startswith(PNG)
+    assert cluster_picture(clusters, "x.png").startswith(PNG)
 
 
 def test_what_a_picture_says():
     pytest.importorskip("matplotlib")
-    text = scatter(found("abc"), "x.svg").decode()
+    text = cluster_picture(found("abc"), "x.svg").decode()
     assert "<svg" in text
-    assert scatter(found("abc"), "x.svg").decode() == text
-    assert scatter(found("ab"), "x.pdf").startswith(b"%PDF")
+    assert cluster_picture(found("abc"), "x.svg").decode() == text
+    assert cluster_picture(found("ab"), "x.pdf").startswith(b"%PDF")
     with pytest.raises(ParameterError, match="needs a numeric column"):
-        scatter(found(["hue"]), "x.png")
+        cluster_picture(found(["hue"]), "x.png")
     with pytest.raises(ParameterError, match="suffix"):
-        scatter(found("ab"), "x.gif")
+        cluster_picture(found("ab"), "x.gif")
 
 
 def test_names_are_no_formulas():
     """A column's name may hold what Matplotlib takes for mathematics."""
     pytest.importorskip("matplotlib")
     clusters = clusters_in({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
-    assert scatter(clusters, "x.png").startswith(PNG)
+    assert cluster_picture(clusters, "x.png").startswith(PNG)
 
 
 def test_what_no_axis_could_show():
     pytest.importorskip("matplotlib")
     clusters = clusters_in({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match=r"'far' holds 1e\+308.*divide it"):
-        scatter(clusters, "x.png")
+        cluster_picture(clusters, "x.png")
     curve = clusters.curve()
-    assert elbow(curve, 2, "e.png").startswith(PNG)
+    assert elbow_picture(curve, 2, "e.png").startswith(PNG)
 
 
 def test_elbow():
     pytest.importorskip("matplotlib")
     for rule in ("silhouette", "elbow", "gap"):
         choice = found("ab", n_clusters="auto", rule=rule).choice
-        assert elbow(choice, choice.k, "e.png").startswith(PNG)
-    assert elbow(choice, 99, "e.svg").startswith(b"<?xml")
+        assert elbow_picture(choice, choice.k, "e.png").startswith(PNG)
+    assert elbow_picture(choice, 99, "e.svg").startswith(b"<?xml")
 
 
 def test_from_the_shell(tmp_path, capfd):

@@ -1,0 +1,90 @@
+"""Figures of Matplotlib: made without its global state, and written to bytes.
+
+Matplotlib is an extra; it is imported where something is drawn, and nowhere else.
+"""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spinney.errors import MissingExtraError, ParameterError
+
+__all__ = [
+    "SUFFIXES",
+    "axes_or_new",
+    "check_pictures",
+    "figure_bytes",
+    "new_figure",
+    "picture_suffix",
+]
+
+SUFFIXES = ("png", "svg", "pdf")
+SIZE = (5.2, 4.0)
+DOTS = 160
+# No date and no random name, so that equal pictures are equal files; names of columns
+# are never formulas.
+PLAIN = {"svg.hashsalt": "spinney", "text.parse_math": False}
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+
+
+def check_pictures(paths: Sequence[str]) -> None:
+    """Refuse what cannot be drawn, before any work is done."""
+    for path in paths:
+        picture_suffix(path)
+    _matplotlib("figure")
+
+
+def picture_suffix(path: str) -> str:
+    """Return the format that a path asks for, by its suffix.
+
+    >>> picture_suffix("tree.PNG")
+    'png'
+    """
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in SUFFIXES:
+        known = ", ".join(f".{one}" for one in SUFFIXES)
+        msg = f"a picture is {known} by its suffix, and {path!r} is none of them"
+        raise ParameterError(msg)
+    return suffix
+
+
+def new_figure(size: tuple[float, float] = SIZE, *, layout: str = "constrained") -> Any:
+    """Return an empty figure of a size in inches, which no window knows of."""
+    figure_class = _matplotlib("figure").Figure
+    return figure_class(figsize=size, dpi=DOTS, layout=layout)
+
+
+def axes_or_new(axes: Any, size: tuple[float, float] = SIZE) -> Any:
+    """Return the axes that were given, or new ones in a figure that pyplot shows."""
+    if axes is not None:
+        if not hasattr(axes, "transData"):
+            msg = f"axes must be Axes of Matplotlib, not {type(axes).__name__}"
+            raise ParameterError(msg)
+        return axes
+    pyplot = _matplotlib("pyplot")
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def figure_bytes(figure: Any, suffix: str) -> bytes:
+    """Return a figure in a format."""
+    rc_context = _matplotlib("").rc_context
+    drawn = io.BytesIO()
+    with rc_context(PLAIN):
+        figure.savefig(drawn, format=suffix, metadata=METADATA[suffix])
+    return drawn.getvalue()
+
+
+def _matplotlib(module: str) -> Any:
+    """Return a module of Matplotlib, or say how to have it."""
+    from importlib import import_module
+
+    try:
+        return import_module(f"matplotlib.{module}".rstrip("."))
+    except ImportError:
+        msg = "plots need Matplotlib: pip install 'spinney[plot]'"
+        raise MissingExtraError(msg) from None

@@ -1,0 +1,149 @@
+"""Our own SVG on Axes of Matplotlib, for PNG, PDF and figures of several plots.
+
+A picture is drawn once, as SVG; this reads the few elements that ``svg_elements``
+writes and draws the same, in the light colours of the style sheet.
+"""
+
+import re
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree
+
+from spinney._support.figures import axes_or_new, figure_bytes, new_figure
+from spinney.output.picture.style_sheet import style_of
+
+__all__ = ["draw_svg", "svg_bytes"]
+
+DOTS_PER_INCH = 96  # a pixel of SVG
+POINTS = 72 / DOTS_PER_INCH
+# Fonts of the widths that boxes are measured by; Matplotlib's own is wider.
+FONTS = ("Helvetica", "Arial", "Liberation Sans", "Nimbus Sans", "Arimo")
+ALWAYS_THERE, NARROWED = "DejaVu Sans", 0.87
+KAPPA = 0.5523  # where the handles of a Bézier curve stand that is a quarter circle
+
+
+def svg_bytes(svg: str, suffix: str) -> bytes:
+    """Return a picture as PNG or PDF, in its own size."""
+    width, height = _size(ElementTree.fromstring(svg))
+    figure = new_figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), layout="none")
+    draw_svg(svg, figure.add_axes((0, 0, 1, 1)))
+    return figure_bytes(figure, suffix)
+
+
+def draw_svg(svg: str, axes: Any = None) -> Any:
+    """Draw a picture on axes, in its own proportions, and return them."""
+    root = ElementTree.fromstring(svg)
+    width, height = _size(root)
+    axes = axes_or_new(axes, (width / DOTS_PER_INCH, height / DOTS_PER_INCH))
+    axes.set_axis_off()
+    axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+    for element in root.iter():
+        name = element.tag.rpartition("}")[2]
+        if name in DRAWN:
+            DRAWN[name](axes, element, style_of(name, element.get("class", "")))
+    return axes
+
+
+def _size(root: ElementTree.Element) -> tuple[float, float]:
+    _, _, width, height = map(float, root.get("viewBox", "").split())
+    return width, height
+
+
+def _lengths(element: ElementTree.Element, *names: str) -> list[float]:
+    return [float(element.get(name, "0")) for name in names]
+
+
+def _look(element: ElementTree.Element, style: dict[str, str]) -> dict[str, Any]:
+    """Return fill and line of a shape, as Matplotlib has them."""
+    opacity = float(element.get("fill-opacity", style.get("fill-opacity", "1")))
+    fill, stroke = style.get("fill", "black"), style.get("stroke", "none")
+    width = float(element.get("stroke-width", style.get("stroke-width", "1")))
+    return {
+        "facecolor": "none" if fill == "none" else (fill, opacity),
+        "edgecolor": stroke,
+        "linewidth": width * POINTS if stroke != "none" else 0.0,
+        "linestyle": (0, (3, 3)) if "stroke-dasharray" in style else "solid",
+    }
+
+
+def _rectangle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    x, y, width, height, corner = _lengths(element, "x", "y", "width", "height", "rx")
+    r = min(corner, width / 2, height / 2)
+    right, low, bend = x + width, y + height, r * (1 - KAPPA)
+    points = [(x + r, y), (right - r, y)]
+    points += [(right - bend, y), (right, y + bend), (right, y + r), (right, low - r)]
+    points += [(right, low - bend), (right - bend, low), (right - r, low), (x + r, low)]
+    points += [(x + bend, low), (x, low - bend), (x, low - r), (x, y + r)]
+    points += [(x, y + bend), (x + bend, y), (x + r, y), (x + r, y)]
+    side, curve = Path.LINETO, [Path.CURVE4] * 3
+    codes = [Path.MOVETO, *[side, *curve] * 4, Path.CLOSEPOLY]
+    axes.add_patch(PathPatch(Path(points, codes), **_look(element, style)))
+
+
+def _circle(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+    from matplotlib.patches import Circle
+
+    x, y, radius = _lengths(element, "cx", "cy", "r")
+    axes.add_patch(Circle((x, y), radius, **_look(element, style)))
+
+
+def _line(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    ends = _lengths(element, "x1", "y1", "x2", "y2")
+    axes.add_patch(PathPatch(Path([ends[:2], ends[2:]]), **_look(element, style)))
+
+
+def _path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    kinds = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4}
+    points: list[tuple[float, float]] = []
+    codes: list[Any] = []
+    for letter, numbers in re.findall(r"([MLC])([^MLC]*)", element.get("d", "")):
+        flat = list(map(float, numbers.split()))
+        points += zip(flat[::2], flat[1::2], strict=True)
+        codes += [kinds[letter]] * (len(flat) // 2)
+    axes.add_patch(PathPatch(Path(points, codes), **_look(element, style)))
+
+
+@cache
+def _font() -> tuple[str, float]:
+    """Return a font that this machine has, and how much smaller it must be."""
+    from matplotlib.font_manager import get_font_names
+
+    there = set(get_font_names())
+    return next(((one, 1.0) for one in FONTS if one in there), (ALWAYS_THERE, NARROWED))
+
+
+def _text(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
+    x, y = _lengths(element, "x", "y")
+    family, smaller = _font()
+    size = float(style["font-size"].removesuffix("px"))
+    anchor = {"middle": "center", "end": "right"}
+    axes.text(
+        x,
+        y,
+        element.text or "",
+        fontsize=size * POINTS * smaller,
+        fontweight=style.get("font-weight", "normal"),
+        fontfamily=family,
+        color=style["fill"],
+        ha=anchor.get(style.get("text-anchor", ""), "left"),
+        va="baseline",
+        parse_math=False,
+    )
+
+
+DRAWN = {
+    "rect": _rectangle,
+    "circle": _circle,
+    "line": _line,
+    "path": _path,
+    "text": _text,
+}
