@@ -26,6 +26,31 @@ def grown(table: str, target: str, recipe: str, *ignore: str, **settings: Any) -
     )
 
 
+@cache
+def odd_columns(recipe: str) -> Any:
+    """Return a tree over dates, times, ordered values, booleans and costs of errors."""
+    rng = np.random.default_rng(3)
+    n = 240
+    day = np.array("2026-01-01", "datetime64[D]") + rng.integers(0, 300, n)
+    instant = day.astype("datetime64[s]") + rng.integers(0, 86400, n)
+    size = rng.choice(["small", "medium", "large", "huge"], n)
+    wet = rng.random(n) < 0.5
+    risk = (day.astype(int) % 97 > 40).astype(int) + (size == "large") + 2 * wet
+    table = pd.DataFrame({"day": day.astype("datetime64[s]"), "size": size})
+    table["instant"], table["wet"], table["x"] = instant, wet, rng.random(n)
+    table.loc[rng.random(n) < 0.1, "size"] = None
+    table["risk"] = np.array(["low", "mid", "high"])[np.clip(risk - 1, 0, 2)]
+    order = ["small", "medium", "large", "huge"]
+    costs = {
+        "low": {"low": 0, "mid": 2, "high": 9},
+        "mid": {"low": 1, "mid": 0, "high": 3},
+        "high": {"low": 2, "mid": 1, "high": 0},
+    }
+    return spinney.grow(
+        table, "risk", recipe=recipe, ordinal={"size": order}, cost_matrix=costs
+    )
+
+
 MODELS = {
     "melons": lambda: grown("watermelon_3.0.csv", "ripe", "id3", "id"),
     "melons divided": lambda: grown("watermelon_2.0a.csv", "ripe", "id3", "id"),
@@ -35,6 +60,8 @@ MODELS = {
     "penguins": lambda: grown("penguins.csv", "species", "cart"),
     "penguins by CHAID": lambda: grown("penguins.csv", "species", "chaid"),
     "formulas": lambda: grown("iris.csv", "class", "c4.5", construct=3),
+    "odd columns": lambda: odd_columns("cart"),
+    "odd columns, divided": lambda: odd_columns("c4.5"),
     "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
     "cpu models": lambda: grown("cpu_prp.csv", "class", "m5"),
 }
@@ -65,6 +92,14 @@ def clusters() -> Any:
     """Return clusters of the irises."""
     columns = {name: cells for name, cells in iris().items() if name != "class"}
     model = spinney.KMeans(n_clusters=3, random_state=0).fit(columns)
+    return FittedClusters(model.clusters_)
+
+
+@cache
+def mixed_clusters() -> Any:
+    """Return k-prototypes of the penguins."""
+    frame = pd.read_csv(TABLES / "penguins.csv")[["island", "bill_length_mm", "sex"]]
+    model = spinney.KPrototypes(n_clusters=3, random_state=0).fit(frame)
     return FittedClusters(model.clusters_)
 
 

@@ -5,10 +5,17 @@ import json
 import duckdb
 import numpy as np
 import pytest
-from tests.browser.explorer_models import MODELS, TABLES, forest
+from tests.browser.explorer_models import (
+    MODELS,
+    TABLES,
+    clusters,
+    forest,
+    mixed_clusters,
+)
 from tests.helpers.models import chain_model
 
 import spinney
+from spinney._support.text import number_text
 from spinney.models import FittedTree
 
 STATE = "document.getElementById('explorer').explorers[0].state"
@@ -34,9 +41,12 @@ def random_rows(model, n=ROWS, seed=0):
         if attribute.kind == "numeric":
             near = np.array(cuts.get(index) or [0.0, 1.0, 100.0])
             cells = rng.choice(near, n) + rng.choice([0, 0, 1e-9, -1, 1, 30], n)
+            cells = cells.round() if attribute.unit else cells
             cells[rng.random(n) < 0.2] = np.nan
             rows[:, index] = cells
-            table[attribute.name] = [None if np.isnan(c) else c for c in cells]
+            table[attribute.name] = [
+                None if np.isnan(c) else number_text(c, attribute.unit) for c in cells
+            ]
             continue
         codes = rng.integers(-2, len(attribute.values), n)  # -1 missing, -2 unseen
         rows[:, index] = np.where(codes < 0, np.nan, codes)
@@ -122,6 +132,28 @@ def test_rules_as_sql_and_python_choose_the_rows_of_their_leaf(name, visit):
         # In brackets, as lines of a longer expression are.
         chosen = [eval(f"({python})", {"row": row}) for row in rows]
         assert sum(chosen) == support
+
+
+@pytest.mark.parametrize("model", [clusters, mixed_clusters])
+def test_the_nearest_cluster_is_that_of_the_model(model, visit):
+    fitted, rng = model(), np.random.default_rng(0)
+    table, rows = {}, []
+    for attribute in fitted.schema.attributes:
+        if attribute.kind == "numeric":
+            cells = rng.normal(40.0, 8.0, ROWS) if model is mixed_clusters else None
+            cells = rng.normal(4.0, 2.0, ROWS) if cells is None else cells
+            table[attribute.name] = rows.append(cells.tolist()) or cells
+        else:
+            codes = rng.integers(0, len(attribute.values), ROWS).tolist()
+            rows.append(codes)
+            table[attribute.name] = [attribute.values[code] for code in codes]
+    page = visit(fitted.explore().html)
+    nearest = page.evaluate(
+        f"{json.dumps(np.array(rows).T.tolist())}.map((row) => {{ const far = document"
+        ".getElementById('explorer').explorers[0].clusters.distances(row); "
+        "return far.indexOf(Math.min(...far)); })"
+    )
+    assert nearest == fitted.outputs(table)[:, 0].tolist()
 
 
 def test_a_chain_of_a_thousand_questions(visit):

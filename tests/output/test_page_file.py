@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.helpers.hostile_names import NAMES
 from tests.helpers.models import chain_model, wide_model
+from tests.output.test_tree_svg import check_harmless
 
 import spinney
 from spinney.errors import ParameterError
@@ -241,6 +242,7 @@ def test_clusters_have_a_page_and_a_place_in_notebooks():
     points = {"x": [1.0, 1.2, 8.0, 8.3], "y": [1.0, 0.9, 7.0, 7.2]}
     model.fit(points)
     assert model._repr_mimebundle_()["text/plain"] == str(model)
+    check_harmless(model._repr_mimebundle_()["image/svg+xml"])
     assert not hasattr(model, "_repr_html_")
     data = explorer_data([FittedClusters(model.clusters_)], rows=points)["models"][0]
     last = data["trace"]["steps"][-1]

@@ -89,6 +89,11 @@ class FittedClusters(Explored):
             )
         return lines
 
+    def _picture(self) -> str:
+        from spinney.output.picture import to_cluster_svg
+
+        return to_cluster_svg(self.clusters_)
+
     # Reading tables, and assigning their rows
 
     def read(

@@ -59,9 +59,9 @@ export function conditionText({ attribute, low, high, values, missing }) {
   if (values) return attribute.among(values) + tail;
   if (low === -Infinity && high === Infinity) return `${name} is known`;
   if (attribute.kind !== "ordinal") return attribute.between(low, high) + tail;
-  const from = low === -Infinity ? null : attribute.valueText(low + 1);
+  const from = low === -Infinity ? null : attribute.levelAbove(low);
   if (high === Infinity) return `${name} ≥ ${from}${tail}`;
-  const to = attribute.valueText(high + 1);
+  const to = attribute.levelAbove(high);
   return (from === null ? `${name} < ${to}` : `${from} ≤ ${name} < ${to}`) + tail;
 }
 

@@ -16,6 +16,11 @@ export class Attribute {
     return this.texts ? this.texts[code] : this.values[code];
   }
 
+  // The first of ordered values that is beyond a cut between their codes.
+  levelAbove(cut) {
+    return this.valueText(Math.floor(cut) + 1);
+  }
+
   number(value) {
     return numberText(value, this.unit);
   }

@@ -265,7 +265,7 @@ export class Tree extends Questions {
     const [cut] = cuts;
     if (cut === Infinity) return branch ? "missing" : "known";
     if (attribute.kind === "ordinal") {
-      return `${branch ? "≥" : "<"} ${attribute.valueText(cut + 1)}${tail}`;
+      return `${branch ? "≥" : "<"} ${attribute.levelAbove(cut)}${tail}`;
     }
     return `${branch ? ">" : "≤"} ${this.cutShort(above)}${tail}`;
   }
@@ -287,7 +287,7 @@ export function cutText(attribute, cuts, branch, name = attribute.text) {
     return `${name} is ${branch ? "missing" : "known"}`.trim();
   }
   if (cuts.length === 1 && attribute.kind === "ordinal") {
-    return `${name} ${branch ? "≥" : "<"} ${attribute.valueText(cuts[0] + 1)}`.trim();
+    return `${name} ${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`.trim();
   }
   if (name) return attribute.between(low, high);
   if (low === Infinity) return "missing";
