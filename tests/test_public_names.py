@@ -64,6 +64,7 @@ def test_public_names():
         "TreeClassifier",
         "TreeRegressor",
         "__version__",
+        "association",
         "choose_k",
         "discretise",
         "evaluate",
@@ -75,6 +76,7 @@ def test_public_names():
         "look",
         "read_table",
         "robustness",
+        "scalability",
         "score",
     ]
 

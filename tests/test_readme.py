@@ -37,6 +37,7 @@ PAGES = (
     "docs/costs.md",
     "docs/auto.md",
     "docs/forests.md",
+    "docs/associations.md",
     "docs/cluster_shell.md",
     "docs/clusters.md",
     "docs/choosing_k.md",

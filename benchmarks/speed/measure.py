@@ -1,7 +1,5 @@
 """Seconds, bytes and quality of one program on one table."""
 
-import ctypes
-import gc
 import json
 import os
 import platform
@@ -17,6 +15,8 @@ from typing import Any
 import numpy as np
 from benchmarks.speed.data import Data
 from benchmarks.speed.programs import THREADS, Program, versions
+
+from spinney._support.peak_memory import peak_of
 
 __all__ = [
     "Line",
@@ -109,24 +109,6 @@ def impurity(model: Any, data: Data) -> float:
     return float(np.mean(rest * rest))
 
 
-def peak_of(work: Callable[[], Any]) -> int | None:
-    """Do a piece of work; return its peak of memory beyond what was resident before.
-
-    Where the system does not tell (only Linux does), None.
-    """
-    gc.collect()
-    _give_back()
-    try:
-        # 5 makes the peak of the resident size start anew: proc(5), clear_refs.
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        before = _status("VmRSS")
-    except OSError:
-        work()
-        return None
-    work()
-    return max(0, _status("VmHWM") - before)
-
-
 def in_child(request: dict[str, Any], **environment: str) -> dict[str, Any]:
     """Ask a fresh process; see :mod:`benchmarks.speed.child`."""
     done = subprocess.run(
@@ -163,22 +145,6 @@ def _seconds(work: Callable[[], Any]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
-
-
-def _status(name: str) -> int:
-    """Return a figure of this process in bytes."""
-    text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    line = next(line for line in text.splitlines() if line.startswith(f"{name}:"))
-    return int(line.split()[1]) * 1024
-
-
-def _give_back() -> None:
-    """Give freed memory back to the system, where the C library can."""
-    if os.name != "posix":
-        return
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 def _processor() -> str:

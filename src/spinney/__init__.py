@@ -37,7 +37,14 @@ if TYPE_CHECKING:
         TreeRegressor,
         choose_k,
     )
-    from spinney.evaluation import evaluate, learning_curve, robustness, score
+    from spinney.evaluation import (
+        evaluate,
+        learning_curve,
+        robustness,
+        scalability,
+        score,
+    )
+    from spinney.models import association
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
@@ -67,6 +74,7 @@ __all__ = [
     "TreeClassifier",
     "TreeRegressor",
     "__version__",
+    "association",
     "choose_k",
     "discretise",
     "evaluate",
@@ -78,6 +86,7 @@ __all__ = [
     "look",
     "read_table",
     "robustness",
+    "scalability",
     "score",
 ]
 
@@ -96,6 +105,7 @@ _HOMES = {
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
+    "association": "spinney.models",
     "choose_k": "spinney.estimators",
     "discretise": "spinney.search.buckets",
     "evaluate": "spinney.evaluation",
@@ -107,6 +117,7 @@ _HOMES = {
     "look": "spinney.data.readers",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
+    "scalability": "spinney.evaluation",
     "score": "spinney.evaluation",
 }
 

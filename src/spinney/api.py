@@ -20,7 +20,7 @@ from spinney.estimators import (
     TreeRegressor,
 )
 from spinney.growth import Model
-from spinney.growth.forest import Forest
+from spinney.growth.forest import Forest, Recipes
 from spinney.models import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
@@ -45,6 +45,7 @@ def grow(
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     source: str | None = None,
@@ -74,6 +75,9 @@ def grow(
     ordinal : mapping of str to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.
+    values : mapping of str to values
+        All that nominal columns may hold, whether a row does or not; or texts such as
+        ``"sky:sunny,rainy,cloudy"``. Categories of data frames say so by themselves.
     weight : str, optional
         The column of row weights.
     missing_values : sequence of str
@@ -123,7 +127,7 @@ def grow(
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
     declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation
+        nominal, ordinal, numeric, ignore, missing_values, notation, values
     )
     settings = our_names(settings)
     parameters = _tree_parameters()
@@ -158,6 +162,7 @@ def grow(
         "nominal": nominal,
         "ordinal": ordinal,
         "numeric": numeric,
+        "values": values,
         "missing_values": missing_values,
     }
     return _adopted(model, named, {**settings, **columns})
@@ -174,11 +179,12 @@ def grow_forest(
     target: str,
     *,
     n_estimators: int = 100,
-    recipe: str | Recipe = "cart",
+    recipe: Recipes = "cart",
     nominal: Sequence[str] = (),
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     format: str | None = None,
@@ -193,13 +199,13 @@ def grow_forest(
 
     Parameters
     ----------
-    data, target, nominal, ordinal, numeric, ignore, weight, missing_values, format, \
-encoding, notation
+    data, target, nominal, ordinal, numeric, ignore, values, weight, missing_values, \
+format, encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
         How many trees.
-    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe
-        That of the trees.
+    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
+        That of the trees; of several each tree takes one, in turn.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be.
     n_jobs, random_state, **settings
@@ -234,7 +240,7 @@ encoding, notation
         },
         recipe_settings={n: settings.get(n) for n in RECIPE_PARAMETERS},
         declarations=declarations_of(
-            nominal, ordinal, numeric, ignore, missing_values, notation
+            nominal, ordinal, numeric, ignore, missing_values, notation, values
         ),
         weight=weight,
         format=format,
@@ -299,16 +305,18 @@ def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
         name: getattr(settings, name) for name in FOREST_PARAMETERS
     }
     parameters["random_state"] = settings.seed
+    recipe: Recipes = list(forest.recipes)
+    if len(forest.recipes) == 1:
+        recipe = forest.recipes[0]
     if forest.schema.target.is_numeric:
-        return ForestRegressor(len(forest), forest.recipe, **parameters)._adopt_by_name(
-            forest
-        )
+        regressor = ForestRegressor(len(forest), recipe, **parameters)
+        return regressor._adopt_by_name(forest)
     scale: Any = settings.class_weight
     if isinstance(scale, Mapping):
         scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}
     return ForestClassifier(
         len(forest),
-        forest.recipe,
+        recipe,
         voting=settings.voting,
         class_weight=scale,
         **parameters,

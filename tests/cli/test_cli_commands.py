@@ -110,6 +110,24 @@ def test_grow_takes_every_option(works, write):
     assert works("show", "m.spinney") == f"{expected}\n"
 
 
+def test_questions_are_written_as_in_python(works, write):
+    rows = ["5,a;b,l", "6,a;b,o", "7,c -> d,o", "8,c -> d,l", "9,e,l"]
+    write("t.csv", "\n".join(["width,sort,y", *rows]))
+    text = works(
+        *("grow", "t.csv", "--target", "y", "--recipe", "id3", "--set", "max_depth=2"),
+        *("--split-by", "width > 6.5", "--split-by", "width <= 6.5 -> width > 5.2"),
+        *("--split-by", 'width > 6.5 -> sort in {"c -> d", "a;b"}'),
+    )
+    assert text.splitlines()[1:] == [
+        "├── width ≤ 6.5  (2: l 1 (50 %), o 1 (50 %))",
+        "│   ├── width ≤ 5.2 → l  (1: l 1 (100 %))",
+        "│   └── width > 5.2 → o  (1: o 1 (100 %))",
+        "└── width > 6.5  (3: l 2 (67 %), o 1 (33 %))",
+        "    ├── sort ∈ {a;b, c -> d} → o  (2: l 1 (50 %), o 1 (50 %))",
+        "    └── sort = e → l  (1: l 1 (100 %))",
+    ]
+
+
 def in_arff(frame):
     """Return a table in Weka's format."""
     lines = ["@relation melons"]

@@ -2,12 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 from tests.cli.conftest import TABLES
+from tests.helpers.terminal import on_a_terminal
 
 import spinney
 from spinney import api
@@ -42,7 +42,13 @@ def test_json(works, given):
     data = json.loads(works(*given, "--recipe", "cart", "--json"))
     assert data["schema"] == "spinney/evaluate/1"
     assert data["target"] == "ripe"
-    assert data["scheme"] == {"folds": 4, "repeats": 1, "holdout": None, "seed": 0}
+    assert data["scheme"] == {
+        "folds": 4,
+        "leave_one_out": False,
+        "repeats": 1,
+        "holdout": None,
+        "seed": 0,
+    }
     assert len(data["folds"]) == 4
     assert set(data["table"][0]) >= {"recipe", "accuracy", "accuracy_sd", "leaves"}
     assert data["comparisons"] == []
@@ -51,7 +57,9 @@ def test_json(works, given):
 @pytest.mark.parametrize("width", [80, 50])
 def test_the_width_of_the_terminal(works, given, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
-    out = works(*given, "--recipe", "id3", "--recipe", "cart:max_depth=2,min_gain=0.01")
+    given += ["--recipe", "id3", "--recipe", "cart:max_depth=2,min_gain=0.01"]
+    assert max(map(len, works(*given).splitlines())) <= width
+    out = works(*given, "--measures", "all")
     assert max(map(len, out.splitlines())) <= width
     assert "accuracy" in out
     assert "too narrow for" in out
@@ -103,6 +111,55 @@ def test_robustness(works, given):
     ]
 
 
+def test_outliers(works, given):
+    table = json.loads(
+        works(
+            *given, "--recipe", "cart", "--outliers", "0", "--outliers", "1", "--json"
+        )
+    )["table"]
+    assert [line["injected"] for line in table] == ["nothing", "outliers"]
+
+
+def test_scalability(works, given):
+    sizes = ("--size", "6", "--size", "1.0")
+    given = [*given[:-2], "--recipe", "id3", "--scalability", *sizes]
+    data = json.loads(works(*given, "--json"))
+    assert [line["rows"] for line in data["table"]] == [6, 11]
+    assert (data["scheme"]["repeats"], data["scheme"]["holdout"]) == (3, 0.3)
+    assert data["exponents"][0]["measure"] == "seconds"
+    lines = works(*given, "--ascii", "--repeats", "1").splitlines()
+    assert lines[2].split()[:3] == ["recipe", "rows", "seconds"]
+    assert lines[-1].startswith("id3  ")
+    assert "us a row" in lines[-2]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--ascii",)])
+def test_a_model_is_evaluated_as_score_does(works, melons, folder, options):
+    """004, the worked process: a saved model on a table of its own."""
+    grown = ("--target", "ripe", "--ignore", "id", "--recipe", "cart", "--quiet")
+    works("grow", melons, *grown, "--max-depth", "1", "-o", "m.spinney")
+    out = works("evaluate", "--model", "m.spinney", melons, *options)
+    assert out == works("score", "m.spinney", melons, *options)
+    assert "confusion" in out or "predicted, by true class" in out
+    assert "by_leaf" in out or "errors by leaf, the worst first" in out
+    named = ("--target", "ripe", "-o", "out.txt")
+    assert works("evaluate", "--model", "m.spinney", melons, *options, *named) == ""
+    assert (folder / "out.txt").read_text("utf-8") == out
+
+
+def test_a_model_takes_nothing_that_grows(works, refused, melons):
+    grown = ("--target", "ripe", "--ignore", "id", "--recipe", "id3", "--quiet")
+    works("grow", melons, *grown, "-o", "m.spinney")
+    given = ("evaluate", "--model", "m.spinney", melons)
+    for wrong in (["--folds", "3"], ["--recipe", "id3"], ["--nominal", "density"]):
+        line = refused(2, *given, *wrong)
+        assert f"{wrong[0]} says nothing of a model that is grown" in line
+    line = refused(2, *given, "--target", "color")
+    assert "--target 'color': the model predicts 'ripe'" in line
+    line = refused(2, "evaluate", melons)
+    assert "--target is missing: name the column to predict, or give --model" in line
+
+
 def test_weights(works, write):
     write("t.csv", "x,w,y\n" + "1,2,a\n2,1,b\n3,1,a\n" * 8)
     lines = works("evaluate", "t.csv", "--target", "y", "--weight", "w", "--folds", "2")
@@ -132,7 +189,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--recipe", "cart:nominal=x"], "nominal cannot be set for a recipe"),
         (["--recipe", "id3", "--recipe", "id3"], "--recipe: 'id3' is there twice"),
         (["--folds", "18"], "--folds 18 is more than the 17 rows"),
-        (["--folds", "1"], "'--folds': 1 is not in the range x>=2"),
+        (["--folds", "1"], "--folds 1 must be"),
         (["--holdout", "0.5"], "--holdout and --folds exclude each other"),
         (["--seed", "-1"], "--seed -1 must be a whole number"),
         (["--measure", "acc"], "--measure 'acc' is unknown"),
@@ -142,7 +199,16 @@ def test_a_file_to_write_to(works, given, folder, refused):
             ["--learning-curve", "--missing-rate", "0.1"],
             "--learning-curve and --missing-rate exclude each other",
         ),
-        (["--size", "5"], "--size says nothing alone: add --learning-curve"),
+        (["--size", "5"], "--size says nothing alone: add --learning-curve or --sc"),
+        (
+            ["--learning-curve", "--scalability"],
+            "--learning-curve and --scalability e",
+        ),
+        (["--scalability", "--outliers", "0.1"], "--scalability and --outliers exclud"),
+        (
+            ["--folds", "loo", "--repeats", "2"],
+            "--repeats 2 says nothing where one",
+        ),
         (["--learning-curve", "--size", "many"], "--size 'many' must be a number"),
         (["--learning-curve", "--size", "5000"], "--size: 5000 must be a whole number"),
         (["--missing-in-test"], "says nothing alone: add --missing-rate"),
@@ -184,61 +250,34 @@ def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_a_bar_where_somebody_can_see_it(given, interrupt):
-    told, code, out = on_a_terminal([*given, "--recipe", "c4.5"], interrupt=interrupt)
+    repeats = ["--repeats", "2000" if interrupt else "2"]
+    told, code, out = on_a_terminal(
+        [sys.executable, "-m", "spinney", *given, "--recipe", "c4.5", *repeats],
+        interrupt_at=b"growing" if interrupt else None,
+    )
     assert "growing" in told
     assert "Traceback" not in told
     assert code == (130 if interrupt else 0)
     assert ("accuracy" in out) != interrupt
 
 
-def on_a_terminal(arguments, *, interrupt):
-    """Run the tool with stderr on a terminal; interrupt it once it shows a bar."""
-    import pty
-    import subprocess
-    import sys
-
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "spinney", *map(str, arguments)]
-    repeats = ["--repeats", "2000" if interrupt else "2"]
-    with subprocess.Popen(
-        [*command, *repeats],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-    ) as running:
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                chunk = os.read(ours, 4096)
-            except OSError:  # the other end has closed
-                break
-            told += chunk
-            if interrupt and b"growing" in told:
-                running.send_signal(signal.SIGINT)
-                interrupt = False
-            if not chunk:
-                break
-        out = running.stdout.read().decode()
-    os.close(ours)
-    return told.decode(), running.returncode, out
-
-
 def test_no_bar_for_a_file(tool, given):
     assert tool(*given).err == ""
 
 
-def test_as_many_folds_as_there_can_be_where_none_are_asked_for(tool, refused):
-    given = ["evaluate", TABLES / "weather_nominal.csv", "--target", "play"]
+def test_a_textbooks_table_leaves_one_row_out_at_a_time(tool, refused):
+    given = ["evaluate", TABLES / "buys_computer.csv", "--target", "buys_computer"]
     given += ["--recipe", "id3"]
     outcome = tool(*given)
-    assert outcome.code == 0
-    assert "play: 14 rows, 9-fold cross-validation" in outcome.out
-    assert outcome.err.splitlines()[0] == (
-        "spinney: warning: --folds: 9 are taken and not 10, since no class has more "
-        "than 9 rows"
-    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("buys_computer: 14 rows, leave-one-out")
+    same = ("--measure", "quality")
+    quality = tool(*given, *same).out
+    for folds in ("loo", "14"):
+        assert tool(*given, *same, "--folds", folds).out == quality
     assert "--folds 10 is more than the rows" in refused(2, *given, "--folds", "10")
+    wrong = refused(2, *given, "--folds", "all")
+    assert "--folds 'all' must be a whole number, or 'loo'" in wrong
 
 
 @pytest.mark.parametrize(

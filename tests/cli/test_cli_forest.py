@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from tests.cli.conftest import TABLES
+from tests.helpers.models import GOLDEN
 
 import spinney
 from spinney.growth.forest import forest_growth as growing
@@ -86,19 +87,93 @@ def test_refusals(tool, arguments, words):
     assert words in outcome.err
 
 
-def test_commands_for_one_tree_refuse_a_forest(works, tool):
-    works(
-        *("forest", TABLES / "iris.csv", "--target", "class", "-o", "f", "--quiet"),
-        *("--trees", "2"),
-    )
-    for command in (("show", "f"), ("rules", "f"), ("explain", "f")):
-        outcome = tool(*command)
-        assert outcome.code == 4
-        assert "it holds a forest" in outcome.err
-        assert "restore" not in outcome.err
+def test_commands_for_one_tree_say_how_to_name_one(works, tool):
+    grow_minds(works)
+    for command in (("rules",), ("explain",), ("show", "--svg", "f.svg")):
+        outcome = tool(command[0], "f", *command[1:])
+        assert outcome.code == 2
+        assert "'f' holds a forest of 4 trees: name one, --tree 0 to" in outcome.err
     outcome = tool("predict", "f", TABLES / "iris.csv", "--leaf")
     assert outcome.code == 2
     assert "--leaf" in outcome.err
+    outcome = tool("show", "f", "--tree", "4")
+    assert (outcome.code, "--tree 4: 'f' holds a forest of 4" in outcome.err) == (
+        2,
+        True,
+    )
+    outcome = tool("prune", "f", "--node", "1", "-o", "g")
+    assert outcome.code == 4
+    assert "it holds a forest" in outcome.err
+    assert "restore" not in outcome.err
+
+
+def grow_minds(works):
+    works(
+        *("forest", TABLES / "iris.csv", "--target", "class", "-o", "f", "--quiet"),
+        *("--trees", "4", "--recipe", "id3", "--recipe", "c4.5", "--recipe", "cart"),
+    )
+
+
+def test_a_tree_of_a_forest_is_read_as_a_tree(works, folder):
+    grow_minds(works)
+    tree = spinney.load("f").trees[1]
+    assert works("show", "f", "--tree", "1") == f"{tree}\n"
+    assert works("rules", "f", "--tree", "1") == f"{tree.rules()}\n"
+    assert works("explain", "f", "--tree", "1") == f"{tree.explain(node=0)}\n"
+    labels = works("predict", "f", TABLES / "iris.csv", "--tree", "1", "--leaf")
+    assert labels.splitlines()[1] == "Iris-setosa,1"
+    info = json.loads(works("info", "f", "--tree", "1", "--json"))
+    assert (info["recipe"]["name"], info["member"]) == ("c4.5", {"number": 1, "of": 4})
+    works("show", "f", "--tree", "1", "--svg", "f.svg")
+    assert (folder / "f.svg").read_text().startswith("<svg")
+    lines = works("info", "f").splitlines()
+    assert "  1                         c4.5, 4 leaves, height 3" in lines
+    assert "  criterion                 gain, gain_ratio, gini" in lines
+
+
+def test_tree_numbers_are_of_forests(works, tool):
+    works("grow", TABLES / "iris.csv", "--target", "class", "-o", "t", "--quiet")
+    outcome = tool("show", "t", "--tree", "0")
+    assert outcome.code == 2
+    assert "--tree 0: 't' holds a single tree, and no forest" in outcome.err
+    outcome = tool("info", "--tree", "0")
+    assert (outcome.code, "without MODEL" in outcome.err) == (2, True)
+
+
+def test_a_forest_is_shown_by_its_most_typical_tree(works):
+    grow_minds(works)
+    out = works("show", "f")
+    model = spinney.load("f")
+    number = model.forest_.typical.number
+    assert out.startswith("class: 4 trees (id3, c4.5, cart in turn), ")
+    assert f"the most typical is tree {number} (" in out
+    assert out.endswith(f"{model.trees[number]}\n")
+    data = json.loads(works("show", "f", "--json"))
+    assert data["typical"]["number"] == number
+    assert [tree["recipe"] for tree in data["trees"]] == ["id3", "c4.5", "cart", "id3"]
+    assert "petallength" in {entry["attribute"] for entry in data["importances"]}
+    old = works("show", GOLDEN / "forest.v1.spinney")
+    assert "which tree is typical is not kept in this file; --tree 0 to" in old
+
+
+def test_importances_by_groups(works):
+    given = ("forest", TABLES / "iris.csv", "--target", "class", "--trees", "3")
+    out = works(*given, "--group-importances", "0.7")
+    assert (
+        "importance of attributes that go together, added up\n  sepallength + " in out
+    )
+    data = json.loads(works(*given, "--group-importances", "0.9", "--json"))
+    groups = [entry["attributes"] for entry in data["grouped_importances"]]
+    assert ["petallength", "petalwidth"] in groups
+    assert sum(e["mean"] for e in data["grouped_importances"]) == pytest.approx(1)
+
+
+def test_rows_of_a_bag_without_bags_are_refused_in_words_of_the_shell(tool):
+    given = ("forest", TABLES / "iris.csv", "--target", "class", "--no-bootstrap")
+    outcome = tool(*given, "--max-samples", "0.5")
+    assert outcome.code == 2
+    assert "--max-samples 0.5 says how many rows" in outcome.err
+    assert "bootstrap=" not in outcome.err
 
 
 @pytest.mark.parametrize(

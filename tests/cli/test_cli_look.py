@@ -2,6 +2,8 @@
 
 import json
 
+from tests.cli.conftest import TABLES
+
 GERMAN = (
     "Verkauf\n\n;Preis;Tag;Sorte\n1;1.017,77 €;17.11.2026;rot\n2;3,5 €;1.12.2026;grün\n"
 )
@@ -71,3 +73,18 @@ def test_grow_points_to_it(tool, write):
     assert outcome.code == 0
     assert outcome.err.startswith("spinney: note: 't.csv': what is above the names")
     assert outcome.err.splitlines()[0].endswith("; spinney look shows more")
+
+
+def test_how_columns_go_together(works, tool):
+    table = TABLES / "penguins.csv"
+    out = works("look", table, "--association")
+    assert out.splitlines()[1].startswith("1 species")
+    assert "  flipper_length_mm, body_mass_g     0.8712  Pearson's r\n" in out
+    data = json.loads(works("look", table, "--association", "--json"))
+    assert data["schema"] == "spinney/association/1"
+    assert data["columns"][0] == {"name": "species", "kind": "nominal"}
+    iris = (TABLES / "iris.csv", "--association", "--weight", "petalwidth")
+    assert "petalwidth" not in works("look", *iris)
+    outcome = tool("look", table, "--weight", "body_mass_g")
+    assert outcome.code == 2
+    assert "says nothing without --association" in outcome.err

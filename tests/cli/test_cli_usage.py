@@ -92,6 +92,7 @@ def test_the_help_names_every_criterion(tool):
         ("--class-weight", "true=-2", "above 0"),
         ("--tie", "textur", "did you mean 'texture'?"),
         ("--split-by", "textur", "did you mean 'texture'?"),
+        ("--split-by", "texture=claer", "did you mean 'clear'?"),
         ("--ordinal", "color", "size:small<medium<large"),
         ("--ordinal", "color:dark", "size:small<medium<large"),
     ],

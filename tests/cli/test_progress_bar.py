@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from tests.helpers.strategies import TABLES
+from tests.helpers.terminal import on_a_terminal
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
 
@@ -30,52 +31,30 @@ main()
 """
 
 
-def on_a_terminal(script, *arguments, out_too=False):
-    """Run a script with stderr on a terminal; return what it wrote there, and out.
-
-    With ``out_too`` both are there, and nothing is anywhere else.
-    """
-    import pty
-
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        stdout=theirs if out_too else subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-    ) as running:
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                chunk = os.read(ours, 4096)
-            except OSError:  # the other end has closed
-                break
-            if not chunk:
-                break
-            told += chunk
-        out = "" if out_too else running.stdout.read().decode()
-    os.close(ours)
-    assert running.returncode == 0, told
-    return told.decode(), out
+def run_script(script, *arguments, out_too=False):
+    """Run a script that must succeed; return what it shows on a terminal, and out."""
+    command = [sys.executable, "-c", script, *arguments]
+    told, code, out = on_a_terminal(command, out_too=out_too)
+    assert code == 0, told
+    return told, out
 
 
 def test_a_bar_comes_after_a_while_though_nothing_moves():
-    told, out = on_a_terminal(BAR.format(after=0.01, moves=1))
+    told, out = run_script(BAR.format(after=0.01, moves=1))
     assert "growing" in told
     assert "0/4" in told
     assert out == "done\n"
 
 
 def test_no_bar_where_work_is_done_sooner():
-    told, out = on_a_terminal(BAR.format(after=60, moves=2))
+    told, out = run_script(BAR.format(after=60, moves=2))
     assert told == ""
     assert out == "done\n"
 
 
 @pytest.mark.parametrize("after", [0, 0.01])
 def test_no_bar_where_nothing_moves(after):
-    told, out = on_a_terminal(BAR.format(after=after, moves=0))
+    told, out = run_script(BAR.format(after=after, moves=0))
     assert (told, out) == ("", "done\n")
 
 
@@ -92,9 +71,9 @@ def test_no_bar_without_a_terminal():
 def test_grow_shows_one(tmp_path):
     table = TABLES / "iris.csv"
     given = ["grow", table, "--target", "class", "--quiet", "-o", tmp_path / "m"]
-    told, _ = on_a_terminal(GROW.format(after=1e-9), *given)
+    told, _ = run_script(GROW.format(after=1e-9), *given)
     assert "growing" in told
-    told, _ = on_a_terminal(GROW.format(after=600), *given, "--force")
+    told, _ = run_script(GROW.format(after=600), *given, "--force")
     assert "growing" not in told
 
 
@@ -116,17 +95,17 @@ def noise(tmp_path):
     return path
 
 
-def test_a_large_tree_on_a_terminal(noise, tmp_path, tool):
+def test_a_large_tree_run_script(noise, tmp_path, tool):
     given = ["grow", noise, "--target", "y", "--recipe", "id3"]
     script = GROW.format(after=600)
-    told, _ = on_a_terminal(script, *given, out_too=True)
+    told, _ = run_script(script, *given, out_too=True)
     *lines, said = told.splitlines()
     assert 20 < len(lines) <= 200
     assert any("more nodes" in line for line in lines)
     assert "save it by -o MODEL; spinney show MODEL prints all" in said
     depth = int(said.partition("to depth ")[2].split()[0])
     model = tmp_path / "m"
-    told, _ = on_a_terminal(script, *given, "-o", model, out_too=True)
+    told, _ = run_script(script, *given, "-o", model, out_too=True)
     assert f"spinney show {model} prints all, --depth {depth + 2}" in told
     shown = tool("show", model, "--depth", depth).out.splitlines()
     assert [line.rstrip() for line in lines] == shown

@@ -40,8 +40,16 @@ def test_all_types(write, values):
     assert table["day"].unit == "seconds since 1970-01-01T00:00:00"
 
 
-def test_only_levels_that_occur_are_kept(write):
-    assert read_table(write("t.arff", arff("1, y")))["b"].levels == ("y",)
+def test_a_header_declares_values_that_no_row_has(write):
+    column = read_table(write("t.arff", arff("1, y")))["b"]
+    assert (column.levels, column.without_rows) == (("x", "y"), ("x",))
+    assert column.declared
+
+
+def test_what_stands_for_missing_cells_is_no_value_of_a_header(write):
+    declared = Declarations(missing=("x",))
+    column = read_table(write("t.arff", arff("1, y")), declarations=declared)["b"]
+    assert column.levels == ("y",)
 
 
 def test_sparse_rows(write, values):

@@ -11,7 +11,13 @@ import pytest
 
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import CellError, DataError, ParameterError, SpinneyWarning
+from spinney.errors import (
+    CellError,
+    DataError,
+    ParameterError,
+    SpinneyNote,
+    SpinneyWarning,
+)
 
 COLUMNS = {
     "number": [1, 2, None],
@@ -231,17 +237,46 @@ def test_declared_nominal_overrules_an_order():
     assert (column.kind, column.levels) == ("nominal", ("a", "b"))
 
 
-def test_unordered_categories_keep_only_those_that_occur():
+@pytest.mark.parametrize("nominal", [(), ("x",)])
+def test_unordered_categories_keep_those_that_no_row_has(nominal):
     cells = pd.Categorical(["b", "a"], categories=["z", "b", "a"])
-    column = read_table(pd.DataFrame({"x": cells}))["x"]
-    assert (column.kind, column.levels) == ("nominal", ("a", "b"))
+    declared = Declarations(nominal=nominal)
+    column = read_table(pd.DataFrame({"x": cells}), declarations=declared)["x"]
+    assert (column.kind, column.levels) == ("nominal", ("a", "b", "z"))
+    assert column.cells.tolist() == [1, 0]
+    assert column.without_rows == ("z",)
+
+
+def test_categories_of_arrow_and_of_numbers():
+    cells = pa.array(["b", "a"]).dictionary_encode()
+    filtered = pa.table({"x": cells}).slice(0, 1)
+    assert read_table(filtered)["x"].levels == ("a", "b")
+    numbers = pd.Categorical([2, 1], categories=[3, 2, 1])
+    assert read_table(pd.DataFrame({"x": numbers}))["x"].levels == (1, 2, 3)
+    flags = pd.Categorical([True, None], categories=[True, False])
+    assert read_table(pd.DataFrame({"x": flags}))["x"].levels == (False, True)
+
+
+def test_very_many_categories_without_rows_are_left_out_and_told():
+    names = [f"n{i:02}" for i in range(23)]
+    frame = pd.DataFrame({"x": pd.Categorical(["n00", "n01"], categories=names)})
+    with pytest.warns(SpinneyNote, match="21 values that no row has"):
+        table = read_table(frame)
+    assert table["x"].levels == ("n00", "n01")
+    assert len(table.notes) == 1
+    shorter = frame.astype(pd.CategoricalDtype(names[:22]))
+    assert len(read_table(shorter)["x"].levels) == 22
+    declared = Declarations(values={"x": tuple(names)})
+    assert len(read_table(frame, declarations=declared)["x"].levels) == 23
 
 
 @pytest.mark.parametrize("dtype", [pl.Enum(["b", "a", "z"]), pl.Categorical])
 def test_enum_and_categorical_of_polars_are_nominal(dtype):
     frame = pl.DataFrame({"x": pl.Series(["b", "a", None], dtype=dtype)})
     column = read_table(frame)["x"]
-    assert (column.kind, column.levels) == ("nominal", ("a", "b"))
+    # Categoricals of Polars share their categories with others, and declare nothing.
+    named = ("a", "b", "z") if isinstance(dtype, pl.Enum) else ("a", "b")
+    assert (column.kind, column.levels) == ("nominal", named)
     declared = Declarations(ordinal={"x": ("b", "a", "z")})
     column = read_table(frame, declarations=declared)["x"]
     assert (column.kind, column.cells.tolist()) == ("ordinal", [0, 1, -1])
@@ -368,3 +403,19 @@ def test_a_relation_keeps_its_order_of_rows(values):
     table = read_table(relation)
     assert table["i"].cells.tolist() == list(map(float, range(99_999, -1, -1)))
     assert values(table)["t"][:2] == ["v99999", "v99998"]
+
+
+@pytest.mark.parametrize("missing", [(), ("?",), ("low", "?")])
+def test_a_categorical_reads_as_its_texts_do(missing):
+    texts = ["low", None, "high", "?", "low", "", "mid"]
+    every = ["mid", "low", "?", "", "high"]
+    coded = pd.Series(pd.Categorical(texts, categories=every))
+    plain = pd.Series(texts, dtype=object)
+    declared = Declarations(missing=missing)
+    one, other = (
+        read_table(pd.DataFrame({"x": series}), declarations=declared).columns[0]
+        for series in (coded, plain)
+    )
+    assert (one.kind, one.levels) == (other.kind, other.levels)
+    np.testing.assert_array_equal(one.cells, other.cells)
+    assert one.cells.dtype == other.cells.dtype

@@ -67,7 +67,7 @@ def test_both_zeros_and_nan(connection):
     ("values", "expected"),
     [
         (["'b'", "''", "NULL", "'?'"], ["b", None, None, None]),
-        (["'b'::ENUM('b', 'a')", "NULL"], ["b", None]),
+        (["'b'::ENUM('b', '?')", "NULL"], ["b", None]),
         (
             ["'6ccd780c-baba-1026-9564-5b8c656024db'::UUID"],
             ["6ccd780c-baba-1026-9564-5b8c656024db"],
@@ -79,6 +79,12 @@ def test_texts(connection, values, expected):
     assert column.kind == "nominal"
     assert cells == expected
     assert loaded.levels == (expected[0],)
+
+
+def test_an_enumeration_declares_values_that_no_row_has(connection):
+    column, _, loaded = one(connection, ["'b'::ENUM('b', 'a')", "NULL"])
+    assert (column.levels, column.of_type) == (("a", "b"), True)
+    assert (loaded.levels, loaded.without_rows) == (("a", "b"), ("a",))
 
 
 def test_booleans(connection):

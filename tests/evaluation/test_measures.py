@@ -1,6 +1,7 @@
 """Measures, against plain loops and scikit-learn called directly."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
+import spinney
 from spinney.errors import ParameterError
-from spinney.evaluation.measures import class_measures, measure_named, number_measures
+from spinney.evaluation.measures import (
+    GROUPS,
+    MEASURES,
+    class_measures,
+    measure_named,
+    number_measures,
+    size_measures,
+)
+from spinney.evaluation.report import TELLING
+
+TABLES = Path(__file__).parents[1] / "tables"
 
 
 @st.composite
@@ -168,6 +180,51 @@ def test_numbers_against_plain_loops(data):
 def test_correlation_of_large_numbers_is_finite():
     large = np.array([1e120, 2e120, 4e120])  # the product of variances overflows
     assert number_measures(large, large / 2)["correlation"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "table, target, recipe",
+    [
+        ("watermelon_3.0", "ripe", "id3"),
+        ("iris", "class", "cart"),
+        ("iris", "class", "c4.5"),
+        ("cpu_prp", "class", "m5"),
+    ],
+)
+def test_sizes_beside_rules_and_paths(table, target, recipe):
+    path = TABLES / f"{table}.csv"
+    model = spinney.grow(path, target, recipe=recipe)
+    found = size_measures(model)
+    conditions = [len(rule.conditions) for rule in model.rules()]
+    assert model.tree.rule_lengths == conditions
+    assert found["rules"] == found["leaves"] == len(conditions)
+    assert found["conditions_per_rule"] == pytest.approx(np.mean(conditions))
+    questions = model.decision_path(path).sum(axis=1) - 1  # no cell is missing
+    assert found["mean_path_length"] == pytest.approx(questions.mean())
+    assert found["weighted_external_path_length"] == pytest.approx(questions.sum())
+    assert found["external_path_length"] == sum(
+        leaf.depth for leaf in model.tree.leaves
+    )
+
+
+def test_sizes_of_a_forest_are_those_of_its_trees():
+    forest = spinney.grow_forest(TABLES / "iris.csv", "class", n_estimators=4)
+    found = size_measures(forest)
+    trees = [member.tree for member in forest.trees]
+    for name in ("external_path_length", "weighted_external_path_length"):
+        assert found[name] == pytest.approx(sum(getattr(tree, name) for tree in trees))
+    mean = np.mean([tree.mean_path_length for tree in trees])
+    assert found["mean_path_length"] == pytest.approx(mean)
+    assert found["rules"] is None
+
+
+def test_groups_hold_every_measure_once():
+    assert sorted(GROUPS["all"]) == sorted(
+        name
+        for group in ("quality", "interpretability", "speed")
+        for name in GROUPS[group]
+    )
+    assert set(TELLING) == set(MEASURES)
 
 
 def test_an_unknown_measure():

@@ -29,12 +29,12 @@ ALL = dict.fromkeys(
 
 
 def test_the_whole_text():
-    assert str(evaluation()) == (
+    assert str(evaluation(accuracy=0.5, auc=0.25, leaves=12.0)) == (
         "y: 30 rows, 3-fold cross-validation, seed 0\n"
         "\n"
-        "recipe       accuracy  AUC  leaves\n"
-        "c4.5    0.500 ± 0.000    -    12.0\n"
-        "cart    0.533 ± 0.058    -    12.0\n"
+        "recipe       accuracy    AUC  leaves\n"
+        "c4.5    0.500 ± 0.000  0.250    12.0\n"
+        "cart    0.533 ± 0.058  0.250    12.0\n"
         "\n"
         "Differences of accuracy on the same folds, corrected resampled t-test with 2\n"
         "degrees of freedom:\n"
@@ -58,13 +58,16 @@ LABELS = st.text("ab:=,.", min_size=1, max_size=40)
     st.booleans(),
 )
 def test_no_line_is_too_wide(width, recipes, ascii_only):
-    text = evaluation(recipes, **ALL).text(width=width, ascii_only=ascii_only)
-    assert max(map(len, text.splitlines())) <= width
+    found = evaluation(recipes, **ALL)
+    for measures in ((), ["all"]):
+        text = found.text(width=width, ascii_only=ascii_only, measures=measures)
+        assert max(map(len, text.splitlines())) <= width
+        assert text.isascii() or not ascii_only
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_what_does_not_fit_is_named(width):
-    text = evaluation(**ALL).text(width=width)
+    text = evaluation(**ALL).text(width=width, measures=["all"])
     titles = ("accuracy", "AUC", "leaves", "Brier", "nodes", "seconds", "macro F")
     for title in titles:
         assert title in text
@@ -72,6 +75,32 @@ def test_what_does_not_fit_is_named(width):
     [head] = [line for line in text.splitlines() if line.startswith("recipe")]
     assert "accuracy" in head
     assert "seconds" not in head
+
+
+def test_what_a_person_wants_first():
+    text = str(evaluation(**ALL))
+    [head] = [line for line in text.splitlines() if line.startswith("recipe")]
+    titles = ["recipe", "accuracy", "balanced", "AUC", "cost", "leaves", "seconds"]
+    assert head.split() == titles
+    assert "more measures: quality, interpretability, speed, all" in " ".join(
+        text.split()
+    )
+
+
+@pytest.mark.parametrize(
+    "asked, titles",
+    [
+        (["speed"], ["seconds", "µs", "a", "row"]),
+        (["leaves", "interpretability"], ["leaves", "nodes", "depth"]),
+        (["auc", "quality"], ["AUC", "accuracy", "balanced"]),
+    ],
+)
+def test_groups_of_measures(asked, titles):
+    found = evaluation(**ALL, row_microseconds=0.5)
+    text = found.text(width=None, measures=asked)
+    head = text.splitlines()[2].split()
+    assert head[1 : 1 + len(titles)] == titles
+    assert "more measures" not in text
 
 
 def test_measures_that_are_asked_for_come_first_with_their_deviation():

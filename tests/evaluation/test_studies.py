@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 import spinney
 from spinney import api
 from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.evaluation.measures import GROUPS
 from spinney.evaluation.splits import Scheme, parts_of
 
 
@@ -37,8 +38,9 @@ def without_seconds(found):
     """Return the plain data of an evaluation without its times."""
     plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     for line in (*plain["table"], *plain["folds"]):
-        for name in [name for name in line if name.startswith("seconds")]:
-            del line[name]
+        for name in GROUPS["speed"]:
+            line.pop(name, None)
+            line.pop(f"{name}_sd", None)
     return plain
 
 
@@ -65,7 +67,14 @@ def test_measures_are_those_of_a_tree_grown_on_the_training_part():
         assert measures["leaves"] == model.tree.n_leaves
         assert measures["nodes"] == len(model.tree)
         assert measures["depth"] == model.tree.height
+        assert measures["mean_path_length"] == model.tree.mean_path_length
+        rules = model.rules()
+        assert measures["rules"] == len(rules)
+        conditions = np.mean([len(rule.conditions) for rule in rules])
+        assert measures["conditions_per_rule"] == pytest.approx(conditions)
         assert measures["seconds"] > 0
+        assert measures["predict_seconds"] > 0
+        assert measures["row_microseconds"] > 0
         assert (result.n_train, result.n_test) == (60, 30)
 
 
@@ -124,7 +133,13 @@ def test_a_random_state_that_means_nothing(random_state):
 
 
 @pytest.mark.parametrize(
-    "study", [spinney.evaluate, spinney.learning_curve, spinney.robustness]
+    "study",
+    [
+        spinney.evaluate,
+        spinney.learning_curve,
+        spinney.robustness,
+        spinney.scalability,
+    ],
 )
 def test_a_seed_has_become_a_random_state(study):
     with pytest.raises(ParameterError, match=r"^seed=3 has become random_state=3$"):
@@ -240,10 +255,11 @@ def test_whole_numbers_are_classes_in_every_part():
 
 def test_two_rows():
     rows = {"x": [1, 2], "y": ["a", "b"]}
+    for folds in (None, 2, "loo"):
+        with pytest.raises(DataError, match="no class has two rows"):
+            spinney.evaluate(rows, "y", folds=folds)
     with pytest.raises(ParameterError, match="folds=10 is more than the 2 rows"):
-        spinney.evaluate(rows, "y")
-    with pytest.raises(ParameterError, match="folds=2 is more than the rows of any"):
-        spinney.evaluate(rows, "y", folds=2)
+        spinney.evaluate(rows, "y", repeats=2)
     with (
         pytest.warns(SpinneyWarning, match="one row only"),
         pytest.raises(DataError, match=r"recipe 'auto', repeat 1, fold 1: .*one row"),
@@ -392,7 +408,9 @@ def test_curves_and_damage_of_numbers():
     curve = spinney.learning_curve(wave(), "y", "cart", sizes=[10, 1.0], folds=4)
     few, all_rows = curve.table
     assert few["rmse"] > all_rows["rmse"]
-    found = spinney.robustness(wave(), "y", "cart", noise=[0, 0.5], missing=[], folds=4)
+    found = spinney.robustness(
+        wave(), "y", "cart", noise=[0, 0.5], missing=[], outliers=[], folds=4
+    )
     plain, noisy, _ = found.table
     assert noisy["rmse"] > 1.5 * plain["rmse"]
 

@@ -70,13 +70,20 @@ def test_a_size_that_holds_one_class():
 
 def test_lines_of_robustness():
     found = spinney.robustness(
-        TABLE, "class", ["cart"], noise=[0.2, 0], missing=[0, 0.1], folds=3
+        TABLE,
+        "class",
+        ["cart"],
+        noise=[0.2, 0],
+        missing=[0, 0.1],
+        outliers=[0.3],
+        folds=3,
     )
     assert [(line["injected"], line["rate"]) for line in found.table] == [
         ("nothing", 0),
         ("class noise", 0.2),
         ("attribute noise", 0.2),
         ("missing values", 0.1),
+        ("outliers", 0.3),
     ]
     plain = spinney.evaluate(TABLE, "class", ["cart"], folds=3)
     assert found.table[0]["accuracy"] == plain.table[0]["accuracy"]
@@ -90,13 +97,16 @@ def test_damage_is_done_to_training_rows_alone(trained):
         ["id3", "cart"],
         noise=[0.5],
         missing=[0.5],
+        outliers=[0.5],
         weight="weight",
         folds=3,
     )
-    assert len(trained) == 3 * 3 * 2
+    assert len(trained) == 3 * 4 * 2
     for one, other in zip(trained[::2], trained[1::2], strict=True):
         assert one is other  # the same damage for both recipes
-    for labels, attributes, missing in zip(*[iter(trained[::2])] * 3, strict=True):
+    for labels, attributes, missing, far in zip(*[iter(trained[::2])] * 4, strict=True):
+        assert np.count_nonzero(far["size"].cells != labels["size"].cells) == 30
+        assert np.array_equal(far["colour"].cells, labels["colour"].cells)
         assert np.count_nonzero(missing["size"].missing) == 30
         assert not attributes["size"].missing.any()
         assert len(set(labels["size"].cells)) == 60
@@ -108,7 +118,7 @@ def test_damage_is_done_to_training_rows_alone(trained):
 
 def test_noise_makes_numbers_that_are_classes_wrong(trained):
     rows = {"x": [n / 2 for n in range(60)], "y": [3, 5, 9] * 20}
-    spinney.robustness(rows, "y", "cart", noise=[1], missing=[0], folds=2)
+    spinney.robustness(rows, "y", "cart", noise=[1], missing=[0], outliers=[], folds=2)
     for plain, noisy in zip(trained[::3], trained[1::3], strict=True):
         assert noisy["y"].levels == (3, 5, 9)
         assert not np.any(plain["y"].cells == noisy["y"].cells)
@@ -118,7 +128,14 @@ def test_missing_values_in_test_rows_are_an_option():
     def run(**options):
         return without_seconds(
             spinney.robustness(
-                TABLE, "class", "cart", noise=[], missing=[0.6], folds=3, **options
+                TABLE,
+                "class",
+                "cart",
+                noise=[],
+                missing=[0.6],
+                outliers=[],
+                folds=3,
+                **options,
             )
         )
 
@@ -138,6 +155,7 @@ def test_the_seed_decides():
                 "cart",
                 noise=[0.3],
                 missing=[],
+                outliers=[0.3],
                 folds=3,
                 random_state=seed,
             )
@@ -153,15 +171,50 @@ def test_rates_that_mean_nothing(rate):
         spinney.robustness(TABLE, "class", noise=[rate])
     with pytest.raises(ParameterError, match=r"missing: the rate .* must be a number"):
         spinney.robustness(TABLE, "class", missing=[rate])
+    with pytest.raises(ParameterError, match=r"outliers: the rate .* must be a numb"):
+        spinney.robustness(TABLE, "class", outliers=[rate])
 
 
 def test_nothing_to_inject():
-    with pytest.raises(ParameterError, match="both empty"):
-        spinney.robustness(TABLE, "class", noise=[], missing=[])
+    with pytest.raises(ParameterError, match="noise, missing and outliers are all em"):
+        spinney.robustness(TABLE, "class", noise=[], missing=[], outliers=[])
+
+
+def test_outliers_are_of_numbers():
+    names = {name: TABLE[name] for name in ("colour", "class")}
+    given = {"noise": [], "missing": [0], "folds": 3}
+    with pytest.raises(
+        ParameterError, match=r"outliers=\[0.1\] are of numbers, and no"
+    ):
+        spinney.robustness(names, "class", "cart", outliers=[0.1], **given)
+    found = spinney.robustness(names, "class", "cart", **given)
+    assert [line["injected"] for line in found.table] == ["nothing"]
+    found = spinney.robustness(TABLE, "class", "cart", **given)
+    rates = [(line["injected"], line["rate"]) for line in found.table]
+    assert rates == [("nothing", 0), ("outliers", 0.1), ("outliers", 0.2)]
+
+
+def test_outliers_of_a_numeric_target_are_a_damage_of_their_own(trained):
+    rows = {"x": ["a", "b", "c"] * 20, "y": [n / 4 for n in range(60)]}
+    found = spinney.robustness(
+        rows, "y", "cart", noise=[], missing=[], outliers=[0, 0.2], folds=3
+    )
+    assert [line["injected"] for line in found.table] == ["nothing", "target outliers"]
+    plain, far = found.table
+    assert far["rmse"] > 1.5 * plain["rmse"]
+    for one, other in zip(trained[::2], trained[1::2], strict=True):
+        assert np.count_nonzero(one["y"].cells != other["y"].cells) == 8
 
 
 def test_everything_taken_away():
     found = spinney.robustness(
-        TABLE, "class", "c4.5", noise=[], missing=[1], missing_in_test=True, folds=3
+        TABLE,
+        "class",
+        "c4.5",
+        noise=[],
+        missing=[1],
+        outliers=[],
+        missing_in_test=True,
+        folds=3,
     )
     assert found.table[0]["leaves"] == 1

@@ -10,6 +10,7 @@ from spinney.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
     MISSING_VALUES,
+    OUTLIERS,
     damaged,
 )
 
@@ -88,7 +89,48 @@ def test_attribute_noise(table, rate):
     assert found["class"] is table["class"]
 
 
-@pytest.mark.parametrize("damage", [MISSING_VALUES, ATTRIBUTE_NOISE])
+def naive_quartile(values, share):
+    """Return the value at a share of the way through sorted values, between two."""
+    values = sorted(values)
+    at = share * (len(values) - 1)
+    below = int(at)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (at - below) * (values[above] - values[below])
+
+
+@given(tables(), RATES)
+def test_outliers_against_plain_loops(table, rate):
+    """004, 2.2: robustness is handling noise *and outliers*."""
+    found = damaged(table, ["size", "number"], OUTLIERS, rate=rate, random=generator())
+    for name in ("size", "number"):
+        before, after = table[name].cells.tolist(), found[name].cells.tolist()
+        known = [cell for cell in before if cell == cell]
+        hit = 0
+        for one, other in zip(before, after, strict=True):
+            if one != one:
+                assert other != other  # a missing cell stays missing
+                continue
+            if one == other:
+                continue
+            hit += 1
+            low, high = naive_quartile(known, 0.25), naive_quartile(known, 0.75)
+            unit = (high - low) or (max(known) - min(known)) or 1
+            distance = other - high if other > high else low - other
+            assert 3 - 1e-9 <= distance / unit <= 10 + 1e-9
+        assert hit == round(rate * len(known))
+    for name in ("colour", "class"):
+        assert found[name] is table[name]
+
+
+def test_outliers_lie_above_and_below_and_stay_finite():
+    table = read_table({"x": [n / 8 for n in range(200)], "y": [-1e308, 1e308] * 100})
+    found = damaged(table, ["x", "y"], OUTLIERS, rate=1, random=generator())
+    above = np.count_nonzero(found["x"].cells > 25)
+    assert 60 < above < 140  # more than five standard deviations
+    assert np.isfinite(found["y"].cells).all()
+
+
+@pytest.mark.parametrize("damage", [MISSING_VALUES, ATTRIBUTE_NOISE, OUTLIERS])
 def test_more_damage_holds_the_lesser(damage):
     table = read_table({"x": [n / 2 for n in range(200)]})
     low, high = (

@@ -199,7 +199,7 @@ def test_a_member_is_its_tree(table, recipe):
         assert one.n_rows == other.n_rows
         assert close(one.distribution, other.distribution)
     columns = columns_of(table.schema, [cells for cells, _, _ in table.rows])
-    flat = FlatTree(completed(member, table.schema.target, recipe))
+    flat = FlatTree(completed(member, table.schema.target, (recipe,)))
     n = len(table.rows)
     assert close(flat.outputs(columns, n), flatten(tree).outputs(columns, n))
     assert (

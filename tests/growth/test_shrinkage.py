@@ -98,7 +98,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
     model = kind(15, missing=missing, random_state=1)
     model.fit(frame, told, sample_weight=weights)
     forest = model.forest_
-    training = model._rows(frame, told, weights, forest.recipe)
+    training = model._rows(frame, told, weights, forest.recipes)
     bags = ForestBags(training, forest.settings)
     inquiry = choosing.Inquiry(bags, bags.copies.places)
     rows = inquiry.rows
@@ -106,7 +106,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
     found = [
         votes(
             forest,
-            forest.members,
+            forest.numbers,
             subset(training.columns, rows),
             inquiry.unseen(range(15)),
             own.astype(np.int64),

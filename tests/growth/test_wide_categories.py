@@ -53,7 +53,7 @@ def means(training: TrainingSet) -> list[float]:
 )
 def test_values_stand_in_the_order_of_mean_or_share(target):
     training = rows(300, target)
-    ordered = with_ordered_categories(training, CART)
+    ordered = with_ordered_categories(training, [CART])
     attribute = ordered.schema.attributes[0]
     assert attribute.kind == "ordinal"
     assert sorted(attribute.values) == sorted(training.schema.attributes[0].values)
@@ -71,11 +71,11 @@ def test_values_stand_in_the_order_of_mean_or_share(target):
 
 def test_few_values_and_other_groupings_are_left_alone():
     training = rows(255, Target("y", ("no", "yes")))
-    assert with_ordered_categories(training, CART).schema == training.schema
+    assert with_ordered_categories(training, [CART]).schema == training.schema
     many = rows(300, Target("y", ("no", "yes")))
-    assert with_ordered_categories(many, RECIPES["id3"]).schema == many.schema
+    assert with_ordered_categories(many, [RECIPES["id3"]]).schema == many.schema
     several = rows(13, Target("y", ("a", "b", "c")))
-    attribute = with_ordered_categories(several, CART).schema.attributes[0]
+    attribute = with_ordered_categories(several, [CART]).schema.attributes[0]
     assert attribute.kind == "ordinal"
 
 
@@ -133,7 +133,7 @@ def test_the_order_does_not_depend_on_rows_or_units(n_classes):
         training = dataclasses.replace(training, classes=numbers)
     order = np.random.default_rng(3).permutation(len(training.classes))
     lighter = dataclasses.replace(training, weights=training.own_weights / 10)
-    expected = with_ordered_categories(training, CART).schema.attributes[0].values
+    expected = with_ordered_categories(training, [CART]).schema.attributes[0].values
     for other in (training.taken(order), lighter):
-        attribute = with_ordered_categories(other, CART).schema.attributes[0]
+        attribute = with_ordered_categories(other, [CART]).schema.attributes[0]
         assert attribute.values == expected

@@ -52,7 +52,7 @@ def same_node(one, other):
     np.testing.assert_allclose(one.distribution, other.distribution, atol=1e-9)
     assert one.is_leaf == other.is_leaf
     if not one.is_leaf:
-        assert other.candidate.exact
+        assert other.candidate.exact or other.candidate.given
         same_candidate(one.candidate, other.candidate)
 
 

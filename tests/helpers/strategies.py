@@ -156,7 +156,7 @@ def tables(
 def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
     """Draw a recipe; without limits, all of them are at their free values."""
     criterion = draw(st.sampled_from(OF_CLASSES))
-    missing = draw(st.sampled_from(sorted(set(POLICIES) - {"mean"})))
+    missing = draw(st.sampled_from(sorted(set(POLICIES) - {"mean", "drop"})))
     two_branches = CRITERIA[criterion].binary or missing == "surrogate"
     recipe = Recipe(
         "drawn",
@@ -180,4 +180,5 @@ def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
         min_cut_share=draw(st.sampled_from((0.0, 0.1, 0.7))),
         min_step=draw(st.sampled_from((0.0, 0.0, 1e-5, 0.002))),
         thresholds=draw(st.sampled_from(("midpoint", "observed"))),
+        reuse=draw(st.sampled_from((True, True, False))),
     )

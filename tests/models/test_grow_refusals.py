@@ -1,6 +1,7 @@
 """What a user may get wrong is refused by name, with the value and a remedy."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -124,8 +125,13 @@ def test_sizes_are_a_list(sizes):
         spinney.learning_curve(ROWS, "y", "id3", folds=2, sizes=sizes)
 
 
-@pytest.mark.parametrize("name", ["noise", "missing"])
-@pytest.mark.parametrize("rates", [0.5, None, "0.5"])
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [
+        *product(["noise", "missing"], [0.5, None, "0.5"]),
+        *product(["outliers"], [0.5, "0.5"]),  # None are the usual ones
+    ],
+)
 def test_rates_are_a_list(name, rates):
     with pytest.raises(ParameterError, match=f"{name}=.* must be a list, such as"):
         spinney.robustness(ROWS, "y", "id3", folds=2, **{name: rates})

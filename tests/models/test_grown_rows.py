@@ -8,7 +8,6 @@ import pytest
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.models import FittedTree
 
 TABLES = Path(__file__).parents[1] / "tables"
 IRIS = str(TABLES / "iris.csv")
@@ -162,7 +161,7 @@ def test_a_taught_tree_has_its_rivals_by_rows():
 
 def test_a_tree_of_a_forest_is_counted_on_all_rows():
     forest = spinney.grow_forest(PENGUINS, "species", n_estimators=2)
-    tree = FittedTree(forest.trees[1])
+    tree = forest.trees[1]
     assert len(tree.explain(0).candidates) == 1
     assert "not kept" in str(tree.explain(0))
     told = tree.explain(0, data=PENGUINS)

@@ -13,8 +13,11 @@ LINE = re.compile(
 )
 
 
+NULL = "null"  # what Weka says of a value that no row has at the node
+
+
 def printed(text: str) -> dict[tuple[tuple[str, str], ...], str]:
-    """Return the label of each path; values without a row have none."""
+    """Return the label of each path."""
     leaves, path = {}, []
     for line in text.splitlines():
         found = LINE.fullmatch(line.rstrip())
@@ -22,18 +25,18 @@ def printed(text: str) -> dict[tuple[tuple[str, str], ...], str]:
             continue
         del path[len(found["indent"]) // 3 :]
         path.append((found["name"], found["value"]))
-        if found["label"] not in (None, "null"):
+        if found["label"] is not None:
             leaves[tuple(path)] = found["label"]
     return leaves
 
 
 def grown(tree) -> dict[tuple[tuple[str, str], ...], str]:
+    """Return the label of each path of our tree, as Weka would print it."""
     leaves = {}
     for leaf in tree.leaves:
-        if leaf.n_rows:
-            steps = [tree.condition(node) for node in tree.path(leaf.number)[1:]]
-            path = tuple(tuple(step.split(" = ")) for step in steps)
-            leaves[path] = str(tree.label(leaf))
+        steps = [tree.condition(node) for node in tree.path(leaf.number)[1:]]
+        path = tuple(tuple(step.split(" = ")) for step in steps)
+        leaves[path] = str(tree.label(leaf)) if leaf.n_rows else NULL
     return leaves
 
 
@@ -48,3 +51,16 @@ def test_the_same_tree(name):
     theirs = printed(fixture.read_text(encoding="utf-8"))
     assert len(theirs) > 4
     assert grown(model.tree) == theirs
+
+
+def test_weka_stops_where_nothing_is_gained_and_we_go_on():
+    """docs/id3.md: no attribute alone tells anything of an exclusive or.
+
+    Weka 3.6.14's Id3 makes a leaf where the greatest gain is 0; its paper does not.
+    """
+    table = {"a": [*"0011"], "b": [*"0101"], "y": [*"nyyn"]}
+    model = spinney.grow(table, "y", recipe="id3", nominal=["a", "b"])
+    assert model.tree.root.candidate.gain == 0
+    assert model.score(table) == 1
+    stopped = spinney.grow(table, "y", recipe="id3", nominal=["a", "b"], min_gain=1e-9)
+    assert stopped.tree.n_leaves == 1

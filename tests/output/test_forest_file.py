@@ -19,9 +19,11 @@ from tests.helpers.models import (
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
+from spinney.output.file.container import pack, read_header, unpack
 from spinney.output.file.forest_file import ARRAYS, REASONS
 from spinney.output.file.kind import FOREST, format_name
 from spinney.output.file.model_files import load_model, save_model
+from spinney.output.file.strict_json import dump, parse
 from spinney.output.tree_text import to_text
 
 TABLE = {
@@ -78,7 +80,7 @@ def told(model):
     return {
         "settings": settings,
         "shrinkage": forest.shrinkage,
-        "recipe": forest.recipe.name,
+        "recipe": forest.recipes[0].name,
         "classes": list(forest.schema.target.classes),
         "attributes": [
             [a.name, a.kind, list(a.values)] for a in forest.schema.attributes
@@ -111,7 +113,7 @@ def test_a_round_trip(forest, tmp_path):
     assert format_name(path) == FOREST
     loaded = spinney.load(path)
     assert type(loaded) is type(forest)
-    for name in ("schema", "recipe", "fingerprint", "settings"):
+    for name in ("schema", "recipes", "fingerprint", "settings", "typical"):
         assert getattr(loaded.forest_, name) == getattr(forest.forest_, name)
     for one, other in zip(loaded.forest_.members, forest.forest_.members, strict=True):
         for name in ARRAYS:
@@ -225,3 +227,47 @@ def test_any_damage_is_refused_or_does_no_harm(seed, tmp_path):
     for tree in loaded.trees:
         assert len(str(tree.tree.n_leaves)) > 0
         to_text(tree.tree)
+
+
+def test_several_recipes_are_kept_in_their_order(tmp_path):
+    """Older readers are told that they cannot read such a file."""
+    path = tmp_path / "f.spinney"
+    model = ForestClassifier(5, ["id3", "cart"], random_state=0).fit(TABLE, CLASSES)
+    model.typical(TABLE)
+    model.save(path)
+    loaded = spinney.load(path)
+    assert loaded.forest_.recipes == model.forest_.recipes
+    assert loaded.forest_.typical == model.forest_.typical
+    np.testing.assert_array_equal(loaded.outputs(TABLE), model.outputs(TABLE))
+    again = loaded.fit(TABLE, CLASSES)
+    np.testing.assert_array_equal(again.outputs(TABLE), model.outputs(TABLE))
+    assert read_header(path.read_bytes()).texts["min_reader_version"] == "3"
+    alone = tmp_path / "one.spinney"
+    ForestClassifier(2, ["cart"], random_state=0).fit(TABLE, CLASSES).save(alone)
+    assert read_header(alone.read_bytes()).texts["min_reader_version"] == "1"
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"recipes": []}, "the recipes are no list that begins with the recipe"),
+        ({"recipes": "id3"}, "the recipes must be a list"),
+        (
+            {"optional.typical": {"number": 5, "agreement": 1.0, "rows": 9}},
+            "typical tree",
+        ),
+        ({"optional.typical": {"number": 0, "agreement": 2.0, "rows": 9}}, "agreement"),
+        ({"optional.typical": 3}, "the typical tree must be an object"),
+    ],
+)
+def test_recipes_and_a_typical_tree_that_cannot_be(change, words, tmp_path):
+    path = tmp_path / "f.spinney"
+    model = ForestClassifier(5, ["id3", "cart"], random_state=0).fit(TABLE, CLASSES)
+    model.save(path)
+    data = path.read_bytes()
+    header = read_header(data)
+    texts = dict(header.texts)
+    texts["model"] = dump({**parse(texts["model"]), **change})
+    path.write_bytes(b"".join(pack(unpack(data, header), texts)))
+    with pytest.raises(ModelFormatError, match=words):
+        spinney.load(path)

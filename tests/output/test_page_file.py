@@ -15,7 +15,7 @@ from tests.output.test_tree_svg import check_harmless
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.growth.forest import typical_trees
+from spinney.growth.forest import like_all_first
 from spinney.models import FittedTree
 from spinney.models.clusters import FittedClusters
 from spinney.output.explorer import explorer_data, explorer_page
@@ -226,9 +226,11 @@ def test_a_page_of_a_forest_says_how_many_of_its_trees_it_holds(monkeypatch):
     model.fit({"x": x, "y": rng.random(80)}, (x > 0.5).astype(int))
     data = explorer_data([model])["models"][0]
     assert data["contains"]["trees"] == data["contains"]["of_trees"] == 5
-    assert [tree["number"] for tree in data["trees"]] == typical_trees(
-        model.importances()
-    ).tolist()
+    numbers = like_all_first(model.importances()).tolist()
+    assert [tree["number"] for tree in data["trees"]] == numbers
+    model.typical({"x": x, "y": x})
+    typical = explorer_data([model])["models"][0]
+    assert typical["trees"][0]["number"] == typical["typical"]["number"]
     monkeypatch.setattr("spinney.output.explorer.page_data.MOST_FOREST_NODES", 1)
     contains = explorer_data([model])["models"][0]["contains"]
     assert contains["trees"] == 1

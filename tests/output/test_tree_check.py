@@ -206,7 +206,7 @@ ARRAY_DAMAGE = {
     "missing negative": (setter("candidate.missing", 0, -2), "sends missing values"),
     "gain NaN": (setter("candidate.gain", 1, np.nan), "'candidate.gain' is no number"),
     "merit infinite": (setter("candidate.merit", 1, np.inf), "'candidate.merit' is no"),
-    "exact": (setter("candidate.exact", 0, 2), "bad mark (exact)"),
+    "exact": (setter("candidate.exact", 0, 3), "bad mark (exact)"),
     "threshold NaN": (setter("split.thresholds", 1, np.nan), "no finite threshold"),
     "threshold -∞": (setter("split.thresholds", 1, -np.inf), "no finite threshold"),
     "three sides": (three_sides, "1 is a threshold without two branches"),

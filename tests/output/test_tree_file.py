@@ -36,7 +36,7 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.errors import ModelFormatError
-from spinney.growth.model import Model
+from spinney.growth.model import Member, Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.tried_recipes import Tried
 from spinney.output.export.tree_json import to_json
@@ -157,7 +157,8 @@ def test_a_new_field_must_enter_the_format():
     """Where this fails, teach the model file the field and then name it here."""
     known = {
         # Steps and sequence are not kept.
-        Model: "tree recipe fingerprint steps sequence tried",
+        Model: "tree recipe fingerprint steps sequence tried member",
+        Member: "number of",
         Tried: "name risk deviation leaves chosen",
         Tree: "schema nodes",
         Schema: "attributes target markers notation",
@@ -169,7 +170,7 @@ def test_a_new_field_must_enter_the_format():
         LinearModel: "intercept terms coefficients",
         Term: "attribute codes missing",
         Surrogate: "split agreement adjusted reversed",
-        Candidate: "split table gain merit exact p_value",
+        Candidate: "split table gain merit exact p_value given bound",
         CountTable: "values weights rows missing missing_rows",
         Threshold: "attribute threshold shares missing",
         Groups: "attribute groups shares missing",

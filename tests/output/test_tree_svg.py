@@ -214,7 +214,7 @@ def test_a_question_with_300_answers():
 def test_labels_as_a_person_writes_them():
     found = texts(MODELS["melons"]().plot().svg)
     assert "slightly curly" in found
-    assert "no rows" in found
+    assert "no rows: as its parent" in found
     found = texts(MODELS["penguins"]().plot().svg)
     assert "(201.5, 210.5] or missing" in found
     rules = texts(MODELS["iris"]().plot(style="rules").svg)

@@ -114,7 +114,8 @@ def below(tree: Tree, number: int) -> list[int]:
 def test_a_limit_says_what_it_hides(table, recipe, limit):
     tree = grow_tree(table.source, recipe)
     lines = to_text(tree, max_depth=limit).splitlines()
-    shown = [node for node in tree if node.depth <= limit]
+    shared = [leaf.number for node in tree for leaf in tree.told_together(node)[:-1]]
+    shown = [n for n in tree if n.depth <= limit and n.number not in shared]
     assert len(lines) == len(shown)
     for line, node in zip(lines, shown, strict=True):
         if node.depth < limit or node.is_leaf:
@@ -135,13 +136,18 @@ def test_a_line_a_node_and_ascii_for_ascii_data(table, recipe):
     plain = to_text(tree, ascii_only=True)
     assert plain.isascii()
     assert to_text(tree, max_depth=1, ascii_only=True).isascii()
-    assert len(lines) == len(plain.splitlines()) == len(tree)
-    for line, node in zip(lines, tree, strict=True):
+    shared = {
+        leaf.number: s for n in tree if (s := tree.told_together(n)) for leaf in s
+    }
+    spoken = [n for n in tree if shared.get(n.number, (n,))[-1].number == n.number]
+    assert len(lines) == len(plain.splitlines()) == len(spoken)
+    for line, node in zip(lines, spoken, strict=True):
         label = tree.schema.target.classes[node.label]
-        assert tree.condition(node) in line
+        together = shared.get(node.number, ())
+        assert tree.condition(node, together=together) in line
         assert (f"→ {label}  (" in line) == node.is_leaf
         if not node.n_rows:
-            assert line.endswith("  (no rows)")
+            assert line.endswith("  (no rows: as its parent)")
             continue
         assert line.endswith(f"  ({class_counts(node.weights, tree.schema)})")
 

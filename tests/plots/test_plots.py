@@ -186,7 +186,9 @@ def test_studies_have_their_means():
     assert line.get_xdata().tolist() == [20, 60]
     means = [row["accuracy"] for row in curve.table]
     assert line.get_ydata().tolist() == pytest.approx(means)
-    bad = spinney.robustness(IRIS, "class", "cart", noise=[0, 0.2], missing=[], folds=3)
+    bad = spinney.robustness(
+        IRIS, "class", "cart", noise=[0, 0.2], missing=[], outliers=[], folds=3
+    )
     axes = plots.robustness(bad, measure="auc")
     assert [line.get_label() for line in axes.lines] == [
         "cart, class noise",

@@ -161,6 +161,29 @@ def test_a_value_that_no_row_had_fires_the_rule_of_missing_ones_among_three_bran
     assert violations(tree, [column], flatten(tree).leaf_numbers([column], 1)) == []
 
 
+@given(st.data(), st.sampled_from(OF_CLASSES), st.integers(2, 12))
+@settings(max_examples=examples(100))
+def test_rules_cover_values_that_are_declared_and_that_no_row_has(data, recipe, n):
+    """Whatever the grouping: by 002 the whole domain is divided, not the rows alone."""
+    codes, classes = (
+        np.array(data.draw(st.lists(st.integers(0, most), min_size=n, max_size=n)))
+        for most in (4, 1)
+    )
+    attributes = tuple(Attribute(name, "nominal", tuple("abcdefg")) for name in "pq")
+    columns = [codes + 1, codes[::-1] + 1]  # no row has a, nor g
+    source = MemorySource(
+        Schema(attributes, Target("y", ("n", "o"))), columns, classes=classes
+    )
+    recipe = replace(recipe, **LET_GO, alpha_split=recipe.alpha_split and 1.0)
+    tree = grow_tree(source, recipe)
+    domain = [codes.ravel() for codes in np.meshgrid(np.arange(7), np.arange(7))]
+    leaves = flatten(tree).leaf_numbers(domain, 49)
+    assert violations(tree, domain, leaves) == []
+    if recipe.grouping == "multiway":
+        assert (spoken_of(tree, domain, 49) >= 0).all()
+        assert (leaves >= 0).all()
+
+
 # JSON
 
 

@@ -59,6 +59,7 @@ def told(model):
 
 # For each setting a situation, and a value that makes another model of it.
 EFFECTS = {
+    "reuse": (CLASSES, {"recipe": "id3"}, False),
     "criterion": (CLASSES, {"recipe": "cart"}, "gain"),
     "grouping": (CLASSES, {"recipe": "id3"}, "binary"),
     "missing": (CLASSES, {"recipe": "id3"}, "own-category"),

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.real_tables import facts_of, needs_tables
 from tests.helpers.weka import FIXTURES
 from tests.helpers.weka_folds import weka_folds
-from tests.slow.test_j48 import all_nominal
+from tests.slow.test_j48 import with_header
 
 import spinney
 from spinney.data.declarations import declarations_of
@@ -27,11 +27,12 @@ pytestmark = [
 
 def accuracy(name: str, seed: int) -> float:
     """Return the accuracy over the ten folds of a seed, in percent."""
-    arguments, target = all_nominal(name), facts_of(name)["target"]
+    arguments, target = with_header(name), facts_of(name)["target"]
     declared = declarations_of(
         nominal=arguments["nominal"],
         ignore=arguments["ignore"],
         missing_values=arguments["missing_values"],
+        values=arguments["values"],
     )
     table = read_table(arguments["data"], declarations=declared)
     right = 0.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
 from spinney.data.schema import Target
 from spinney.data.table import Column, Table
@@ -156,7 +157,7 @@ def test_a_target_that_is_no_name(name):
 
 def test_a_target_that_is_ignored_or_a_weight_too():
     with pytest.raises(DataError, match="target 'y' is ignored too"):
-        check_roles("y", None, ["y"])
+        check_roles("y", None, Declarations(ignore=("y",)))
     with pytest.raises(DataError, match="weight 'y' is the target"):
         check_roles("y", "y")
 

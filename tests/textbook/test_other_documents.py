@@ -6,6 +6,8 @@ from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
 from spinney.cluster import explain_k_means
+from spinney.evaluation.measures import size_measures
+from spinney.trees import Reason
 from spinney.trees.costs import expected_costs, labels_of
 from spinney.trees.criteria import (
     entropy,
@@ -113,11 +115,23 @@ def test_size_of_two_trees_for_the_same_rows():
         "c": ["u", "u", "v", "u", "u"],
         "class": ["+", "-", "+", "-", "+"],
     }
-    first = spinney.grow(rows, "class", recipe="id3", force={(): "a"}).tree
+    model = spinney.grow(rows, "class", recipe="id3", force={(): "a"})
+    first = model.tree
     assert first.n_leaves == 4
     assert first.height == 2
     assert first.external_path_length == 6
     assert first.weighted_external_path_length == 7
+    # The same among the measures of an evaluation; 7 questions for 5 rows.
+    assert size_measures(model) == {
+        "leaves": 4,
+        "nodes": 6,
+        "depth": 2,
+        "mean_path_length": 7 / 5,
+        "external_path_length": 6,
+        "weighted_external_path_length": 7,
+        "rules": 4,
+        "conditions_per_rule": 6 / 4,
+    }
     rows = {
         "a": ["x", "x", "y", "y", "y"],
         "b": ["p", "p", "q", "q", "p"],
@@ -224,6 +238,73 @@ def test_fruit_best_midpoints_tie():
     found = {c.attribute: (c.threshold, round(c.gain, 3)) for c in root.candidates}
     assert found == {"width": (5.65, 0.420), "height": (7.75, 0.420)}
     assert root.chosen == "width"
+
+
+def test_003_fruit_cut_at_6_5_and_at_7_5():
+    # The document cuts width at 6.5 and height at 7.5, which no search would do.
+    def root(asked, recipe):
+        fruit = path_of("fruit")
+        model = spinney.grow(
+            fruit,
+            "type",
+            ignore=["id"],
+            recipe=recipe,
+            pruning="none",
+            force={(): asked},
+            min_samples_leaf=1,
+        )
+        first = model.explain(node=0)
+        return first, next(c for c in first.candidates if c.given)
+
+    width, by_width = root("width > 6.5", "id3")
+    assert round(width.impurity, 2) == 0.97
+    assert [b.text for b in by_width.branches] == ["width ≤ 6.5", "width > 6.5"]
+    assert [round(b.impurity, 2) for b in by_width.branches] == [0.92, 1.0]
+    assert round(by_width.gain, 2) == 0.02
+    _, by_height = root("height > 7.5", "id3")
+    assert [round(b.impurity, 2) for b in by_height.branches] == [0.92, 0.0]
+    assert round(by_height.gain, 2) == 0.42
+    assert width.why.startswith(
+        "width > 6.5: forced by the user; it would have been width > 5.65 (gain 0.420)"
+    )
+    # CART and C4.5 of the same cuts.
+    _, by_width = root("width > 6.5", "cart")
+    assert [round(b.impurity, 2) for b in by_width.branches] == [0.44, 0.5]
+    ratios = [root(q, "c4.5")[1].gain_ratio for q in ("width > 6.5", "height > 7.5")]
+    assert [round(ratio, 2) for ratio in ratios] == [0.02, 0.43]
+
+
+def test_003_a_feature_that_was_asked_about_is_removed():
+    # Step 5 of 003; 000 lets a number be asked about again.
+    def deepest(**settings):
+        recipe = spinney.Recipe.named("id3").changed(**settings)
+        tree = spinney.grow(path_of("iris"), "class", recipe=recipe).tree
+        names = [
+            [step.candidate.attribute for step in tree.path(node.number)[:-1]]
+            for node in tree
+            if node.is_leaf
+        ]
+        reasons = {node.reason for node in tree if node.is_leaf}
+        return max(len(path) - len(set(path)) for path in names), reasons
+
+    assert deepest()[0] > 0
+    again, reasons = deepest(reuse=False)
+    assert again == 0
+    assert Reason.EXHAUSTED in reasons
+
+
+def test_003_fruit_tree_with_both_cuts_by_hand():
+    force = {(): "height > 7.5", ("height ≤ 7.5",): "width <= 5"}
+    model = spinney.grow(
+        path_of("fruit"), "type", ignore=["id"], recipe="id3", force=force
+    )
+    assert str(model).splitlines() == [
+        "type  (5: lemon 3 (60 %), orange 2 (40 %))",
+        "├── height ≤ 7.5  (3: lemon 1 (33 %), orange 2 (67 %))",
+        "│   ├── width ≤ 5 → lemon  (1: lemon 1 (100 %))",
+        "│   └── width > 5 → orange  (2: orange 2 (100 %))",
+        "└── height > 7.5 → lemon  (2: lemon 2 (100 %))",
+    ]
 
 
 def test_gain_of_149_rows():

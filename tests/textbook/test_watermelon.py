@@ -122,7 +122,7 @@ def test_gains_on_the_training_part():
     assert preferred.explain(node=0).chosen == "umbilicus"
     forced = grow("watermelon_2.0_train", force={(): "umbilicus"})
     assert forced.explain(node=0).chosen == "umbilicus"
-    assert forced.explain(node=0).why == "umbilicus: forced by the user"
+    assert forced.explain(node=0).why.startswith("umbilicus: forced by the user")
 
 
 @pytest.fixture

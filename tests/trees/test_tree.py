@@ -81,6 +81,9 @@ def test_the_size_of_two_trees(wide: Tree, small: Tree):
         for tree in (wide, small)
     ]
     assert found == [(4, 2, 6, 7), (3, 2, 5, 8)]
+    # Over the five rows of each; one condition an attribute.
+    assert [tree.mean_path_length for tree in (wide, small)] == [7 / 5, 8 / 5]
+    assert wide.rule_lengths == [1, 1, 2, 2]
 
 
 def test_a_tree_is_a_walk_over_its_nodes(small: Tree):

@@ -140,6 +140,7 @@ def branch_out(node: Node, task: Task) -> None:
     else:
         branches, rest = divide(node.rows, chosen.attribute, chosen.way)
     used = isinstance(chosen.way.sides, tuple) and recipe.grouping == "multiway"
+    used = used or not recipe.reuse
     left = [p for p in node.attributes if not used or p != chosen.attribute]
     for branch, (rows, share) in enumerate(zip(branches, chosen.shares, strict=True)):
         parts = [(c, label, weight * share) for c, label, weight in rest if share > 0]

@@ -19,6 +19,7 @@ class Branch:
     risk: float
     weight: float
     children: tuple["Branch", ...]
+    rows: int = 1
 
 
 def risk_of(node, target, costs=None) -> float:
@@ -41,7 +42,7 @@ def branch_of(tree, number: int = 0, costs=None) -> Branch:
     node = tree.nodes[number]
     children = tuple(branch_of(tree, child, costs) for child in node.children)
     risk = risk_of(node, tree.schema.target, costs)
-    return Branch(number, risk, node.weight, children)
+    return Branch(number, risk, node.weight, children, node.n_rows)
 
 
 def leaves(branch: Branch, cut=frozenset()) -> list[Branch]:
@@ -49,6 +50,11 @@ def leaves(branch: Branch, cut=frozenset()) -> list[Branch]:
     if not branch.children or branch.number in cut:
         return [branch]
     return [leaf for child in branch.children for leaf in leaves(child, cut)]
+
+
+def size(branch: Branch, cut=frozenset()) -> int:
+    """Return how many leaves there are that rows came to."""
+    return sum(leaf.rows > 0 for leaf in leaves(branch, cut))
 
 
 def inner(branch: Branch, cut=frozenset()) -> list[Branch]:
@@ -74,7 +80,7 @@ def weakest_links(branch: Branch) -> list[tuple[float, frozenset[int]]]:
 
     def link(node: Branch, cut: frozenset[int]) -> float:
         subtree = leaves(node, cut)
-        return (node.risk - sum(x.risk for x in subtree)) / (len(subtree) - 1)
+        return (node.risk - sum(x.risk for x in subtree)) / (size(node, cut) - 1)
 
     cut: frozenset[int] = frozenset()
     while any(link(node, cut) <= margin for node in inner(branch, cut)):
@@ -107,7 +113,7 @@ def pessimistic(branch: Branch) -> frozenset[int]:
     if not branch.children:
         return frozenset()
     subtree = leaves(branch)
-    errors = sum(leaf.risk for leaf in subtree) + len(subtree) / 2
+    errors = sum(leaf.risk for leaf in subtree) + size(branch) / 2
     spread = max(errors * (branch.weight - errors), 0.0)
     limit = errors + (sqrt(spread / branch.weight) if branch.weight > 0 else 0.0)
     if not limit < branch.risk + 0.5 - 1e-10:
@@ -130,7 +136,8 @@ def tree_bits(tree, cut) -> float:
     bits = 0.0
     branch = branch_of(tree)
     for leaf in leaves(branch, cut):
-        bits += 1 + class_bits(tree.nodes[leaf.number].weights)
+        if leaf.rows:
+            bits += 1 + class_bits(tree.nodes[leaf.number].weights)
     for place in inner(branch, cut):
         node = tree.nodes[place.number]
         attribute = tree.schema.attributes[node.split.attribute]

@@ -1,9 +1,12 @@
 """The command that evaluates recipes."""
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from spinney.cli.score_command import score, show_score
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_output,
@@ -13,21 +16,14 @@ from spinney.cli.shell_options import (
     costs_option,
     examples,
     in_group,
+    load,
     notation_of,
     output_options,
     reading_options,
-    table_options,
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
-    as_json,
-    line_width,
-    progress_bar,
-    write_data,
-    write_text,
-)
+from spinney.cli.shell_output import progress_bar, text_width, write_result
 from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
 from spinney.errors import ParameterError
 
@@ -35,6 +31,9 @@ if TYPE_CHECKING:
     from spinney.evaluation import Evaluation
 
 RATE = click.FloatRange(0, 1)
+GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+CURVES = ("learning_curve", "scalability")
+DAMAGES = ("noise", "missing_rate", "outliers")
 
 
 @click.command(
@@ -48,13 +47,21 @@ RATE = click.FloatRange(0, 1)
         "spinney evaluate iris.csv --target class --recipe cart "
         "--recipe forest:n_estimators=50,trees=c4.5",
         "spinney evaluate iris.csv --target class --learning-curve",
-        "spinney evaluate iris.csv --target class --noise 0 --noise 0.2",
+        "spinney evaluate iris.csv --target class --noise 0 --noise 0.2 --outliers 0.2",
+        "spinney evaluate iris.csv --target class --scalability",
+        "spinney evaluate --model iris.spinney test.csv",
     ),
     short_help="Measure recipes on rows that they have not seen.",
 )
 @in_group(
     "Data",
-    table_options,
+    click.argument("data"),
+    click.option("--target", metavar="COLUMN", help="What to predict.  [required]"),
+    click.option(
+        "--model",
+        metavar="FILE",
+        help="Measure this model instead of recipes; DATA has what it predicts.",
+    ),
     reading_options,
     weight_option,
     class_weight_option,
@@ -76,15 +83,15 @@ RATE = click.FloatRange(0, 1)
     "Rows",
     click.option(
         "--folds",
-        type=click.IntRange(min=2),
-        help="Of the cross-validation: 10, or as many as there can be.",
+        metavar="NUMBER|loo",
+        help="Of the cross-validation; loo leaves out one row at a time.  [default: "
+        "10, or as many as there can be; loo below 30 rows]",
     ),
     click.option(
         "--repeats",
         type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="How often, each time with other folds.",
+        help="How often, each time with other rows.  [default: 1; with --scalability "
+        "3]",
     ),
     click.option(
         "--holdout", type=float, help="Test on this share of the rows instead of folds."
@@ -97,11 +104,16 @@ RATE = click.FloatRange(0, 1)
     "Experiments",
     click.option("--learning-curve", is_flag=True, help="Train on ever more rows."),
     click.option(
+        "--scalability",
+        is_flag=True,
+        help="The same for time and memory: how do they grow with the rows?",
+    ),
+    click.option(
         "--size",
         "sizes",
         multiple=True,
         metavar="ROWS|SHARE",
-        help="A size of the learning curve, such as 50 or 0.5. Repeatable.",
+        help="A size of such a curve, such as 50 or 0.5. Repeatable.",
     ),
     click.option(
         "--noise",
@@ -116,6 +128,12 @@ RATE = click.FloatRange(0, 1)
         help="Take training cells away at this rate. Repeatable.",
     ),
     click.option(
+        "--outliers",
+        type=RATE,
+        multiple=True,
+        help="Put numbers of training rows far out at this rate. Repeatable.",
+    ),
+    click.option(
         "--missing-in-test", is_flag=True, help="Take cells of test rows away too."
     ),
 )
@@ -123,77 +141,100 @@ RATE = click.FloatRange(0, 1)
     "Output",
     click.option(
         "--measure",
+        "--measures",
         "measures",
         multiple=True,
-        help="A measure to show, such as accuracy, auc, brier or leaves. Repeatable.",
+        help="A measure to show, such as accuracy, auc, brier or leaves; or several: "
+        "quality, interpretability, speed, all. Repeatable.",
     ),
     output_options,
     text_options,
 )
-def evaluate(data: str, target: str, **options: Any) -> None:
+@click.pass_context
+def evaluate(context: click.Context, /, data: str, **options: Any) -> None:
     """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
 
-    Costs are reported; no tree is grown otherwise for them.
+    Costs are reported; no tree is grown otherwise for them. With --model, no recipe but
+    a grown model is measured, on all rows of DATA, as by spinney score.
     """
+    if options["model"] is not None:
+        _evaluate_model(context, data, options)
+        return
+    target = options["target"]
+    if target is None:
+        msg = "--target is missing: name the column to predict, or give --model FILE"
+        raise ParameterError(msg)
     _check_options(options)
     check_output(options["output"], force=options["force"])
     evaluation = _evaluated(data, target, options)
-    plain, output = options["ascii_"], options["output"]
-    if options["json_"]:
-        text = as_json("evaluate", evaluation.as_dict(), ascii_only=plain)
-        write_data(text, output, force=options["force"])
-        return
-    settings: dict[str, Any] = {
-        "measures": options["measures"],
-        "width": _width(output),
-    }
-    if output is None or output == STANDARD_OUTPUT:
-        write_text(
-            lambda ascii_: evaluation.text(ascii_only=ascii_, **settings),
-            ascii_only=plain,
+    width, measures = text_width(options["output"]), options["measures"]
+    write_result(
+        "evaluate",
+        evaluation,
+        lambda plain: evaluation.text(ascii_only=plain, width=width, measures=measures),
+        options,
+    )
+
+
+def _evaluate_model(context: click.Context, data: str, options: dict[str, Any]) -> None:
+    """Measure a grown model; refuse what only says how models are grown."""
+    taken = {param.name for param in score.params} | {"model", "target", "data"}
+    for param in context.command.params:
+        name = param.name or ""
+        if name not in taken and context.get_parameter_source(name) in GIVEN:
+            msg = (
+                f"{param.opts[0]} says nothing of a model that is grown: leave it out, "
+                "or leave out --model"
+            )
+            raise ParameterError(msg)
+    model = load(options["model"])
+    target = options["target"]
+    if target is not None and target != model.schema.target.name:
+        msg = (
+            f"--target {target!r}: the model predicts {model.schema.target.name!r}: "
+            "leave --target out"
         )
-    else:
-        text = evaluation.text(ascii_only=plain, **settings)
-        write_data(text, output, force=options["force"])
+        raise ParameterError(msg)
+    show_score(model, data, options)
 
 
-def _width(output: str | None) -> int | None:
-    """Return how wide lines may be; None where the text goes to a file."""
-    return line_width() if output in (None, STANDARD_OUTPUT) else None
+def flag(name: str) -> str:
+    """Return how an option is typed.
+
+    >>> flag("learning_curve")
+    '--learning-curve'
+    """
+    return f"--{name.replace('_', '-')}"
 
 
 def _check_options(options: dict[str, Any]) -> None:
     """Refuse options that exclude each other, and measures that nobody knows."""
-    from spinney.evaluation import measure_named
+    from spinney.evaluation import measures_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, both in (
         (held_out and options["folds"], "--holdout and --folds"),
-        (
-            options["learning_curve"] and options["noise"],
-            "--learning-curve and --noise",
+        *(
+            (options[curve] and options[damage], f"{flag(curve)} and {flag(damage)}")
+            for curve, damage in product(CURVES, DAMAGES)
         ),
-        (
-            options["learning_curve"] and options["missing_rate"],
-            "--learning-curve and --missing-rate",
-        ),
+        (all(options[curve] for curve in CURVES), " and ".join(map(flag, CURVES))),
         (all_measures and options["measures"], "--json, which has all, and --measure"),
     ):
         if wrong:
             msg = f"{both} exclude each other: leave one out"
             raise ParameterError(msg)
-    if options["sizes"] and not options["learning_curve"]:
-        msg = "--size says nothing alone: add --learning-curve"
+    if options["sizes"] and not any(options[curve] for curve in CURVES):
+        msg = "--size says nothing alone: add --learning-curve or --scalability"
         raise ParameterError(msg)
-    for name in options["measures"]:
-        measure_named(name)
+    measures_named(options["measures"])
     if options["missing_in_test"] and not options["missing_rate"]:
         msg = "--missing-in-test says nothing alone: add --missing-rate"
         raise ParameterError(msg)
 
 
 def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
-    from spinney.evaluation import evaluate, learning_curve, robustness
+    from spinney.evaluation import evaluate, learning_curve, robustness, scalability
 
     arguments = study_arguments(options)
     arguments["cost_matrix"] = cost_matrix_of(options["costs"])
@@ -202,17 +243,19 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     recipes = [named] if named else []
     with progress_bar("growing") as progress:
         arguments["progress"] = progress
-        if options["learning_curve"]:
+        if options["learning_curve"] or options["scalability"]:
             if options["sizes"]:
                 arguments["sizes"] = [size_of(text) for text in options["sizes"]]
-            return learning_curve(data, target, *recipes, **arguments)
-        if options["noise"] or options["missing_rate"]:
+            curve = learning_curve if options["learning_curve"] else scalability
+            return curve(data, target, *recipes, **arguments)
+        if any(options[damage] for damage in DAMAGES):
             return robustness(
                 data,
                 target,
                 *recipes,
                 noise=options["noise"],
                 missing=options["missing_rate"],
+                outliers=options["outliers"],
                 missing_in_test=options["missing_in_test"],
                 **arguments,
             )
@@ -221,9 +264,13 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 
 def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take, of the options that are there."""
-    names = ("folds", "repeats", "holdout", "weight", "encoding")
-    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    names = ("holdout", "weight", "encoding")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     arguments = {name: options[name] for name in (*names, *kinds) if name in options}
+    if options.get("folds") is not None:
+        arguments["folds"] = plain_value(options["folds"])
+    if options.get("repeats") is not None:
+        arguments["repeats"] = options["repeats"]
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
     arguments["notation"] = notation_of(options)

@@ -1,9 +1,11 @@
 """Forests, from the shell."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.forest_report import forest_text, importances_data
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_model_output,
@@ -21,11 +23,10 @@ from spinney.cli.shell_options import (
     weight_option,
 )
 from spinney.cli.shell_output import as_json, progress_bar, say, write_data, write_text
-from spinney.cli.shell_settings import plain_value, recipe_of
+from spinney.cli.shell_settings import plain_value, recipes_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.growth.forest import Importances
     from spinney.models import FittedForest
     from spinney.sources.rows import TrainingSet
 
@@ -38,7 +39,11 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
         "spinney forest melons.csv --target ripe --ignore id -o melons.spinney",
         "spinney forest iris.csv --target class --trees 500 --permutation",
         "spinney forest votes.csv --target party --missing '?' --recipe c4.5 --json",
+        "spinney forest iris.csv --target class --recipe id3 --recipe c4.5 "
+        "--recipe cart",
+        "spinney forest iris.csv --target class --group-importances 0.7",
         "spinney predict melons.spinney new.csv --probabilities",
+        "spinney show melons.spinney --tree 3",
     ),
     short_help="Grow many trees that vote.",
 )
@@ -81,7 +86,10 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @in_group(
     "Recipe",
     click.option(
-        "--recipe", default="cart", show_default=True, help="cart, id3, c4.5 or chaid."
+        "--recipe",
+        multiple=True,
+        help="cart, id3, c4.5 or chaid; of several each tree takes one, in turn. "
+        "Repeatable.  [default: cart]",
     ),
     recipe_options,
 )
@@ -91,19 +99,27 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
     click.option(
         "--permutation", is_flag=True, help="Measure importances by permutation too."
     ),
+    click.option(
+        "--group-importances",
+        type=click.FloatRange(0, 1),
+        metavar="ASSOCIATION",
+        help="Add up importances of attributes that are associated at least so, such "
+        "as 0.7; by permutation if these are measured.",
+    ),
     output_options,
     text_options,
     click.option("--quiet", is_flag=True, help="Do not print what the forest is like."),
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
+    from spinney.growth.forest import find_typical
     from spinney.models import FittedForest, forest_from
 
     output = options["output"]
     _check_options(options)
     check_model_output(options, "forest")
     # The seed is the forest's, and no setting of the recipe of its trees.
-    recipe, settings = recipe_of({**options, "seed": None})
+    recipes, settings = recipes_of({**options, "seed": None}, default="cart")
     if "seed" in settings:
         msg = f"--set seed={settings['seed']} is of a single tree: give it by --seed"
         raise ParameterError(msg)
@@ -112,7 +128,7 @@ def forest(data: str, target: str, **options: Any) -> None:
             data,
             target,
             n_trees=options["trees"],
-            recipe=recipe,
+            recipe=recipes,
             settings=_settings(options),
             recipe_settings=settings,
             declarations=declarations(options),
@@ -122,7 +138,10 @@ def forest(data: str, target: str, **options: Any) -> None:
             n_jobs=options["jobs"],
             progress=progress,
         )
-    model = FittedForest(grown)
+    typical = find_typical(
+        grown, training.columns, len(training.classes), training.weights
+    )
+    model = FittedForest(replace(grown, typical=typical))
     if output is not None:
         model.save(output, force=options["force"])
         say(f"saved to {output}")
@@ -134,13 +153,18 @@ def forest(data: str, target: str, **options: Any) -> None:
         write_data(text)
     else:
         write_text(
-            lambda plain: _text(facts, plain=plain), ascii_only=options["ascii_"]
+            lambda plain: forest_text(facts, plain=plain),
+            ascii_only=options["ascii_"],
         )
 
 
 def _check_options(options: dict[str, Any]) -> None:
     if options["quiet"]:
-        for name, value in (("--json", "json_"), ("--permutation", "permutation")):
+        for name, value in (
+            ("--json", "json_"),
+            ("--permutation", "permutation"),
+            ("--group-importances", "group_importances"),
+        ):
             if options[value]:
                 msg = f"--quiet and {name} exclude each other: leave one out"
                 raise ParameterError(msg)
@@ -148,6 +172,12 @@ def _check_options(options: dict[str, Any]) -> None:
         msg = (
             "--permutation asks trees about rows that they have not seen, and with "
             "--no-bootstrap there are none: leave one out"
+        )
+        raise ParameterError(msg)
+    if options["no_bootstrap"] and options["max_samples"] is not None:
+        msg = (
+            f"--max-samples {options['max_samples']} says how many rows are drawn for "
+            "a tree, and with --no-bootstrap each has all: leave one out"
         )
         raise ParameterError(msg)
     if options["no_bootstrap"] and options["without_replacement"]:
@@ -176,7 +206,11 @@ def _facts(
     model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the facts of a forest that was just grown."""
-    from spinney.growth.forest import ForestBags, permutation_importances
+    from spinney.growth.forest import (
+        ForestBags,
+        grouped_importances,
+        permutation_importances,
+    )
 
     grown = model.forest_
     bags = ForestBags(training, grown.settings)
@@ -184,11 +218,22 @@ def _facts(
     facts["out_of_bag"] = None
     if grown.settings.bootstrap:
         facts["out_of_bag"] = _out_of_bag(grown, bags, training)
-    facts["importances"] = _as_list(model.importances())
+    importances = model.importances()
+    facts["importances"] = importances_data(importances)
     facts["permutation_importances"] = None
     if options["permutation"]:
         importances = permutation_importances(grown, bags, n_jobs=options["jobs"])
-        facts["permutation_importances"] = _as_list(importances)
+        facts["permutation_importances"] = importances_data(importances)
+    facts["grouped_importances"] = None
+    if options["group_importances"] is not None:
+        grouped = grouped_importances(
+            importances,
+            training.schema,
+            training.columns,
+            threshold=options["group_importances"],
+            weights=training.weights,
+        )
+        facts["grouped_importances"] = importances_data(grouped)
     facts["interactions"] = [
         {"above": above, "below": below, "splits": splits, "gain": gain}
         for above, below, splits, gain in model.interactions().pairs(10)
@@ -207,45 +252,3 @@ def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any
         "score": score_of(votes, trees, training),
         "rows": int((trees > 0).sum()),
     }
-
-
-def _as_list(importances: "Importances") -> list[dict[str, Any]]:
-    return [
-        {"attribute": name, "mean": mean, "spread": spread}
-        for name, mean, spread in importances.ranked()
-    ]
-
-
-def _text(facts: dict[str, Any], *, plain: bool) -> str:
-    """Return the facts for people."""
-    size = facts["size"]
-    lines = [
-        f"{facts['target']}: {size['trees']} trees, {size['leaves']} leaves, "
-        f"height up to {size['height']}"
-    ]
-    test = facts["out_of_bag"]
-    if test is not None and test["score"] is not None:
-        name = "R2" if plain and test["measure"] == "R²" else test["measure"]
-        lines.append(f"out of bag: {name} {test['score']:.4f} on {test['rows']} rows")
-    for key, title in (
-        ("importances", "importance (share of gain, and its spread over trees)"),
-        ("permutation_importances", "importance by permutation (growth of the error)"),
-    ):
-        if facts[key]:
-            lines += ["", title, *_table(facts[key], plain=plain)]
-    if facts["interactions"]:
-        lines += ["", "asked below one another (above > below: splits, share of gain)"]
-        lines += [
-            f"  {pair['above']} > {pair['below']}: {pair['splits']}, {pair['gain']:.4f}"
-            for pair in facts["interactions"][:5]
-        ]
-    return "\n".join(lines)
-
-
-def _table(entries: list[dict[str, Any]], *, plain: bool) -> list[str]:
-    width = min(40, max(len(entry["attribute"]) for entry in entries))
-    sign = "+-" if plain else "±"
-    return [
-        f"  {e['attribute']:<{width}}  {e['mean']:8.4f} {sign} {e['spread']:.4f}"
-        for e in entries
-    ]

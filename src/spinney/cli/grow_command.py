@@ -90,9 +90,9 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     click.option(
         "--split-by",
         multiple=True,
-        metavar="[PATH ->] COLUMN",
-        help="Force a node's attribute; branches of a path are separated by ;. "
-        "Repeatable.",
+        metavar="[PATH ->] QUESTION",
+        help="Force what a node asks: a COLUMN, 'width > 6.5' or 'color in {red, "
+        "green}'; branches of a path are separated by ;. Repeatable.",
     ),
     click.option("--seed", type=int, help="Of the folds and the forest."),
     jobs_option,
@@ -226,15 +226,21 @@ def _single_leaf(model: "Model") -> str:
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
+    from spinney.trees import outside_quotes
+
     forced: dict[tuple[str, ...], str] = {}
     for text in given:
-        path, _, name = text.rpartition("->")
-        steps = tuple(step.strip() for step in path.split(";") if step.strip())
+        *path, asked = outside_quotes(text, "->")
+        steps = tuple(
+            step.strip()
+            for step in outside_quotes("->".join(path), ";")
+            if step.strip()
+        )
         if steps in forced:
             msg = (
                 f"--split-by {text!r}: that node is to be split by "
-                f"{forced[steps]!r}: name one attribute"
+                f"{forced[steps]!r}: name one question"
             )
             raise ParameterError(msg)
-        forced[steps] = name.strip()
+        forced[steps] = asked.strip()
     return forced or None

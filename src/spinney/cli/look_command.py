@@ -1,5 +1,6 @@
 """The command ``look``: how a table was read, before anything is grown on it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,9 +12,11 @@ from spinney.cli.shell_options import (
     in_group,
     reading_options,
     text_options,
+    weight_option,
 )
 from spinney.cli.shell_output import as_json, line_width, write_data, write_text
 from spinney.cli.shell_words import ShellWords
+from spinney.errors import ParameterError
 
 __all__ = ["look"]
 
@@ -24,10 +27,21 @@ __all__ = ["look"]
         "spinney look melons.csv",
         "spinney look sales.csv --decimal , --dates dayfirst --skip 2",
         "spinney look votes.csv --missing '?' --json",
+        "spinney look penguins.csv --association",
     ),
 )
 @click.argument("data")
 @in_group("Data", reading_options)
+@in_group(
+    "Association",
+    click.option(
+        "--association",
+        is_flag=True,
+        help="Show instead how strongly each two columns go together: Pearson's r, "
+        "Spearman's rho, Cramér's V or the correlation ratio, by their kinds.",
+    ),
+    weight_option,
+)
 @in_group("Output", text_options)
 def look(data: str, **options: Any) -> None:
     """Show how the table DATA (a file, or - for standard input) is read.
@@ -37,6 +51,12 @@ def look(data: str, **options: Any) -> None:
     """
     from spinney.data.readers import look_at
 
+    if options["association"]:
+        _show_associations(data, options)
+        return
+    if options["weight"] is not None:
+        msg = f"--weight {options['weight']} says nothing without --association"
+        raise ParameterError(msg)
     summary = look_at(
         data,
         declarations(options),
@@ -49,5 +69,28 @@ def look(data: str, **options: Any) -> None:
     words, width = ShellWords(look), line_width()
     write_text(
         lambda plain: summary.text(words, ascii_only=plain, width=width),
+        ascii_only=options["ascii_"],
+    )
+
+
+def _show_associations(data: str, options: Mapping[str, Any]) -> None:
+    """Print how strongly each two columns go together."""
+    from spinney.models import associated
+
+    found = associated(
+        data,
+        declarations(options),
+        weight=options["weight"],
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    if options["json_"]:
+        write_data(
+            as_json("association", found.as_dict(), ascii_only=options["ascii_"])
+        )
+        return
+    width = line_width()
+    write_text(
+        lambda plain: found.text(ascii_only=plain, width=width),
         ascii_only=options["ascii_"],
     )

@@ -247,15 +247,19 @@ def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
     _study,
     click.option("--noise", type=RATE, multiple=True, default=(0, 0.1, 0.2)),
     click.option("--missing-rate", type=RATE, multiple=True, default=(0, 0.1, 0.2)),
+    click.option("--outliers", type=RATE, multiple=True, help="As of evaluate."),
     example="robustness iris.csv --target class --recipe cart --noise 0 --noise 0.3",
 )
 def _robustness(
-    noise: tuple[float, ...], missing_rate: tuple[float, ...], **options: Any
+    noise: tuple[float, ...],
+    missing_rate: tuple[float, ...],
+    outliers: tuple[float, ...],
+    **options: Any,
 ) -> Drawing:
-    """Draw how recipes bear noise and missing values in DATA."""
+    """Draw how recipes bear noise, missing values and outliers in DATA."""
     from spinney import evaluation, plots
 
-    more = {"noise": noise, "missing": missing_rate}
+    more = {"noise": noise, "missing": missing_rate, "outliers": outliers}
     study = _studied(evaluation.robustness, options, more)
     measure = options["measure"]
     return drawing(lambda axes: plots.robustness(study, axes, measure=measure))

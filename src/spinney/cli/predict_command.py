@@ -13,6 +13,8 @@ from spinney.cli.shell_options import (
     in_group,
     json_option,
     load,
+    member_of,
+    tree_option,
 )
 from spinney.errors import ParameterError
 
@@ -28,6 +30,7 @@ BATCH = 1 << 16  # rows that are in memory together
         "spinney predict melons.spinney new.csv -o out.csv",
         "spinney predict melons.spinney new.csv --keep id,date --probabilities",
         "spinney predict melons.spinney large.parquet --append -o out.parquet",
+        "spinney predict forest.spinney new.csv --tree 3 --leaf",
         "cat new.csv | spinney predict melons.spinney - --json > out.json",
     ),
 )
@@ -35,6 +38,7 @@ BATCH = 1 << 16  # rows that are in memory together
     "Data",
     click.argument("model"),
     click.argument("data"),
+    tree_option,
     file_options,
 )
 @in_group(
@@ -66,7 +70,7 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output = rows_output(options, json_=options["json_"])
     keep = _kept(options["keep"], append=options["append"])
-    loaded = load(model)
+    loaded = member_of(load(model), model, options["tree"])
     predictions = Predictions(
         loaded, probabilities=options["probabilities"], leaf=options["leaf"]
     )

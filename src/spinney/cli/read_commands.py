@@ -15,9 +15,12 @@ from spinney.cli.shell_options import (
     file_options,
     json_option,
     load,
-    load_tree,
+    load_member,
+    member_of,
     output_options,
     text_options,
+    tree_option,
+    which_tree,
 )
 from spinney.cli.shell_output import (
     STANDARD_OUTPUT,
@@ -71,9 +74,11 @@ def show_tree(
         "spinney show melons.spinney --json | jq '.nodes[0]'",
         "spinney show melons.spinney --svg melons.svg --style teaching",
         "spinney show melons.spinney --data more.csv",
+        "spinney show forest.spinney --tree 3",
     )
 )
 @click.argument("model")
+@tree_option
 @click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
 @click.option(
     "--numbers",
@@ -93,11 +98,25 @@ def show_tree(
 @picture_options
 @click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
 def show(model: str, depth: int | None, **options: Any) -> None:
-    """Print the tree of MODEL, or its clusters, or draw the tree."""
+    """Print the tree of MODEL, or its clusters, or draw the tree.
+
+    Of a forest it prints what is important to it and its most typical tree, or with
+    --tree any of its trees.
+    """
     numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
     check_picture(options)
     _check_shown(options, depth)
-    loaded = load(model, "tree", "clusters")
+    loaded = load(model, "tree", "forest", "clusters")
+    loaded = member_of(loaded, model, options["tree"])
+    if loaded.kind == "forest":
+        from spinney.cli.forest_report import show_forest
+
+        if options["svg"] is not None:
+            raise ParameterError(which_tree(loaded, model))
+        show_forest(
+            loaded, max_depth=depth, numbers=numbers, ascii_=ascii_, json_=json_
+        )
+        return
     if loaded.kind == "clusters":
         from spinney.cli.cluster_report import show_clusters
 
@@ -155,9 +174,11 @@ def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
         "spinney rules melons.spinney --json",
         "spinney rules melons.spinney --simplify melons.csv",
         "spinney rules melons.spinney --simplify melons.csv --json -o rules.json",
+        "spinney rules forest.spinney --tree 3",
     )
 )
 @click.argument("model")
+@tree_option
 @click.option(
     "--simplify",
     metavar="DATA",
@@ -178,7 +199,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     """Print one rule for each leaf of MODEL, or its simplified rule set."""
     plain, output, force = options["ascii_"], options["output"], options["force"]
     check_output(output, force=force)
-    loaded = load_tree(model)
+    loaded = load_member(model, options["tree"])
     if simplify is None:
         check_alone(options)
         result: Any = loaded.rules()
@@ -200,9 +221,11 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
         "spinney explain melons.spinney --node 3 --data melons.csv",
         "spinney explain melons.spinney --attribute density --data melons.csv",
         "spinney explain melons.spinney --row new.csv --row-number 3",
+        "spinney explain forest.spinney --tree 3 --node 0",
     )
 )
 @click.argument("model")
+@tree_option
 @click.option(
     "--node",
     type=int,
@@ -244,7 +267,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
     """
     number, plain = options["row_number"], options["ascii_"]
     _check_explained(node, row, options)
-    loaded = load_tree(model)
+    loaded = load_member(model, options["tree"])
     if row is None:
         explanation = _of_node(loaded, 0 if node is None else node, options)
         kind = "explain-node" if options["attribute"] is None else "explain-attribute"
@@ -308,17 +331,26 @@ def _one_row(table: Any, data: str, number: int) -> Any:
 
 @click.command(
     epilog=examples(
-        "spinney info melons.spinney", "spinney info melons.spinney --json"
+        "spinney info melons.spinney",
+        "spinney info melons.spinney --json",
+        "spinney info forest.spinney --tree 3",
     ),
     short_help="Print what MODEL is, or the versions installed here.",
 )
 @click.argument("model", required=False)
+@tree_option
 @json_option
-def info(model: str | None, *, json_: bool) -> None:
+def info(model: str | None, *, tree: int | None, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
     from spinney.models import about_installation, as_lines
 
-    facts = about_installation() if model is None else load(model).facts()
+    if model is not None:
+        facts = member_of(load(model), model, tree).facts()
+    elif tree is not None:
+        msg = f"--tree {tree} says nothing without MODEL: name the file of a forest"
+        raise ParameterError(msg)
+    else:
+        facts = about_installation()
     if json_:
         write_data(as_json("info", facts))
     else:

@@ -1,20 +1,23 @@
 """The command ``score``: how good a model is on a table with the truth."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from spinney.cli.shell_options import (
+    check_output,
     examples,
     file_arguments,
     file_options,
     load,
+    output_options,
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import as_json, line_width, write_data, write_text
+from spinney.cli.shell_output import text_width, write_result
 
-__all__ = ["score"]
+__all__ = ["score", "show_score"]
 
 
 @click.command(
@@ -28,27 +31,31 @@ __all__ = ["score"]
 @click.argument("data")
 @weight_option
 @file_options
+@output_options
 @text_options
 def score(model: str, data: str, **options: Any) -> None:
     """Measure MODEL on the rows of DATA, a table that holds the target.
 
     Of classes: accuracy and other measures, the confusion matrix, precision and
     recall of each class, and the cost of errors where the model knows one. Of
-    numbers: R2, the root mean squared error and the mean absolute error. DATA is a
-    file, or - for standard input; rows without a target are left out.
+    numbers: R2, the root mean squared error and the mean absolute error. Of trees the
+    leaves with the most errors. DATA is a file, or - for standard input; rows without
+    a target are left out.
     """
+    show_score(load(model), data, options)
+
+
+def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
+    """Measure a model and write what came out, as the options say."""
     from spinney._support.text import signs_to_ascii
     from spinney.evaluation import score as measured
 
-    found = measured(
-        load(model), data, weight=options["weight"], **file_arguments(options)
-    )
-    if options["json_"]:
-        data = as_json("score", found.as_dict(), ascii_only=options["ascii_"])
-        write_data(data)
-        return
-    text = found.text(width=line_width())
-    write_text(
+    check_output(options["output"], force=options["force"])
+    found = measured(model, data, weight=options["weight"], **file_arguments(options))
+    text = found.text(width=text_width(options["output"]))
+    write_result(
+        "score",
+        found,
         lambda plain: signs_to_ascii(text) if plain else text,
-        ascii_only=options["ascii_"],
+        options,
     )

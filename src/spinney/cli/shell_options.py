@@ -38,12 +38,44 @@ def load_tree(path: str) -> "FittedTree":
     return tree
 
 
+def load_member(path: str, number: int | None) -> "FittedTree":
+    """Load the tree that a command is given, or one of the trees of a forest."""
+    model = load(path, "tree", "forest")
+    if model.kind == "forest" and number is None:
+        raise ParameterError(which_tree(model, path))
+    tree: FittedTree = member_of(model, path, number)
+    return tree
+
+
+def member_of(model: Any, path: str, number: int | None) -> Any:
+    """Return a tree of a forest by its number; without one, the model as it is."""
+    if number is None:
+        return model
+    if model.kind != "forest":
+        noun = "clusters" if model.kind == "clusters" else "a single tree"
+        msg = f"--tree {number}: {path!r} holds {noun}, and no forest: leave it out"
+        raise ParameterError(msg)
+    if number >= len(model.trees):
+        msg = f"--tree {number}: {which_tree(model, path)}"
+        raise ParameterError(msg)
+    return model.trees[number]
+
+
+def which_tree(model: Any, path: str) -> str:
+    """Return how to name one of the trees of a forest."""
+    n, typical = len(model.trees), model.forest_.typical
+    best = f"; --tree {typical.number} agrees most with the forest" if typical else ""
+    every = "--tree 0" if n == 1 else f"--tree 0 to --tree {n - 1}"
+    trees = "one tree" if n == 1 else f"{n} trees"
+    return f"{path!r} holds a forest of {trees}: name one, {every}{best}"
+
+
 # Of a command with more options than these, --help leaves out the rare ones.
 MOST_SHOWN = 20
 RARE = frozenset(
     {"format_", "encoding", "decimal", "thousands", "dates", "skip", "source"}
     | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
-    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal"}
+    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal", "values"}
 )
 ALL = "all options"
 
@@ -195,6 +227,11 @@ reading_options = all_of(
     _many("--numeric", "Take a column's values as numbers. Repeatable."),
     _many("--ignore", "Leave a column out. Repeatable."),
     _many(
+        "--values",
+        'All that a column may hold, rows or not: "sky:sunny,rainy,cloudy".',
+        metavar="COLUMN:ONE,OTHER",
+    ),
+    _many(
         "--missing",
         "A text that stands for a missing cell, such as ? or NA. Repeatable.",
         metavar="TEXT",
@@ -216,8 +253,8 @@ recipe_options = all_of(
     ),
     click.option(
         "--missing-policy",
-        help="fractional, most-common, own-category, branch, mean or, of single trees, "
-        "surrogate.",
+        help="fractional, most-common, own-category, branch, mean, drop (which leaves "
+        "rows out that lack a cell) or, of single trees, surrogate.",
     ),
     _many(
         "--set",
@@ -264,6 +301,13 @@ json_option = click.option(
 text_options = all_of(
     click.option("--ascii", "ascii_", is_flag=True, help="Use plain ASCII signs only."),
     json_option,
+)
+
+tree_option = click.option(
+    "--tree",
+    type=click.IntRange(min=0),
+    metavar="NUMBER",
+    help="Of a forest: this one of its trees; spinney info has their numbers.",
 )
 
 output_options = all_of(
@@ -315,7 +359,7 @@ def declarations(options: Mapping[str, Any]) -> "Declarations":
     """Return what the options of :data:`reading_options` declare about columns."""
     from spinney.data import declarations_of
 
-    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     given = {kind: options[kind] for kind in kinds}
     return declarations_of(
         **given, missing_values=options["missing"], notation=notation_of(options)

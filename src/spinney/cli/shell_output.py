@@ -7,7 +7,7 @@ encoding of the terminal; where that lacks the signs of a tree, they are ASCII.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 from threading import Timer
@@ -57,6 +57,23 @@ def write_text(text: Callable[[bool], str], *, ascii_only: bool = False) -> None
     except UnicodeEncodeError:
         data = _tame(text(True)).encode(encoding, "backslashreplace")
     write_bytes(data)
+
+
+def write_result(
+    kind: str, found: Any, text: Callable[[bool], str], options: Mapping[str, Any]
+) -> None:
+    """Write what was found as the options say: data or text, to stdout or a file.
+
+    ``found`` has ``as_dict``; ``text`` makes it for people, in ASCII if asked.
+    """
+    plain, output = options["ascii_"], options["output"]
+    if not options["json_"] and output in (None, STANDARD_OUTPUT):
+        write_text(text, ascii_only=plain)
+        return
+    data = text(plain)
+    if options["json_"]:
+        data = as_json(kind, found.as_dict(), ascii_only=plain)
+    write_data(data, output, force=options["force"])
 
 
 def _tame(text: str) -> str:
@@ -138,6 +155,11 @@ def line_width() -> int | None:
     if os.environ.get("COLUMNS", "").isdigit():
         return max(20, int(os.environ["COLUMNS"]))
     return get_terminal_size().columns if is_seen() else None
+
+
+def text_width(output: str | None) -> int | None:
+    """Return how wide lines may be; None where the text goes to a file."""
+    return line_width() if output in (None, STANDARD_OUTPUT) else None
 
 
 def is_seen() -> bool:

@@ -123,12 +123,22 @@ def recipe_of(
     options: Mapping[str, Any], default: "Recipe | None" = None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the recipe that options name, and the settings that change it."""
+    given = options["recipe"]
+    recipes, settings = recipes_of({**options, "recipe": (given,)}, default=default)
+    return recipes[0], settings
+
+
+def recipes_of(
+    options: Mapping[str, Any], default: "Recipe | str | None" = None
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the recipes that options name, and the settings that change them all."""
     from spinney.recipes import Recipe
 
     values = {name: options.get(option) for name, option in OPTIONS.items()}
     settings = {name: value for name, value in values.items() if value is not None}
     known = [f"--{option.replace('_', '-')}" for option in options]
-    further, recipe = settings_of(options["set"], known), options["recipe"]
+    further = settings_of(options["set"], known)
+    recipes = list(options["recipe"]) or [default]
     for name in further:
         if name in settings:
             option = f"--{OPTIONS[name].replace('_', '-')}"
@@ -136,6 +146,9 @@ def recipe_of(
             raise ParameterError(msg)
     empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}
     if empty:  # for changes, None is what is not given
-        recipe = Recipe.named(recipe or default or "")
-        recipe = replace(recipe, **empty, given=recipe.given.union(empty))
-    return recipe, {**settings, **further}
+        named = [Recipe.named(recipe or default or "") for recipe in recipes]
+        recipes = [
+            replace(recipe, **empty, given=recipe.given.union(empty))
+            for recipe in named
+        ]
+    return recipes, {**settings, **further}

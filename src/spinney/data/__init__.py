@@ -1,5 +1,6 @@
 """Tables and what they mean: columns, schema, formulas, costs."""
 
+from spinney.data.association import Association, association_of
 from spinney.data.cells import coded_column, is_missing, plain_values
 from spinney.data.column_warnings import (
     identifier_warning,
@@ -9,6 +10,7 @@ from spinney.data.column_warnings import (
 )
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import Declarations, columns_named, declarations_of
+from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
@@ -17,7 +19,9 @@ from spinney.data.table import Cells, Column, Table, Value, factorise, level_ord
 from spinney.data.times import TIME_UNITS
 
 __all__ = [
+    "MOST_WITHOUT_ROWS",
     "TIME_UNITS",
+    "Association",
     "Attribute",
     "Cells",
     "Clause",
@@ -35,6 +39,7 @@ __all__ = [
     "Table",
     "Target",
     "Value",
+    "association_of",
     "coded_column",
     "columns_named",
     "cost_array",
@@ -44,6 +49,7 @@ __all__ = [
     "identifier_warning",
     "is_identifier",
     "is_missing",
+    "left_out",
     "level_order",
     "plain_values",
     "table_warnings",

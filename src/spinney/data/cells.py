@@ -191,9 +191,9 @@ def reorder(
     markers = frozenset(missing)
     if levels is None and set(map(type, seen)) == {str} and markers.isdisjoint(seen):
         return Column(name, "nominal", codes, tuple(seen))
-    dropped = markers | set(marker_numbers(markers, unit=None))
+    dropped = marker_values(markers)
     values = [_whole(value) for value in seen]
-    kept = [value for value in values if not _is_marker(value, dropped)]
+    kept = [value for value in values if not is_marker(value, dropped)]
     if levels is None:
         ordered = tuple(sorted(kept, key=level_order))
     else:
@@ -201,11 +201,11 @@ def reorder(
     code_of = {level_order(level): code for code, level in enumerate(ordered)}
     recode = np.full(len(values) + 1, -1, dtype=np.int32)
     for code, value in enumerate(values):
-        if _is_marker(value, dropped):
+        if is_marker(value, dropped):
             continue
         if isinstance(value, float) and np.isinf(value):
             raise refuse_infinity(name, value)
-        if (new := _code(value, code_of)) is None:
+        if (new := matched_code(value, code_of)) is None:
             raise refuse_level(name, value, ordered)
         recode[code] = new
     kind: Kind = "nominal" if levels is None else "ordinal"
@@ -219,7 +219,14 @@ def _whole(value: Value) -> Value:
     return value
 
 
-def _is_marker(value: Value, markers: frozenset[Value]) -> bool:
+def marker_values(markers: Iterable[str]) -> frozenset[Value]:
+    """Return the values that stand for missing cells: markers, and numbers they are."""
+    markers = frozenset(markers)
+    return markers | set(marker_numbers(markers, unit=None))
+
+
+def is_marker(value: Value, markers: frozenset[Value]) -> bool:
+    """Tell whether a value is one of those that stand for missing cells."""
     return (str(value).lower() if isinstance(value, bool) else value) in markers
 
 
@@ -243,7 +250,7 @@ def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value,
     return tuple(levels)
 
 
-def _code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | None:
+def matched_code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | None:
     """Return the code of a value, matched as it is or as text."""
     code = code_of.get(level_order(value))
     return code_of.get(("text", str(value))) if code is None else code

@@ -4,6 +4,7 @@ Declarations overrule what a source says by itself: a number can be declared
 nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
 """
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ class Declarations:
         Names of columns.
     ordinal : mapping of str to tuple of str
         Levels, low to high, by the name of the column.
+    values : mapping of str to tuple of str
+        All that nominal columns may hold, by the name of the column.
     missing : tuple of str
         Texts that stand for a missing cell, in every column. A number or a date
         is missing where it equals a marker that reads as one.
@@ -50,11 +53,24 @@ class Declarations:
     only: tuple[str, ...] | None = None
     notation: Notation = field(default_factory=Notation)
     as_written: bool = False
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
-        """The columns of which anything is declared, each as often as it is."""
-        return [*self.nominal, *self.ordinal, *self.numeric, *self.ignore]
+        """The columns of which anything is declared, each as often as it is.
+
+        One whose values are declared is nominal, and may be said to be.
+        """
+        nominal = [name for name in self.nominal if name not in self.values]
+        return [*nominal, *self.ordinal, *self.numeric, *self.ignore, *self.values]
+
+    @property
+    def heeds_types(self) -> bool:
+        """Whether values count that a table's own types declare.
+
+        They do where something is learnt; a model that reads knows its values.
+        """
+        return self.only is None and not self.as_written
 
     def ignores(self, name: str) -> bool:
         """Return whether a column is left out."""
@@ -62,13 +78,17 @@ class Declarations:
 
     def kind(self, name: str) -> Kind | None:
         """Return the declared kind of a column, or None."""
-        if self.as_written or name in self.nominal:
+        if self.as_written or name in self.nominal or name in self.values:
             return "nominal"
         if name in self.ordinal:
             return "ordinal"
         if name in self.numeric:
             return "numeric"
         return None
+
+    def levels(self, name: str) -> tuple[str, ...]:
+        """Return the levels or values that are declared of a column, none if not."""
+        return self.ordinal.get(name) or self.values.get(name) or ()
 
 
 def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
@@ -79,24 +99,50 @@ def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
     >>> parse_ordinal("size:small<medium<large")
     ('size', ('small', 'medium', 'large'))
     """
-    name, colon, order = text.partition(":")
+    name, _, order = text.partition(":")
     levels = tuple(level.strip() for level in order.split("<"))
-    if not (colon and name.strip()):
-        reason = "has no 'name:' in front"
-    elif len(levels) < 2:
-        reason = "names fewer than two levels"
-    elif "" in levels:
-        reason = "has an empty level"
-    elif len(set(levels)) < len(levels):
-        reason = "names a level twice"
-    else:
-        return name.strip(), levels
-    raise ParameterError(
-        Setting("ordinal"),
-        f" {text!r} {reason}",
-        remedy="write the column, a colon and its levels from low to high, as in "
-        "'size:small<medium<large'",
-    )
+    if reason := _unfit(text, name, levels, "level", least=2):
+        raise ParameterError(
+            Setting("ordinal"),
+            f" {text!r} {reason}",
+            remedy="write the column, a colon and its levels from low to high, as in "
+            "'size:small<medium<large'",
+        )
+    return name.strip(), levels
+
+
+def parse_values(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the name and the values of ``name:one,other``; quotes as in a CSV file.
+
+    Examples
+    --------
+    >>> parse_values('sky:sunny, rainy,"cloudy, cold"')
+    ('sky', ('sunny', 'rainy', 'cloudy, cold'))
+    """
+    name, _, listed = text.partition(":")
+    cells = next(csv.reader([listed], skipinitialspace=True), [])
+    values = tuple(value.strip() for value in cells)
+    if reason := _unfit(text, name, values, "value"):
+        raise ParameterError(
+            Setting("values"),
+            f" {text!r} {reason}",
+            remedy="write the column, a colon and all its values, as in "
+            "'sky:sunny,rainy,cloudy'",
+        )
+    return name.strip(), values
+
+
+def _unfit(
+    text: str, name: str, levels: tuple[str, ...], what: str, least: int = 1
+) -> str:
+    """Return what is wrong with a text that declares levels; "" if nothing is."""
+    if ":" not in text or not name.strip():
+        return "has no 'name:' in front"
+    if len(levels) < least:
+        return f"names {'no' if least == 1 else 'fewer than two'} {what}s"
+    if "" in levels:
+        return f"has an empty {what}"
+    return f"names a {what} twice" if len(set(levels)) < len(levels) else ""
 
 
 def columns_named(given: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -153,7 +199,7 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
         if count > 1:
             msg = (
                 f"column {name!r} is declared {count} times: declare it once, as one "
-                "of nominal, ordinal, numeric or ignore"
+                "of nominal, ordinal, numeric, ignore or values"
             )
             raise ParameterError(msg)
     for name, levels in declarations.ordinal.items():
@@ -161,6 +207,13 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
             msg = (
                 f"column {name!r} is declared ordinal with levels {tuple(levels)!r}: "
                 "give two or more, all different, from low to high"
+            )
+            raise ParameterError(msg)
+    for name, values in declarations.values.items():
+        if not values or len(set(values)) < len(values) or "" in values:
+            msg = (
+                f"column {name!r} is declared with the values {tuple(values)!r}: give "
+                "one or more, all different and none empty"
             )
             raise ParameterError(msg)
 
@@ -193,6 +246,7 @@ def declarations_of(
     ignore: Sequence[str] = (),
     missing_values: Sequence[str] = (),
     notation: Notation | Mapping[str, Any] | None = None,
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
 ) -> Declarations:
     """Return what was declared, in one value."""
     lists = {
@@ -211,31 +265,60 @@ def declarations_of(
                 raise ParameterError(Setting(name), f": {text!r} is no text")
     return Declarations(
         tuple(nominal),
-        _levels_of(ordinal),
+        _levels_of("ordinal", ordinal),
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
         notation=Notation.of(notation),
+        values=_levels_of("values", values),
     )
 
 
-def _levels_of(ordinal: Any) -> dict[str, tuple[str, ...]]:
-    """Return the levels of ordinal columns, given as a mapping or as texts."""
-    if isinstance(ordinal, str) or not isinstance(ordinal, Iterable):
+# How each reads as a text, what to give, and an example of both ways to write it.
+_LISTED = {
+    "ordinal": (
+        parse_ordinal,
+        "levels, low to high",
+        "to levels, as in {'size': ['small', 'large']}",
+        "'size:small<large'",
+    ),
+    "values": (
+        parse_values,
+        "all its values",
+        "to values, as in {'sky': ['sunny', 'rainy']}",
+        "'sky:sunny,rainy'",
+    ),
+}
+
+
+def _levels_of(parameter: str, declared: Any) -> dict[str, tuple[str, ...]]:
+    """Return the levels of columns, given as a mapping or as texts."""
+    parse, wanted, as_mapping, as_text = _LISTED[parameter]
+    if isinstance(declared, str) or not isinstance(declared, Iterable):
         raise refusal(
-            Setting("ordinal", ordinal),
-            "must map columns to levels, as in {'size': ['small', 'large']}, or list "
-            "texts such as 'size:small<large'",
+            Setting(parameter, declared),
+            f"must map columns {as_mapping}, or list texts such as {as_text}",
         )
-    for name in ordinal:
+    for name in declared:
         if not isinstance(name, str):
-            raise ParameterError(Setting("ordinal"), f": {name!r} is no text")
-    if not isinstance(ordinal, Mapping):
-        return dict(map(parse_ordinal, ordinal))
-    for name, given in ordinal.items():
+            raise ParameterError(Setting(parameter), f": {name!r} is no text")
+    if not isinstance(declared, Mapping):
+        return _each_once(parameter, [parse(text) for text in declared])
+    for name, given in declared.items():
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(
-                Setting("ordinal"),
-                f": {name!r} has {given!r}: give a list of levels, low to high",
+                Setting(parameter), f": {name!r} has {given!r}: give a list of {wanted}"
             )
-    return {name: tuple(map(str, given)) for name, given in ordinal.items()}
+    return {name: tuple(map(str, given)) for name, given in declared.items()}
+
+
+def _each_once(
+    parameter: str, pairs: Sequence[tuple[str, tuple[str, ...]]]
+) -> dict[str, tuple[str, ...]]:
+    """Return pairs as a mapping; one that a column has twice would be lost."""
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise ParameterError(
+                Setting(parameter), f": {name!r} is declared {count} times: do it once"
+            )
+    return dict(pairs)

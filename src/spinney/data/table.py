@@ -11,6 +11,8 @@ level
     a value a nominal or ordinal column can take. Levels of a nominal column are
     sorted, so that nothing depends on the order of rows; levels of an ordinal
     column are in their order, low to high.
+declared
+    whether somebody has said what the levels are: those that no row has stay then.
 
 A numeric column holds float64 and NaN where missing. Dates are numeric columns
 that remember their ``unit``.
@@ -42,6 +44,7 @@ class Column:
     cells: Cells
     levels: tuple[Value, ...] = ()
     unit: str | None = None
+    declared: bool = False
 
     def take(self, rows: "Cells | slice") -> "Column":
         """Return the column with only these rows."""
@@ -60,6 +63,15 @@ class Column:
         if self.kind == "numeric":
             return np.isnan(self.cells)
         return np.asarray(self.cells < 0)
+
+    @property
+    def without_rows(self) -> tuple[Value, ...]:
+        """The levels that no cell has; a number has no levels."""
+        if not self.levels:
+            return ()
+        counts = np.bincount(self.cells[~self.missing], minlength=len(self.levels))
+        pairs = zip(self.levels, counts, strict=True)
+        return tuple(level for level, count in pairs if not count)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

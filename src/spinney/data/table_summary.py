@@ -14,7 +14,7 @@ from spinney._support.text import figure, number_text, shown, value_text
 from spinney._support.text_table import aligned
 from spinney.data.column_warnings import numbers_rows, table_warnings
 from spinney.data.declarations import Declarations
-from spinney.data.table import Column, Table
+from spinney.data.table import Column, Table, Value
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
 from spinney.errors import Part, Setting, Text, in_words, phrase
 
@@ -30,7 +30,8 @@ class ColumnSummary:
     """One column: its kind, how many cells are missing, how many values there are.
 
     ``bars`` are numbers of rows; ``examples`` the least, the middle and the greatest of
-    numbers, or the commonest values with their rows.
+    numbers, or the commonest values with their rows; ``without_rows`` the values that
+    are declared and that no row has.
     """
 
     name: str
@@ -39,6 +40,7 @@ class ColumnSummary:
     n_values: int
     bars: tuple[int, ...]
     examples: tuple[str, ...]
+    without_rows: tuple[Value, ...] = ()
 
     def cells(self, signs: str) -> tuple[str, ...]:
         """Return its line of the table, bars drawn with these signs."""
@@ -49,8 +51,15 @@ class ColumnSummary:
             str(self.n_missing or ""),
             str(self.n_values),
             _drawn(self.bars, signs),
-            between.join(self.examples),
+            between.join([*self.examples, *self._named_without_rows()]),
         )
+
+    def _named_without_rows(self) -> list[str]:
+        """Return the values that no row has, as examples of what may come."""
+        named = [_short(shown(value)) for value in self.without_rows[:N_NAMED]]
+        more = len(self.without_rows) - N_NAMED
+        named += [f"{more} more"] if more > 0 else []
+        return [f"without rows: {', '.join(named)}"] if named else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +119,7 @@ class TableSummary:
                     "n_values": column.n_values,
                     "bars": list(column.bars),
                     "examples": list(column.examples),
+                    "without_rows": list(column.without_rows),
                 }
                 for column in self.columns
             ],
@@ -185,7 +195,13 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
         examples.append(f"{len(present) - N_NAMED} more")
     bars = tuple(int(counts[code]) for code in present[:N_BARS])
     return ColumnSummary(
-        column.name, column.kind, n_missing, len(present), bars, tuple(examples)
+        column.name,
+        column.kind,
+        n_missing,
+        len(present),
+        bars,
+        tuple(examples),
+        column.without_rows,
     )
 
 

@@ -23,13 +23,16 @@ from spinney.estimators.tree_estimators import (
     TreeEstimator,
     TreeRegressor,
 )
-from spinney.growth import Model, class_weights_of
+from spinney.growth import class_weights_of
 from spinney.growth.forest import (
     Forest,
     ForestBags,
     ForestSettings,
+    Recipes,
+    check_enough,
     grow_forest,
     out_of_bag,
+    recipes_of,
     score_of,
     warn_of_unseen,
     with_ordered_categories,
@@ -44,7 +47,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
     """What a forest for classes and one for numbers share."""
 
     n_estimators: int = 100
-    recipe: str | Recipe = "cart"
+    recipe: Recipes = "cart"
     _: KW_ONLY
     max_features: str | float | None = "sqrt"
     bootstrap: bool = True
@@ -65,10 +68,10 @@ class ForestEstimator(GrownEstimator, FittedForest):
         check_choice("warm_start", self.warm_start)
         if not isinstance(self.verbose, bool):
             check_whole("verbose", self.verbose, least=0)
-        check_whole("n_estimators", self.n_estimators, least=1)
-        recipe = self._recipe()
-        rows = self._rows(X, y, sample_weight, recipe)
-        training = with_ordered_categories(rows, recipe)
+        recipes = self._recipes()
+        check_enough(self.n_estimators, recipes)
+        rows = self._rows(X, y, sample_weight, recipes)
+        training = with_ordered_categories(rows, recipes)
         before = old.__dict__.get("forest_") if self.warm_start else None
         settings = self._forest_settings(training, before)
         if self.oob_score and not settings.bootstrap:
@@ -79,7 +82,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
             )
         forest = grow_forest(
             training,
-            recipe,
+            recipes,
             settings,
             n_trees=self.n_estimators,
             before=before,
@@ -92,9 +95,9 @@ class ForestEstimator(GrownEstimator, FittedForest):
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
 
-    def _recipe(self) -> Recipe:
+    def _recipes(self) -> tuple[Recipe, ...]:
         settings = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
-        return Recipe.named(self.recipe).changed(**settings)
+        return recipes_of(self.recipe, settings)
 
     def _forest_settings(
         self, training: TrainingSet, before: Forest | None
@@ -120,12 +123,13 @@ class ForestEstimator(GrownEstimator, FittedForest):
         """The trees as estimators that predict, made when they are asked for.
 
         They predict classes, not codes of them, and each by its own leaves: the forest
-        shrinks these by ``forest_.shrinkage``.
+        shrinks these by ``forest_.shrinkage``. They are those of :attr:`trees`.
         """
-        return [self._estimator_of(model) for model in self.trees]
+        return list(self.trees)
 
-    def _estimator_of(self, model: Model) -> Any:
+    def _member(self, number: int) -> TreeEstimator:
         """Return the estimator of one tree, which reads tables as the forest does."""
+        model = self._grown().model(number)
         declared = {name: getattr(self, name) for name in DECLARED}
         estimator = self._tree_class(model.recipe, n_jobs=self.n_jobs, **declared)
         shared = ("classes_", "n_features_in_", "feature_names_in_", "_by_name")
@@ -180,15 +184,16 @@ class ForestClassifier(ClassTarget, ForestEstimator):
     ----------
     n_estimators : int
         How many trees.
-    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe
-        That of the trees. Where it has surrogates ("cart"), missing values go to the
-        branch where they gain most instead.
+    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
+        That of the trees; of several each tree takes one, in turn:
+        ``recipe=["id3", "c4.5", "cart"]``. Where one has surrogates ("cart"), missing
+        values go to the branch where they gain most instead.
     criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
         Scikit-learn's words are taken too, as by :class:`TreeClassifier`.
-    nominal, ordinal, numeric, missing_values
+    nominal, ordinal, numeric, values, missing_values
         What is declared of columns; see :class:`TreeClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
@@ -229,8 +234,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     classes_ : array
         The classes.
     forest_ : Forest
-        The trees as arrays, with recipe, schema and origin. :attr:`trees` makes them
-        readable: ``model.trees[3].tree``.
+        The trees as arrays, with recipes, schema and origin. :attr:`trees` makes each
+        a model by itself: ``print(model.trees[3])``.
     oob_score_ : float
         The accuracy out of the bag; None where every tree has seen every row.
     oob_decision_function_ : array, rows × classes
@@ -275,9 +280,9 @@ class ForestRegressor(NumberTarget, ForestEstimator):
     ----------
     n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
-min_gain, pruning, nominal, ordinal, numeric, missing_values, bootstrap, replace, \
-max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, \
-verbose
+min_gain, pruning, nominal, ordinal, numeric, values, missing_values, bootstrap, \
+replace, max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, \
+warm_start, verbose
         As for :class:`ForestClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node; two thirds if not given.

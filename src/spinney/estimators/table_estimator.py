@@ -25,7 +25,7 @@ from spinney.sources.rows import TrainingSet, check_target, given_weights, train
 Estimator = TypeVar("Estimator", bound=Any)
 
 # The parameters that declare what columns are.
-DECLARED = ("nominal", "ordinal", "numeric", "missing_values")
+DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
@@ -71,8 +71,10 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Return what is declared of columns, which have names or are x0, x1, x2."""
         return Declarations()
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> TrainingSet:
-        """Return the rows to grow on by a recipe."""
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, recipes: Sequence[Recipe]
+    ) -> TrainingSet:
+        """Return the rows to grow on by a recipe, or several."""
         name = getattr(y, "name", None)
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
@@ -84,14 +86,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         weights = None
         if sample_weight is not None:
             weights = given_weights(sample_weight, table.n_rows)
-        from_zero = recipe.measure(numeric=target.is_numeric).from_zero
         return training_set(
             table,
             target,
             classes=codes,
             weights=weights,
             markers=self._declarations(named=True).missing,
-            from_zero=from_zero,
+            from_zero=any(recipe.counts_from_zero for recipe in recipes),
+            complete=any(recipe.drops_rows for recipe in recipes),
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:
@@ -225,6 +227,7 @@ class GrownEstimator(TableEstimator):
     nominal: Sequence[str | int] = ()
     ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
     numeric: Sequence[str | int] = ()
+    values: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
     missing_values: Sequence[str] = ()
     random_state: Any = None
     n_jobs: int | None = None
@@ -267,14 +270,16 @@ class GrownEstimator(TableEstimator):
             listed = isinstance(columns, Iterable) and not isinstance(columns, str)
             return [name_of(column) for column in columns] if listed else columns
 
-        ordinal: Any = self.ordinal
-        if isinstance(ordinal, Mapping):
-            ordinal = {name_of(column): levels for column, levels in ordinal.items()}
+        def levels_of(levels: Any) -> Any:
+            mapped = isinstance(levels, Mapping)
+            return {name_of(c): v for c, v in levels.items()} if mapped else levels
+
         return declarations_of(
             names_of(self.nominal),
-            ordinal,
+            levels_of(self.ordinal),
             names_of(self.numeric),
             missing_values=self.missing_values,
+            values=levels_of(self.values),
         )
 
     def set_params(self, **params: Any) -> Self:

@@ -44,7 +44,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         recipe = self._recipe()
-        training = self._rows(X, y, sample_weight, recipe)
+        training = self._rows(X, y, sample_weight, (recipe,))
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
 
@@ -167,6 +167,9 @@ confidence, probability, linear_terms : optional
     ordinal : mapping of columns to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.
+    values : mapping of columns to values
+        All that nominal columns may hold, whether a row does or not; or texts such as
+        ``"sky:sunny,rainy,cloudy"``. Categories of data frames say so by themselves.
     missing_values : sequence of str
         Texts, or numbers as text, that stand for a missing cell, such as ``"?"``.
     class_weight : dict or "balanced", optional
@@ -183,7 +186,8 @@ confidence, probability, linear_terms : optional
     ties : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
     force : mapping, optional
-        The attribute to split by at a node. A node is named by its path: ``()`` is
+        What a node is to ask: an attribute, or a whole question such as ``"width >
+        6.5"`` or ``"color in {red, green}"``. A node is named by its path: ``()`` is
         the root, ``("texture = clear",)`` the branch that is printed so.
     random_state : int, RandomState, Generator or None
         What folds and the forest of "auto" are drawn by. None is the recipe's own
@@ -256,7 +260,7 @@ leaves, linear_terms : optional
         further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
         no effect is refused by ``fit``. Scikit-learn's words are taken too:
         ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
-    ccp_alpha, validation_share, nominal, ordinal, numeric, missing_values, \
+    ccp_alpha, validation_share, nominal, ordinal, numeric, values, missing_values, \
 test_costs, ties, force, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 

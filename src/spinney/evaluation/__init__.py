@@ -6,9 +6,10 @@ from spinney.evaluation.class_curves import (
     roc_curves,
 )
 from spinney.evaluation.compare import Comparison, corrected_t_test
-from spinney.evaluation.measures import MEASURES, measure_named
+from spinney.evaluation.measures import MEASURES, measure_named, measures_named
 from spinney.evaluation.results import Evaluation, FoldResult
 from spinney.evaluation.score_model import Score, score
+from spinney.evaluation.speed_curve import Scalability, exponent, scalability
 from spinney.evaluation.studies import evaluate, learning_curve, robustness
 
 __all__ = [
@@ -17,13 +18,17 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "FoldResult",
+    "Scalability",
     "Score",
     "calibration_curves",
     "corrected_t_test",
     "evaluate",
+    "exponent",
     "learning_curve",
     "measure_named",
+    "measures_named",
     "robustness",
     "roc_curves",
+    "scalability",
     "score",
 ]

@@ -60,7 +60,7 @@ def rows_of(
     encoding: str | None = None,
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once."""
-    check_roles(target, weight, declarations.ignore)
+    check_roles(target, weight, declarations)
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )

@@ -5,6 +5,7 @@ where they are all of one class, R² and the correlation where they do not vary.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,16 +43,46 @@ NUMBER_MEASURES = (
     EvaluationMeasure("r2", "R2", True),
     EvaluationMeasure("correlation", "correl.", True),
 )
+SPEED_MEASURES = (
+    EvaluationMeasure("seconds", "seconds", False),
+    EvaluationMeasure("predict_seconds", "predict s", False),
+    EvaluationMeasure("row_microseconds", "µs a row", False, 1),
+    EvaluationMeasure("peak_mib", "peak MiB", False, 1),
+)
+# The size of a tree, and how much there is to read.
 SIZE_MEASURES = (
     EvaluationMeasure("leaves", "leaves", False, 1),
     EvaluationMeasure("nodes", "nodes", False, 1),
     EvaluationMeasure("depth", "depth", False, 1),
-    EvaluationMeasure("seconds", "seconds", False, 2),
+    EvaluationMeasure("mean_path_length", "mean path", False, 2),
+    EvaluationMeasure("external_path_length", "ext. path", False, 1),
+    EvaluationMeasure("weighted_external_path_length", "by rows", False, 1),
+    EvaluationMeasure("rules", "rules", False, 1),
+    EvaluationMeasure("conditions_per_rule", "conditions", False, 2),
 )
 MEASURES = {
     measure.name: measure
-    for measure in (*CLASS_MEASURES, *NUMBER_MEASURES, *SIZE_MEASURES)
+    for measure in (
+        *CLASS_MEASURES,
+        *NUMBER_MEASURES,
+        *SIZE_MEASURES,
+        *SPEED_MEASURES,
+    )
 }
+# What may be asked for together.
+GROUPS = {
+    "quality": tuple(each.name for each in (*CLASS_MEASURES, *NUMBER_MEASURES)),
+    "interpretability": tuple(each.name for each in SIZE_MEASURES),
+    "speed": tuple(each.name for each in SPEED_MEASURES),
+    "all": tuple(MEASURES),
+}
+# What a person wants to see first.
+USUAL = (
+    *("accuracy", "balanced_accuracy", "auc", "cost", "rmse", "mae", "r2"),
+    *("leaves", "seconds"),
+)
+# Of these, and of no others, the mean over all rows is the mean of parts of one row.
+MEANS_OF_ROWS = ("accuracy", "log_loss", "brier", "cost", "mae")
 
 Measured = dict[str, float | None]
 
@@ -68,6 +99,22 @@ def measure_named(
     if name not in names:
         refuse_unknown("measure", name, names)
     return MEASURES[name]
+
+
+def measures_named(
+    names: Sequence[str], known: "tuple[str, ...] | None" = None
+) -> list[str]:
+    """Return the names of measures, those of groups in their place, each once.
+
+    >>> measures_named(["seconds", "speed"], ("accuracy", "seconds", "peak_mib"))
+    ['seconds', 'peak_mib']
+    """
+    taken = tuple(MEASURES) if known is None else known
+    named: dict[str, None] = {}
+    for name in names:
+        of_group = GROUPS.get(name) or (measure_named(name, taken).name,)
+        named |= dict.fromkeys(each for each in of_group if each in taken)
+    return list(named)
 
 
 def class_measures(
@@ -184,14 +231,38 @@ def _correlation(
         return float(both[0, 1] / np.sqrt(both[0, 0] * both[1, 1]))
 
 
-def size_measures(model: "FittedModel", seconds: float) -> Measured:
-    """Return how large a grown tree is, or a forest, and how long it took.
+def size_measures(model: "FittedModel") -> Measured:
+    """Return how large a grown tree is, or a forest, and how much there is to read.
 
-    A forest has the leaves and nodes of all its trees, and the depth of the deepest.
+    A forest has the leaves, nodes and path lengths of all its trees, the depth of the
+    deepest and the mean path of one; it has no rules.
     """
     size = model.facts()["size"]
-    sizes = {"leaves": size["leaves"], "nodes": size["nodes"], "depth": size["height"]}
-    return _plain({**sizes, "seconds": seconds})
+    names = {"depth": "height"}
+    return _plain(
+        {
+            measure.name: size.get(names.get(measure.name, measure.name))
+            for measure in SIZE_MEASURES
+        }
+    )
+
+
+def speed_measures(
+    seconds: float, predicting: float, n_rows: int, peak: int | None
+) -> Measured:
+    """Return the time to build a model and to use it on the rows of the test part.
+
+    ``peak`` is the memory that building took, in bytes, where that was measured.
+
+    >>> speed_measures(0.5, 0.002, 100, None)
+    {'seconds': 0.5, 'predict_seconds': 0.002, 'row_microseconds': 20.0}
+    """
+    measured: Measured = {
+        "seconds": seconds,
+        "predict_seconds": predicting,
+        "row_microseconds": 1e6 * predicting / n_rows,
+    }
+    return measured if peak is None else {**measured, "peak_mib": peak / 2**20}
 
 
 def _plain(measured: dict[str, Any]) -> Measured:

@@ -10,7 +10,7 @@ import numpy as np
 from spinney._support.text import shown
 from spinney._support.text_table import aligned
 from spinney.evaluation.compare import Comparison
-from spinney.evaluation.measures import MEASURES, measure_named
+from spinney.evaluation.measures import MEASURES, measures_named
 from spinney.evaluation.tasks import as_list
 
 if TYPE_CHECKING:
@@ -24,9 +24,17 @@ ENDLESS = sys.maxsize
 # Which measures stay where there is no room for all: the most telling first.
 TELLING = (
     *("accuracy", "rmse", "leaves", "cost", "r2", "auc", "balanced_accuracy"),
-    *("log_loss", "mae", "macro_f", "brier", "correlation", "depth", "nodes"),
-    "seconds",
+    *("log_loss", "mae", "macro_f", "brier", "correlation", "depth", "seconds"),
+    *("row_microseconds", "peak_mib", "mean_path_length", "conditions_per_rule"),
+    *("nodes", "rules", "external_path_length", "weighted_external_path_length"),
+    "predict_seconds",
 )
+NOTES = {
+    "seconds": "seconds are those of growing in one fold",
+    "predict_seconds": "predict s: of predicting its test part",
+    "external_path_length": "ext. path: of all paths to leaves",
+    "weighted_external_path_length": "by rows: of the paths of all training rows",
+}
 
 Cells = list[str]
 
@@ -42,9 +50,14 @@ def report(
     room, prose = (ENDLESS, USUAL_WIDTH) if width is None else (width, width)
     measured = evaluation.measures
     wanted = as_list("measures", measures, f"[{measured[0]!r}]")
-    asked = dict.fromkeys(measure_named(name, measured).name for name in wanted)
-    names = list(asked or measured)
+    asked = measures_named(wanted, measured)
     lines = evaluation.table
+    usual = [
+        name
+        for name in evaluation.usual
+        if any(line.get(name) is not None for line in lines)
+    ]
+    names = asked or usual or list(measured)
     keys = [name for name in lines[0] if not _is_measured(name)]
     label_width = max(NARROWEST_LABEL, min(30, room // 3))
     if width is None:
@@ -60,15 +73,19 @@ def report(
     text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
-    if "seconds" in shown_names:
-        parts += _wrapped("(seconds are those of growing in one fold)", prose)
+    notes = [NOTES[name] for name in shown_names if name in NOTES]
+    if not asked and len(usual) < len(measured):
+        notes.append("more measures: quality, interpretability, speed, all")
+    if notes:
+        parts += _wrapped(f"({'; '.join(notes)})", prose)
     if hidden:
         left_out = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
         parts += _wrapped(left_out, prose)
     if evaluation.comparable and len(keys) == 1:
-        parts += ["", *_comparisons(evaluation, names[0], width, label_width)]
+        compared = names[0] if asked else evaluation.compared
+        parts += ["", *_comparisons(evaluation, compared, width, label_width)]
     whole = "\n".join(parts)
-    return _plain(whole) if ascii_only else whole
+    return in_ascii(whole) if ascii_only else whole
 
 
 def _is_measured(name: str) -> bool:
@@ -155,7 +172,7 @@ def _comparisons(
     evaluation: "Evaluation", measure: str, width: int | None, most: int
 ) -> list[str]:
     """Return a line for each pair of recipes."""
-    if not _testable(evaluation, measure):
+    if not (evaluation.can_compare(measure) and _testable(evaluation, measure)):
         return []
     tests = evaluation.compare(measure)
     title = MEASURES[measure].title
@@ -187,20 +204,22 @@ def _figures(test: Comparison) -> tuple[str, str, str]:
     p = f"p = {test.p:.3f}" if test.p >= 0.0005 else "p < 0.001"
     if np.isnan(test.p):
         p = "p undefined"
-    return _signed(test.difference), f"t = {_signed(test.t, 2)}", p
+    return signed(test.difference), f"t = {signed(test.t, 2)}", p
 
 
-def _signed(number: float, decimals: int = 4) -> str:
+def signed(number: float, decimals: int = 4) -> str:
     """Return a number with the sign of minus that texts have.
 
-    >>> _signed(-0.25, 2), _signed(float("inf")), _signed(float("nan"))
+    >>> signed(-0.25, 2), signed(float("inf")), signed(float("nan"))
     ('−0.25', 'infinite', 'undefined')
+    >>> signed(-0.001, 2)
+    '0.00'
     """
     if np.isnan(number):
         return "undefined"
     if np.isinf(number):
         return "infinite" if number > 0 else "−infinite"
-    return f"{number:.{decimals}f}".replace("-", "−")
+    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -208,6 +227,6 @@ def _wrapped(text: str, width: int) -> list[str]:
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-def _plain(text: str) -> str:
+def in_ascii(text: str) -> str:
     """Return a text with the signs of this table in ASCII."""
-    return text.replace("−", "-").replace("…", "~")
+    return text.replace("−", "-").replace("…", "~").replace("µ", "u")

@@ -1,16 +1,23 @@
 """What came out: every fold, and the mean and deviation of each recipe."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spinney.data import Value
 from spinney.errors import Setting, refusal
 from spinney.evaluation.compare import Comparison, corrected_t_test
-from spinney.evaluation.measures import MEASURES, Measured, measure_named
+from spinney.evaluation.measures import (
+    GROUPS,
+    MEANS_OF_ROWS,
+    MEASURES,
+    USUAL,
+    Measured,
+    measure_named,
+)
 from spinney.evaluation.splits import Scheme
 
 
@@ -30,6 +37,11 @@ class FoldResult:
     measures: Measured
     conditions: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def line(self) -> tuple[Any, ...]:
+        """Which line of the table it belongs to: recipe and conditions."""
+        return (self.recipe, tuple(self.conditions.items()))
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
@@ -41,6 +53,10 @@ class FoldResult:
             "n_test": self.n_test,
             **self.measures,
         }
+
+
+# The measures of all test parts together, by line of the table.
+Pooled = Mapping[tuple[Any, ...], Measured]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,16 +77,23 @@ class Evaluation:
         How rows were divided.
     folds : tuple of FoldResult
         The measures of each recipe on each fold.
+    pooled : mapping
+        Where one row at a time is left out, the quality over all rows together, by
+        line of the table, which then has it: the balanced accuracy or the RMSE of all
+        rows is no mean over single ones.
     table : list of dict
         A line for each recipe (and condition): the mean of each measure over the
         folds under its name, its standard deviation under the name with ``_sd``.
     """
+
+    usual: ClassVar[tuple[str, ...]] = USUAL  # what is shown where nothing is asked for
 
     target: str
     classes: tuple[Value, ...] | None
     n_rows: int
     scheme: Scheme
     folds: tuple[FoldResult, ...]
+    pooled: Pooled = field(default_factory=dict)
 
     @property
     def recipes(self) -> tuple[str, ...]:
@@ -95,9 +118,9 @@ class Evaluation:
         """Return the results of each recipe under each condition, in order."""
         groups: dict[Any, tuple[str, dict[str, Any], list[FoldResult]]] = {}
         for result in self.folds:
-            key = (result.recipe, tuple(result.conditions.items()))
-            group = groups.setdefault(key, (result.recipe, result.conditions, []))
-            group[2].append(result)
+            if result.line not in groups:
+                groups[result.line] = (result.recipe, result.conditions, [])
+            groups[result.line][2].append(result)
         return list(groups.values())
 
     def _summary(self, results: Sequence[FoldResult]) -> Measured:
@@ -109,6 +132,8 @@ class Evaluation:
             summary[name] = float(values.mean()) if len(values) else None
             several = len(values) > 1
             summary[f"{name}_sd"] = float(values.std(ddof=1)) if several else None
+        for name, value in self.pooled.get(results[0].line, {}).items():
+            summary[name], summary[f"{name}_sd"] = value, None
         return summary
 
     def compare(self, measure: str | None = None) -> list[Comparison]:
@@ -117,15 +142,22 @@ class Evaluation:
         Parameters
         ----------
         measure : str, optional
-            What to compare, the first measure if not given: accuracy or RMSE. Folds
+            What to compare, if not given :attr:`compared`: accuracy or RMSE. Folds
             that do not define it for both recipes are left out.
 
         Raises
         ------
         ParameterError
-            If there are fewer than two folds to compare.
+            If there are fewer than two folds to compare, or if folds are single rows
+            and the measure is no mean over rows.
         """
-        name = measure_named(measure or self.measures[0], self.measures).name
+        name = measure_named(measure or self.compared, self.measures).name
+        if not self.can_compare(name):
+            raise refusal(
+                Setting("measure", name),
+                "is no mean over rows, and each fold is one row",
+                f"compare {self.compared!r}, or use fewer folds",
+            )
         by_condition: dict[Any, list[tuple[str, list[FoldResult]]]] = {}
         for recipe, conditions, results in self._groups():
             key = tuple(conditions.items())
@@ -135,6 +167,16 @@ class Evaluation:
             for key, groups in by_condition.items()
             for one, other in combinations(groups, 2)
         ]
+
+    @property
+    def compared(self) -> str:
+        """The first measure that differences on the folds can be tested of."""
+        return next(filter(self.can_compare, self.measures))
+
+    def can_compare(self, measure: str) -> bool:
+        """Return whether the mean of a measure over folds is what the table shows."""
+        averaged = measure in MEANS_OF_ROWS or measure not in GROUPS["quality"]
+        return averaged or not self.pooled
 
     @property
     def comparable(self) -> bool:
@@ -157,7 +199,9 @@ class Evaluation:
             The longest line. Columns that do not fit are left out, the least
             telling first, and named below; None has room for all.
         measures : sequence of str
-            The measures to show, the first with its standard deviation; all if empty.
+            The measures to show, the first with its standard deviation; "quality",
+            "interpretability", "speed" and "all" stand for several. If empty, what a
+            person wants first.
         ascii_only : bool
             Whether signs outside ASCII are to be avoided.
         """

@@ -4,14 +4,16 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress, check_progress
+from spinney._support.peak_memory import peak_of
 from spinney._support.text import shown, value_text
-from spinney.data import Table, Value, cost_array
+from spinney.data import Cells, Table, Target, cost_array
 from spinney.errors import DataError, SpinneyWarning
 from spinney.evaluation.evaluation_rows import EvaluationRows, codes_of
 from spinney.evaluation.measures import (
@@ -19,11 +21,13 @@ from spinney.evaluation.measures import (
     class_measures,
     number_measures,
     size_measures,
+    speed_measures,
 )
-from spinney.evaluation.results import FoldResult
+from spinney.evaluation.results import FoldResult, Pooled
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
 from spinney.growth import only_to_predict
+from spinney.trees import labels_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,39 @@ class TrainingTask:
     conditions: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class TestedRows:
+    """What was predicted of rows, beside the truth.
+
+    ``outputs`` are the shares of all classes, or in one column the numbers;
+    ``predicted`` are codes of classes, or the numbers.
+    """
+
+    truth: Cells
+    predicted: Cells
+    outputs: Floats
+    weights: Floats | None
+
+    def quality(self, *, numeric: bool, costs: Floats | None) -> Measured:
+        """Return how good they are."""
+        if numeric:
+            return number_measures(self.truth, self.predicted, weights=self.weights)
+        return class_measures(
+            self.truth, self.predicted, self.outputs, weights=self.weights, costs=costs
+        )
+
+
+def joined_rows(parts: Sequence[TestedRows]) -> TestedRows:
+    """Return those of several parts as of one."""
+    weights = [part.weights for part in parts if part.weights is not None]
+    return TestedRows(
+        np.concatenate([part.truth for part in parts]),
+        np.concatenate([part.predicted for part in parts]),
+        np.concatenate([part.outputs for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
 def run_all(
     rows: EvaluationRows,
     tasks: Sequence[TrainingTask],
@@ -46,87 +83,136 @@ def run_all(
     *,
     costs: Floats | None = None,
     progress: Progress | None = None,
-) -> tuple[FoldResult, ...]:
-    """Return the result of each variant on each task, variants first."""
+    pool: bool = False,
+    memory: bool = False,
+) -> tuple[tuple[FoldResult, ...], Pooled]:
+    """Return the result of each variant on each task, variants first.
+
+    With ``pool`` also the measures of all parts together, by variant and condition;
+    ``memory`` grows each once more to see how much of that it takes, and the largest,
+    the last, before all: what a process loads once must not be measured.
+    """
     check_progress(progress)
     # It brings scikit-learn, which can swallow an interrupt while it loads: before
     # any progress is shown.
-    from spinney.api import grow, grow_forest
+    import spinney.api  # noqa: F401
 
     results: dict[tuple[int, int], FoldResult] = {}
-    total = len(tasks) * len(variants)
+    pooled: dict[Any, list[TestedRows]] = {}
+    total, numeric = len(tasks) * len(variants), rows.classes is None
     with only_to_predict(total):
+        if memory:
+            _warm_up(rows, tasks[-1], variants)
         for turn, task in enumerate(tasks):
             train, test = task.tables()
             for number, variant in enumerate(variants):
                 if progress is not None:
                     progress(len(results), total)
-                grower = grow_forest if variant.is_forest else grow
-                measures = _measured(
-                    grower, rows, variant, task, train, test, costs=costs
-                )
-                results[number, turn] = FoldResult(
+                tested, size = _run(rows, variant, task, train, test, memory=memory)
+                quality = tested.quality(numeric=numeric, costs=costs)
+                result = FoldResult(
                     variant.label,
                     task.part.repeat,
                     task.part.fold,
                     train.n_rows,
                     test.n_rows,
-                    measures,
+                    {**quality, **size},
                     task.conditions,
                 )
+                results[number, turn] = result
+                if pool:
+                    pooled.setdefault(result.line, []).append(tested)
     if progress is not None:
         progress(total, total)
-    return tuple(results[key] for key in sorted(results))
+    together = {
+        line: _over_all(joined_rows(parts), numeric=numeric, costs=costs)
+        for line, parts in pooled.items()
+    }
+    return tuple(results[key] for key in sorted(results)), together
 
 
-def _measured(
-    grow: Callable[..., Any],
+def _over_all(tested: TestedRows, *, numeric: bool, costs: Floats | None) -> Measured:
+    """Return the quality over rows that several models predicted.
+
+    No AUC: it ranks rows, and each was given its share by another model. One that says
+    the commonest class of its training rows would come to 0, for that is the less
+    common where the row is of it.
+    """
+    quality = tested.quality(numeric=numeric, costs=costs)
+    return {**quality, "auc": None} if "auc" in quality else quality
+
+
+def _warm_up(
+    rows: EvaluationRows, task: TrainingTask, variants: Sequence[Variant]
+) -> None:
+    """Grow each variant once, to load what growing and predicting need."""
+    train, test = task.tables()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyWarning)
+        for variant in variants:
+            grown_on(rows, variant, task, train).outputs(test)
+
+
+def grown_on(
+    rows: EvaluationRows, variant: Variant, task: TrainingTask, train: Table
+) -> Any:
+    """Return the model of a variant for the training part of a task."""
+    from spinney.api import grow, grow_forest
+
+    grower = grow_forest if variant.is_forest else grow
+    try:
+        return grower(
+            train,
+            rows.target,
+            weight=rows.weight,
+            **_for_these(variant.arguments, train[rows.target].cells, rows),
+        )
+    except DataError as error:
+        raise DataError(_where(variant, task) + str(error)) from error
+
+
+def _run(
     rows: EvaluationRows,
     variant: Variant,
     task: TrainingTask,
     train: Table,
     test: Table,
     *,
-    costs: Floats | None,
-) -> Measured:
-    """Return the measures of one variant on one task."""
+    memory: bool,
+) -> tuple[TestedRows, Measured]:
+    """Return what a variant predicts of a task's test part, its size and its speed."""
     with warnings.catch_warnings():
         # What is odd about the table was warned of when it was read, once.
         warnings.simplefilter("ignore", SpinneyWarning)
-        start = time.perf_counter()
-        try:
-            model = grow(
-                train,
-                rows.target,
-                weight=rows.weight,
-                **_for_these(variant.arguments, train[rows.target].cells, rows),
-            )
-        except DataError as error:
-            raise DataError(_where(variant, task) + str(error)) from error
-        seconds = time.perf_counter() - start
-        sizes = size_measures(model, seconds)
-        weights = None if rows.weights is None else rows.weights[task.part.test]
-        truth = rows.truth[task.part.test]
-        if rows.classes is None:
-            predicted = np.asarray(model.predict(test), dtype=np.float64)
-            return {**number_measures(truth, predicted, weights=weights), **sizes}
-        labels = codes_of(model.predict(test).tolist(), rows.classes)
-        measures = class_measures(
-            truth,
-            np.array(labels, dtype=np.int64),
-            _all_shares(model, test, rows.classes),
-            weights=weights,
-            costs=costs,
-        )
-    return {**measures, **sizes}
+        grow = partial(grown_on, rows, variant, task, train)
+        # Not while it is timed: memory that was given back must be had again.
+        peak = peak_of(grow) if memory else None
+        began = time.perf_counter()
+        model = grow()
+        built = time.perf_counter()
+        outputs = model.outputs(test)
+        used = time.perf_counter()
+    tested = _tested_rows(rows, task.part, model.schema.target, outputs)
+    speed = speed_measures(built - began, used - built, test.n_rows, peak)
+    return tested, {**size_measures(model), **speed}
 
 
-def _all_shares(model: Any, test: Table, classes: tuple[Value, ...]) -> Floats:
-    """Return the shares of all classes, those that the model never saw at 0."""
-    shares = np.zeros((test.n_rows, len(classes)))
-    known = codes_of(model.classes_.tolist(), classes)
-    shares[:, known] = model.predict_proba(test)
-    return shares
+def _tested_rows(
+    rows: EvaluationRows, part: Part, target: Target, outputs: Floats
+) -> TestedRows:
+    """Return what a model says of a test part, in the codes of the whole table.
+
+    A class that the model never saw has the share 0.
+    """
+    truth = rows.truth[part.test]
+    weights = None if rows.weights is None else rows.weights[part.test]
+    if rows.classes is None:
+        return TestedRows(truth, outputs[:, 0], outputs, weights)
+    codes = np.array(codes_of(target.classes, rows.classes), dtype=np.int64)
+    shares = np.zeros((len(outputs), len(rows.classes)))
+    shares[:, codes] = outputs
+    predicted = codes[labels_of(outputs, target.costs)]
+    return TestedRows(truth, predicted, shares, weights)
 
 
 def _for_these(

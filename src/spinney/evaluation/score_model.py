@@ -11,6 +11,12 @@ from spinney._support.text import counted_text, figure, shown, weight_text
 from spinney._support.text_table import aligned, in_columns
 from spinney.data import Column, Notation, Table, Target, Value
 from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.evaluation.leaf_errors import (
+    LeafErrors,
+    leaf_errors,
+    leaves_as_dicts,
+    leaves_text,
+)
 from spinney.evaluation.measures import (
     MEASURES,
     Measured,
@@ -43,6 +49,8 @@ class Score:
     unseen : tuple of pairs
         Classes that the model has never seen, and how many rows each has. They
         count as errors.
+    leaves : tuple of LeafErrors
+        Of a tree, the leaves that rows came to, those with the most errors first.
     """
 
     target: str
@@ -53,6 +61,16 @@ class Score:
     confusion: Floats
     left_out: int
     unseen: tuple[tuple[Value, int], ...]
+    leaves: tuple[LeafErrors, ...] = ()
+
+    @property
+    def by_leaf(self) -> list[dict[str, Any]]:
+        """Of each leaf of a tree its rows, errors and rule; the worst leaves first.
+
+        Of numbers the root of the mean squared error, and the leaf's share of all
+        squared error.
+        """
+        return leaves_as_dicts(self.leaves, numeric=not self.classes)
 
     @property
     def by_class(self) -> list[dict[str, Any]]:
@@ -88,6 +106,8 @@ class Score:
             facts["never_seen"] = [label for label, _ in self.unseen]
             facts["confusion"] = self.confusion.tolist()
             facts["by_class"] = self.by_class
+        if self.leaves:
+            facts["by_leaf"] = self.by_leaf
         return facts
 
     def __str__(self) -> str:
@@ -98,6 +118,9 @@ class Score:
         parts = ["\n".join([self._heading(), *self._notes()]), self._measures()]
         if self.classes:
             parts += [self._matrix(width), self._classes()]
+        leaves = leaves_text(self.leaves, numeric=not self.classes, width=width)
+        if leaves:
+            parts.append("\n".join(leaves))
         return "\n\n".join(parts)
 
     def _heading(self) -> str:
@@ -180,8 +203,9 @@ def score(
     Returns
     -------
     Score
-        ``print`` shows measures, the confusion matrix and the errors by class;
-        ``measures``, ``confusion`` and ``by_class`` are the same as data.
+        ``print`` shows measures, the confusion matrix, and the errors by class and by
+        leaf; ``measures``, ``confusion``, ``by_class`` and ``by_leaf`` are the same as
+        data.
 
     Examples
     --------
@@ -197,12 +221,17 @@ def score(
     )
     target = model.schema.target
     total = float(rows.n_rows if weights is None else weights.sum())
+    wrong, measured = _measured(target, rows[target.name], model.outputs(rows), weights)
+    leaves: tuple[LeafErrors, ...] = ()
+    if model.kind == "tree":
+        leaves = leaf_errors(model, rows, wrong, weights)
     return Score(
         target=target.name,
         n_rows=rows.n_rows,
         weight=total,
         left_out=left_out,
-        **_measured(target, rows[target.name], model.outputs(rows), weights),
+        leaves=leaves,
+        **measured,
     )
 
 
@@ -233,11 +262,11 @@ def rows_with_truth(
 
 def _measured(
     target: Target, column: Column, outputs: Floats, weights: Floats | None
-) -> dict[str, Any]:
-    """Return what is measured of the outputs for rows with this truth."""
+) -> tuple[Floats, dict[str, Any]]:
+    """Return how wrong each output is beside the truth, and all that is measured."""
     truth = target.encode(column)
     if target.is_numeric:
-        return {
+        return (truth - outputs[:, 0]) ** 2, {
             "measures": number_measures(truth, outputs[:, 0], weights=weights),
             "classes": (),
             "confusion": np.zeros((0, 0)),
@@ -252,7 +281,7 @@ def _measured(
         more = (0, len(unseen))
         costs = np.pad(np.array(target.costs), more, constant_values=np.nan)
     shares = np.pad(outputs, ((0, 0), (0, len(unseen))))
-    return {
+    return (predicted != truth).astype(np.float64), {
         "measures": class_measures(
             truth, predicted, shares, weights=weights, costs=costs
         ),

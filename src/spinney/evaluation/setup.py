@@ -26,13 +26,26 @@ class Setup:
     variants: tuple[Variant, ...]
     costs: Floats | None
 
-    def run(self, tasks: list[TrainingTask], progress: Progress | None) -> Evaluation:
-        """Run every task for every variant."""
-        results = run_all(
-            self.rows, tasks, self.variants, costs=self.costs, progress=progress
+    def run(
+        self,
+        tasks: list[TrainingTask],
+        progress: Progress | None,
+        *,
+        memory: bool = False,
+    ) -> Evaluation:
+        """Run every task for every variant; ``memory`` measures how much it takes."""
+        results, pooled = run_all(
+            self.rows,
+            tasks,
+            self.variants,
+            costs=self.costs,
+            progress=progress,
+            pool=self.scheme.one_out,
+            memory=memory,
         )
+        rows, scheme = self.rows, self.scheme
         return Evaluation(
-            self.rows.target, self.rows.classes, self.rows.n_rows, self.scheme, results
+            rows.target, rows.classes, rows.n_rows, scheme, results, pooled
         )
 
 
@@ -53,7 +66,8 @@ def setup_of(
     seed = seed_of(settings.pop("random_state", None), 0)
     scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
     declarations = declarations_of(
-        **given("nominal", "ordinal", "numeric", "ignore", "missing_values", "notation")
+        **given("nominal", "ordinal", "numeric", "ignore", "values"),
+        **given("missing_values", "notation"),
     )
     reading = given("weight", "format", "encoding")
     refuse_seed(settings)

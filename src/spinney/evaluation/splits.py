@@ -16,8 +16,10 @@ from spinney._support.checks import check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, Setting, refusal, warn
 from spinney.evaluation.evaluation_rows import EvaluationRows
+from spinney.growth.folds import FEWEST_FOR_FOLDS
 
 USUAL_FOLDS = 10
+ONE_OUT = "loo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,25 +28,35 @@ class Scheme:
 
     Parameters
     ----------
-    folds : int, optional
-        Parts of a cross-validation; each is tested once a repeat. If not given, 10,
-        or as many as :func:`with_possible_folds` finds that there can be.
+    folds : int or "loo", optional
+        Parts of a cross-validation; each is tested once a repeat. "loo" leaves one row
+        out at a time, and so do as many folds as rows. If not given,
+        :func:`with_possible_folds` says.
     repeats : int
         How often all is done again with other parts.
     holdout : float, optional
         Instead of folds: the share of the rows to test on.
     seed : int
         Where the random numbers start: what ``random_state`` of an evaluation gives.
+    one_out : bool
+        Whether each fold is one row; set when the rows are known.
     """
 
-    folds: int | None = None
+    folds: int | str | None = None
     repeats: int = 1
     holdout: float | None = None
     seed: int = 0
+    one_out: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        check_whole("folds", self.n_folds, least=2)
+        if isinstance(self.folds, str) and self.folds != ONE_OUT:
+            raise refusal(
+                Setting("folds", self.folds),
+                f"must be a whole number, or {ONE_OUT!r}, one row at a time",
+            )
+        if self.folds not in (None, ONE_OUT):
+            check_whole("folds", self.folds, least=2)
         check_whole("repeats", self.repeats, least=1)
         share = self.holdout
         if share is not None and not (is_real(share) and 0 < share < 1):
@@ -61,9 +73,11 @@ class Scheme:
     @property
     def n_folds(self) -> int:
         """How many folds there are to be."""
-        return USUAL_FOLDS if self.folds is None else self.folds
+        return USUAL_FOLDS if self.folds is None else int(self.folds)
 
     def __str__(self) -> str:
+        if self.one_out:
+            return "leave-one-out"
         if self.holdout is not None:
             text = f"{self.holdout * 100:g} % held out"
         else:
@@ -74,6 +88,7 @@ class Scheme:
         """Return plain data."""
         return {
             "folds": None if self.holdout is not None else int(self.n_folds),
+            "leave_one_out": self.one_out,
             "repeats": int(self.repeats),
             "holdout": None if self.holdout is None else float(self.holdout),
             "seed": int(self.seed),
@@ -91,8 +106,17 @@ class Part:
 
 
 def with_possible_folds(scheme: Scheme, rows: EvaluationRows) -> Scheme:
-    """Return a scheme with fewer folds, where none were asked for and 10 cannot be."""
-    if scheme.folds is not None or scheme.holdout is not None:
+    """Return a scheme with the folds that these rows can have.
+
+    Where none were asked for, a small table leaves out one row at a time, and a larger
+    one has 10 folds, or as many as its commonest class has rows.
+    """
+    if scheme.holdout is not None:
+        return scheme
+    small = rows.n_rows < FEWEST_FOR_FOLDS and scheme.repeats == 1
+    if scheme.folds in (ONE_OUT, rows.n_rows) or (scheme.folds is None and small):
+        return _one_out(scheme, rows)
+    if scheme.folds is not None:
         return scheme
     most, reason = rows.n_rows, f"there are {rows.n_rows} rows"
     if rows.classes is not None:
@@ -102,6 +126,33 @@ def with_possible_folds(scheme: Scheme, rows: EvaluationRows) -> Scheme:
         return scheme
     warn(Setting("folds"), f": {most} are taken and not {USUAL_FOLDS}, since {reason}")
     return replace(scheme, folds=most)
+
+
+def _one_out(scheme: Scheme, rows: EvaluationRows) -> Scheme:
+    """Return the scheme that leaves out one row at a time; refuse where it cannot."""
+    if scheme.repeats > 1:
+        raise refusal(
+            Setting("repeats", int(scheme.repeats)),
+            "says nothing where one row is left out at a time: all is the same again",
+            "leave it out, or use fewer folds",
+        )
+    if rows.classes is not None:
+        counts = np.bincount(rows.truth, minlength=len(rows.classes))
+        if counts.max() == 1:
+            msg = (
+                f"target {shown(rows.target)!r}: no class has two rows, and what is "
+                "left out is of a class that the others are not: give more rows"
+            )
+            raise DataError(msg)
+        if len(counts) == 2 and counts.min() == 1:
+            label = rows.classes[int(counts.argmin())]
+            msg = (
+                f"target {shown(rows.target)!r}: one row alone is {shown(label)!r}, "
+                "and without it there is nothing to tell apart: give more rows of that "
+                "class"
+            )
+            raise DataError(msg)
+    return replace(scheme, folds=max(2, rows.n_rows), one_out=True)
 
 
 def parts_of(rows: EvaluationRows, scheme: Scheme) -> list[Part]:
@@ -129,6 +180,10 @@ def _split(splitter: Any, rows: EvaluationRows) -> list[tuple[Integers, Integers
 
 def _folded(rows: EvaluationRows, scheme: Scheme) -> Any:
     folds = scheme.n_folds
+    if scheme.one_out:
+        from sklearn.model_selection import LeaveOneOut
+
+        return LeaveOneOut()
     settings: dict[str, Any] = {
         "n_splits": folds,
         "n_repeats": scheme.repeats,

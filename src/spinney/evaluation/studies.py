@@ -4,27 +4,29 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from spinney._support.checks import Progress
 from spinney.data import Costs, Notation, Value
-from spinney.errors import ParameterError, Setting, phrase
+from spinney.errors import ParameterError, Setting, phrase, refusal
+from spinney.evaluation.evaluation_rows import EvaluationRows
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.setup import setup_of
-from spinney.evaluation.splits import Part
 from spinney.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
     MISSING_VALUES,
+    OUTLIERS,
+    TARGET_OUTLIERS,
     checked_rates,
+    cut_tasks,
+    damaged_columns,
     damaged_task,
-    generator,
     plain_task,
     row_numbers,
-    spread,
 )
 from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
+
+USUAL_OUTLIERS = (0, 0.1, 0.2)
 
 
 def evaluate(
@@ -32,7 +34,7 @@ def evaluate(
     target: str,
     recipes: Recipes = DEFAULT_RECIPES,
     *,
-    folds: int | None = None,
+    folds: int | str | None = None,
     repeats: int = 1,
     holdout: float | None = None,
     random_state: Any = None,
@@ -40,6 +42,7 @@ def evaluate(
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
     format: str | None = None,
@@ -68,9 +71,10 @@ def evaluate(
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
         1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
         is what ``grow`` grows by, ``"c4.5"``, and ``"cart"`` pruned by cost complexity.
-    folds : int, optional
-        Parts of the cross-validation. If not given, 10; where no class has so many
-        rows, as many as the commonest has, with a warning.
+    folds : int or "loo", optional
+        Parts of the cross-validation; "loo" leaves out one row at a time. If not given,
+        10; where no class has so many rows, as many as the commonest has, with a
+        warning; of fewer than 30 rows, one at a time.
     repeats : int
         How often it is done, each time with other parts.
     holdout : float, optional
@@ -78,8 +82,8 @@ def evaluate(
     random_state : int, RandomState or Generator, optional
         What the parts are drawn by; 0 if not given. What recipes draw is
         theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
-    nominal, ordinal, numeric, ignore, weight, missing_values, format, encoding, \
-notation
+    nominal, ordinal, numeric, ignore, values, weight, missing_values, format, \
+encoding, notation
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
         ``cost_matrix[label][true]``, to report the mean cost of a row. It does not
@@ -122,6 +126,7 @@ notation
         "ordinal": ordinal,
         "numeric": numeric,
         "ignore": ignore,
+        "values": values,
         "weight": weight,
         "missing_values": missing_values,
         "format": format,
@@ -173,20 +178,8 @@ def learning_curve(
     [8, 15]
     """
     setup, progress = setup_of(data, target, recipe, arguments)
-    rows, parts = setup.rows, setup.parts
-    numbers = row_numbers(sizes, min(len(part.train) for part in parts))
-    tasks = []
-    for index, part in enumerate(parts):
-        order = spread(rows, part, generator(setup.scheme.seed, index))
-        tasks += [
-            plain_task(
-                rows,
-                Part(part.repeat, part.fold, np.sort(order[:number]), part.test),
-                {"rows": number},
-            )
-            for number in numbers
-        ]
-    return setup.run(tasks, progress)
+    most = min(len(part.train) for part in setup.parts)
+    return setup.run(cut_tasks(setup, row_numbers(sizes, most)), progress)
 
 
 def robustness(
@@ -196,10 +189,11 @@ def robustness(
     *,
     noise: Sequence[float] = (0, 0.1, 0.2),
     missing: Sequence[float] = (0, 0.1, 0.2),
+    outliers: Sequence[float] | None = None,
     missing_in_test: bool = False,
     **arguments: Any,
 ) -> Evaluation:
-    """Measure how recipes bear noise and missing values.
+    """Measure how recipes bear noise, missing values and outliers.
 
     Damage is done to the training rows, one kind at a time, the same for every
     recipe. Test rows stay as they are, so what is measured is what was learned.
@@ -215,6 +209,11 @@ def robustness(
         attribute's cells becomes the value of a random row).
     missing : sequence of float
         Rates at which each attribute's cells are taken away.
+    outliers : sequence of float, optional
+        Rates at which cells of numeric attributes go far out: 3 to 10 times the range
+        between the quartiles above the upper or below the lower one. Where the target
+        is a number the same is done to it, by itself. If not given, (0, 0.1, 0.2) of
+        tables that have numbers.
     missing_in_test : bool
         Whether cells of the test rows are taken away too, at the same rate.
     **arguments
@@ -230,28 +229,54 @@ def robustness(
     --------
     >>> import spinney
     >>> rows = {"size": list(range(40)), "sold": ["no"] * 18 + ["yes"] * 22}
-    >>> result = spinney.robustness(
-    ...     rows, "sold", "cart", noise=[0, 0.2], missing=[0.2], folds=4)
-    >>> [(line["injected"], line["rate"]) for line in result.table][:3]
-    [('nothing', 0.0), ('class noise', 0.2), ('attribute noise', 0.2)]
+    >>> result = spinney.robustness(rows, "sold", "cart", noise=[0, 0.2],
+    ...                             missing=[0.2], outliers=[0.2], folds=4)
+    >>> for line in result.table:
+    ...     print(line["injected"], line["rate"])
+    nothing 0.0
+    class noise 0.2
+    attribute noise 0.2
+    missing values 0.2
+    outliers 0.2
     """
     setup, progress = setup_of(data, target, recipes, arguments)
-    rates = {
-        CLASS_NOISE: checked_rates("noise", noise),
-        ATTRIBUTE_NOISE: checked_rates("noise", noise),
-        MISSING_VALUES: checked_rates("missing", missing),
-    }
-    wanted = [(kind, rate) for kind, given in rates.items() for rate in given if rate]
-    if any(0 in given for given in rates.values()):
-        wanted.insert(0, ("nothing", 0.0))
-    if not wanted:
-        problem = phrase(
-            "{} and {} are both empty", Setting("noise"), Setting("missing")
-        )
-        remedy = ("give a rate, such as ", Setting("noise", [0.1]))
-        raise ParameterError(problem, remedy=remedy)
+    wanted = _wanted_damage(setup.rows, noise, missing, outliers)
     tasks = [
         damaged_task(setup, index, kind, rate, also_test=missing_in_test)
         for index, (kind, rate) in product(range(len(setup.parts)), wanted)
     ]
     return setup.run(tasks, progress)
+
+
+def _wanted_damage(
+    rows: EvaluationRows,
+    noise: Sequence[float],
+    missing: Sequence[float],
+    outliers: Sequence[float] | None,
+) -> list[tuple[str, float]]:
+    """Return kinds of damage with their rates; no damage first, and once."""
+    noise_rates = checked_rates("noise", noise)
+    rates = {
+        CLASS_NOISE: noise_rates,
+        ATTRIBUTE_NOISE: noise_rates,
+        MISSING_VALUES: checked_rates("missing", missing),
+    }
+    given = USUAL_OUTLIERS if outliers is None else outliers
+    far_out, both = checked_rates("outliers", given), (OUTLIERS, TARGET_OUTLIERS)
+    kinds = [kind for kind in both if damaged_columns(rows, kind)]
+    if any(far_out) and not (kinds or outliers is None):
+        raise refusal(
+            Setting("outliers", far_out),
+            "are of numbers, and no attribute is one, nor the target",
+            "leave it out",
+        )
+    rates |= dict.fromkeys(kinds, far_out)
+    wanted = [(kind, rate) for kind, given in rates.items() for rate in given if rate]
+    if any(0 in given for given in rates.values()):
+        wanted.insert(0, ("nothing", 0.0))
+    if not wanted:
+        names = (Setting("noise"), Setting("missing"), Setting("outliers"))
+        remedy = ("give a rate, such as ", Setting("noise", [0.1]))
+        problem = phrase("{}, {} and {} are all empty", *names)
+        raise ParameterError(problem, remedy=remedy)
+    return wanted

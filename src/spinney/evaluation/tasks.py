@@ -20,6 +20,11 @@ from spinney.evaluation.splits import Part
 CLASS_NOISE = "class noise"
 ATTRIBUTE_NOISE = "attribute noise"
 MISSING_VALUES = "missing values"
+OUTLIERS = "outliers"
+TARGET_OUTLIERS = "target outliers"
+# How far outliers lie from the quartiles, in ranges between these: beyond 3, Tukey's
+# outer fence, a value is "far out" (Exploratory Data Analysis, 1977, 2D).
+NEAREST_OUTLIER, FARTHEST_OUTLIER = 3.0, 10.0
 
 
 def _another_class(
@@ -45,11 +50,31 @@ def _nothing(column: Column, *_: Any) -> Any:
     return np.nan if column.kind == "numeric" else -1
 
 
+def _far_out(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
+    """Return numbers beyond the outer fences of a column, above or below by chance.
+
+    The distance from the quartile is a multiple of the range between the quartiles, or
+    of what stands for it where half of the cells are equal: the whole range, or 1.
+    """
+    cells = column.cells[known]
+    low, high = np.quantile(cells, [0.25, 0.75]) if len(cells) else (0.0, 0.0)
+    with np.errstate(over="ignore"):  # a float that is too large is the largest
+        unit = (high - low) or (np.ptp(cells) if len(cells) else 0.0) or 1.0
+        above, part = values < 0.5, 2 * values % 1
+        far = unit * (NEAREST_OUTLIER + (FARTHEST_OUTLIER - NEAREST_OUTLIER) * part)
+        cells = np.where(above, high + far, low - far)
+    return np.nan_to_num(cells)
+
+
+# What is done to cells, and the number that its random numbers are drawn by.
 DAMAGES = {
-    CLASS_NOISE: _another_class,
-    ATTRIBUTE_NOISE: _another_cell,
-    MISSING_VALUES: _nothing,
+    CLASS_NOISE: (_another_class, 1),
+    ATTRIBUTE_NOISE: (_another_cell, 2),
+    MISSING_VALUES: (_nothing, 3),
+    OUTLIERS: (_far_out, 5),
+    TARGET_OUTLIERS: (_far_out, 6),
 }
+MISSING_IN_TEST = 4
 
 
 def damaged(
@@ -64,15 +89,17 @@ def damaged(
 
     Class noise makes a class one of the table's others, each equally likely, and a
     number that of a row drawn at random. Attribute noise makes a cell that of another
-    known row. Missing values are taken away.
+    known row. Missing values are taken away. Outliers are of numbers: they lie 3 to 10
+    times the range between the quartiles above the upper or below the lower one.
     """
     changed = {}
+    damage, _ = DAMAGES[kind]
     for name in names:
         column = table[name]
         known = np.flatnonzero(~column.missing)
         chosen, values = _drawn(known, rate, random)
         cells = column.cells.copy()
-        cells[chosen] = DAMAGES[kind](column, chosen, values, known)
+        cells[chosen] = damage(column, chosen, values, known)
         changed[name] = replace(column, cells=cells)
     columns = (changed.get(column.name, column) for column in table.columns)
     return Table(tuple(columns), table.n_rows)
@@ -149,6 +176,22 @@ def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any
     return order[np.argsort(keys, kind="stable")]
 
 
+def cut_tasks(setup: Setup, numbers: Sequence[int]) -> list[TrainingTask]:
+    """Return the tasks of each part with its training rows cut to these numbers."""
+    tasks = []
+    for index, part in enumerate(setup.parts):
+        order = spread(setup.rows, part, generator(setup.scheme.seed, index))
+        tasks += [
+            plain_task(
+                setup.rows,
+                Part(part.repeat, part.fold, np.sort(order[:number]), part.test),
+                {"rows": number},
+            )
+            for number in numbers
+        ]
+    return tasks
+
+
 def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
     rates = as_list(name, given, "[0.1, 0.2]")
@@ -159,26 +202,36 @@ def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     return sorted({float(rate) for rate in rates})
 
 
+def damaged_columns(rows: EvaluationRows, kind: str) -> list[str]:
+    """Return the columns that a kind of damage is done to, where it can be done."""
+    if kind in (CLASS_NOISE, TARGET_OUTLIERS):
+        suits = kind == CLASS_NOISE or rows.classes is None
+        return [rows.target] if suits else []
+    return [
+        column.name
+        for column in rows.table.columns
+        if column.name not in (rows.target, rows.weight)
+        and (kind != OUTLIERS or column.kind == "numeric")
+    ]
+
+
 def damaged_task(
     setup: Setup, index: int, kind: str, rate: float, *, also_test: bool
 ) -> TrainingTask:
     """Return the task of a part whose training rows are damaged."""
     rows, part = setup.rows, setup.parts[index]
     seed = setup.scheme.seed
-    roles = (rows.target, rows.weight or "")
-    names = [name for name in rows.table.names if name not in roles]
 
     def tables() -> tuple[Table, Table]:
         train, test = rows.table.take(part.train), rows.table.take(part.test)
         if kind not in DAMAGES:
             return train, test
-        number = list(DAMAGES).index(kind) + 1
-        changed = partial(damaged, kind=kind, rate=rate)
-        own = [rows.target] if kind == CLASS_NOISE else names
-        train = changed(train, own, random=generator(seed, index, number))
+        _, number = DAMAGES[kind]
+        names = damaged_columns(rows, kind)
+        changed = partial(damaged, names=names, kind=kind, rate=rate)
+        train = changed(train, random=generator(seed, index, number))
         if also_test and kind == MISSING_VALUES:
-            random = generator(seed, index, len(DAMAGES) + 1)
-            test = changed(test, names, random=random)
+            test = changed(test, random=generator(seed, index, MISSING_IN_TEST))
         return train, test
 
     return TrainingTask(part, tables, {"injected": kind, "rate": rate})

@@ -47,6 +47,7 @@ COMMON = (
     "ordinal",
     "source",
     "target",
+    "values",
     "weight",
 )
 

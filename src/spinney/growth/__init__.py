@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
-from spinney.growth.model import Model
+from spinney.growth.model import Member, Model
 from spinney.growth.tried_recipes import Tried, tried_text
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Member",
     "Model",
     "Tried",
     "choose_engine",

@@ -7,6 +7,7 @@ from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
 from spinney.growth.prune.by_validation import CodedRows
 from spinney.search import Draws
+from spinney.trees import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Options:
         What the weight of each class is multiplied by.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    forced : mapping of path to attribute
-        The attribute to split by at a node; its path is the tuple of branches
-        as they read, ``()`` for the root.
+    forced : mapping of path to attribute or Question
+        The attribute to split by at a node, or all that it is to ask; its path is the
+        tuple of branches as they read, ``()`` for the root.
     costs : array, optional
         ``costs[label][true]``: labels are those of least expected cost, and splits
         are sought under altered priors.
@@ -37,7 +38,7 @@ class Options:
 
     class_weights: Floats | None = None
     preference: Sequence[int] = ()
-    forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    forced: Mapping[tuple[str, ...], int | Question] = field(default_factory=dict)
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
@@ -56,6 +57,11 @@ class Options:
         if self.costs is not None:
             target = replace(target, costs=tuple(map(tuple, self.costs.tolist())))
         return replace(schema, attributes=attributes, target=target)
+
+    @property
+    def every_class_weighs(self) -> bool:
+        """Whether no class costs nothing, and so would weigh nothing when altered."""
+        return self.costs is None or bool(self.costs.sum(axis=0).min() > 0)
 
     def leave_all_to_recipe(self, schema: Schema) -> bool:
         """Return whether nothing but weights and costs is given, and columns alone."""

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """Which tree of a forest a tree is: its number, and how many there are.
+
+    A forest keeps of each split what won, and not what lost.
+    """
+
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """What is saved to a file and loaded from one.
 
@@ -22,7 +33,8 @@ class Model:
     file keeps neither: ``steps`` is None where the record is not known. ``tried`` says
     which ways to grow were tried, where the recipe chose among several.
     ``validation_rows`` are the places in the table of rows that were reserved to prune
-    by, if any were; a file does not keep them.
+    by, if any were; a file does not keep them. ``member`` says which tree of a forest
+    it is, where it is one.
     """
 
     tree: Tree
@@ -32,6 +44,7 @@ class Model:
     sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
     tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
+    member: Member | None = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -14,7 +14,8 @@ class Tried:
     risk, deviation : float, optional
         What a row held out costs on average, and the standard error of that.
     leaves : int, optional
-        Of its tree of all rows that candidates were compared on.
+        Of its tree of all rows that candidates were compared on; those without rows
+        do not count.
     chosen : bool
         Whether the tree is grown by it.
     """

@@ -21,6 +21,7 @@ from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import LARGEST_TOTAL, check_total
+from spinney.trees import Question, read_question
 
 LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they are
 
@@ -31,7 +32,7 @@ def options_of(
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
     ties: Sequence[str] | None = None,
-    force: Mapping[Any, str] | None = None,
+    force: Mapping[Any, str | Question] | None = None,
     priors: Mapping[Value, float] | None = None,
     cost_matrix: Costs | None = None,
     test_costs: Mapping[str, float] | None = None,
@@ -50,8 +51,8 @@ def options_of(
         class_weights=scale,
         preference=[_index(name, schema, "ties") for name in _listed(ties)],
         forced={
-            _path(path): _index(name, schema, "force")
-            for path, name in _mapped(force).items()
+            _path(path): _question(asked, schema)
+            for path, asked in _mapped(force).items()
         },
         costs=None if cost_matrix is None else _costs(cost_matrix, schema),
         prices=_prices(test_costs, schema),
@@ -165,12 +166,21 @@ def _listed(ties: Sequence[str] | None) -> Sequence[str]:
     return ties
 
 
-def _mapped(force: Mapping[Any, str] | None) -> Mapping[Any, str]:
+def _mapped(
+    force: Mapping[Any, str | Question] | None,
+) -> Mapping[Any, str | Question]:
     if force is None or isinstance(force, Mapping):
         return force or {}
     raise refusal(
         Setting("force", force), "must map paths to names, such as {(): 'texture'}"
     )
+
+
+def _question(asked: Any, schema: Schema) -> int | Question:
+    """Return what a node is to ask: an attribute, or a question as it was written."""
+    if isinstance(asked, Question):
+        return asked
+    return read_question(asked, schema, "force")
 
 
 def _index(name: Any, schema: Schema, parameter: str) -> int:

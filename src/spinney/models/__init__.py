@@ -17,6 +17,7 @@ from spinney.models.fitted_tree import FittedTree
 from spinney.models.load import load_model
 
 if TYPE_CHECKING:
+    from spinney.models.associations import associated, association
     from spinney.models.grow import grow_from, grow_model
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "FittedTree",
     "about_installation",
     "as_lines",
+    "associated",
+    "association",
     "forest_from",
     "grow_from",
     "grow_model",
@@ -35,4 +38,10 @@ __all__ = [
     "refuse_forest_arguments",
 ]
 
-__getattr__ = names_on_demand(__name__, {"grow": ("grow_from", "grow_model")})
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "associations": ("associated", "association"),
+        "grow": ("grow_from", "grow_model"),
+    },
+)

@@ -1,7 +1,8 @@
 """What a fitted model is, for ``info``; what is installed."""
 
 from collections.abc import Collection
-from dataclasses import fields
+from dataclasses import asdict, fields
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     from spinney.growth import Model
     from spinney.growth.forest import Forest
     from spinney.recipes import Recipe
+    from spinney.trees import TreeArrays
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20
+TREES_SHOWN = 10
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 
 
@@ -47,7 +50,7 @@ def cluster_facts(clusters: "Clusters") -> dict[str, Any]:
 
 def forest_facts(forest: "Forest") -> dict[str, Any]:
     """Return the facts of a forest."""
-    recipe, settings, target = forest.recipe, forest.settings, forest.schema.target
+    settings, target = forest.settings, forest.schema.target
     scale: Any = settings.class_weight
     if scale is not None and not isinstance(scale, str):
         scale = {value_text(target.classes[c]): weight for c, weight in scale.items()}
@@ -59,16 +62,55 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
             "class_weight": scale,
             "shrinkage": forest.shrinkage,
         },
-        "recipe": _recipe(recipe),
-        "size": {
-            "trees": len(forest),
-            "nodes": forest.n_nodes,
-            "leaves": sum(member.n_leaves for member in forest.members),
-            "height": max(int(member.depth.max()) for member in forest.members),
-        },
+        **_recipes(forest),
+        "size": _forest_size(forest),
+        "typical": None if forest.typical is None else asdict(forest.typical),
+        "trees": _trees(forest),
         "grown_on": _origin(forest.fingerprint),
         "attributes": {a.name: a.kind for a in forest.schema.attributes},
     }
+
+
+def _recipes(forest: "Forest") -> dict[str, Any]:
+    """Return the recipe of all trees, or those that they take in turn."""
+    recipes = [_recipe(recipe) for recipe in forest.recipes]
+    return {"recipe": recipes[0]} if len(recipes) == 1 else {"recipes": recipes}
+
+
+def _trees(forest: "Forest") -> list[dict[str, Any]]:
+    """Return the recipe and the size of each tree, by its number."""
+    return [
+        {
+            "number": number,
+            "recipe": forest.recipe_of(number).name,
+            "nodes": len(member),
+            "leaves": member.n_leaves,
+            "height": int(member.depth.max()),
+        }
+        for number, member in enumerate(forest.members)
+    ]
+
+
+def _forest_size(forest: "Forest") -> dict[str, Any]:
+    """Return the size of all trees together; height and mean path are of one."""
+    paths = [_paths(member, forest.schema.target) for member in forest.members]
+    return {
+        "trees": len(forest),
+        "nodes": forest.n_nodes,
+        "leaves": sum(member.n_leaves for member in forest.members),
+        "height": max(int(member.depth.max()) for member in forest.members),
+        "external_path_length": sum(total for total, _, _ in paths),
+        "weighted_external_path_length": sum(weighted for _, weighted, _ in paths),
+        "mean_path_length": fmean(mean for _, _, mean in paths),
+    }
+
+
+def _paths(member: "TreeArrays", target: "Target") -> tuple[int, float, float]:
+    """Return a tree's external path length, weighted by rows, and of a mean row."""
+    leaf, weight = ~member.inner, member.weight(target)
+    depth = member.depth[leaf]
+    weighted = float(depth @ weight[leaf])
+    return int(depth.sum()), weighted, weighted / float(weight[0])
 
 
 def _fields(settings: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
@@ -99,12 +141,16 @@ def tree_facts(model: "Model") -> dict[str, Any]:
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
         "recipe": _recipe(model.recipe),
+        **({} if model.member is None else {"member": asdict(model.member)}),
         "size": {
             "nodes": len(tree),
             "leaves": tree.n_leaves,
             "height": tree.height,
             "external_path_length": tree.external_path_length,
             "weighted_external_path_length": tree.weighted_external_path_length,
+            "mean_path_length": tree.mean_path_length,
+            "rules": tree.n_leaves,
+            "conditions_per_rule": fmean(tree.rule_lengths),
         },
         "grown_on": _origin(model.fingerprint),
         "attributes": {
@@ -155,6 +201,10 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
             lines += _cost_lines(fact, remedy)
         elif name == "centroids":
             continue  # show has them
+        elif name == "recipes":
+            lines += _recipe_lines(fact)
+        elif name == "trees":
+            lines += _tree_lines(fact, remedy)
         elif isinstance(fact, dict):
             lines.append((name, ""))
             lines += [(f"  {key}", _text(value)) for key, value in fact.items()]
@@ -162,6 +212,31 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
             lines.append((name, _text(fact)))
     rows = [(shown(name), text) for name, text in lines]
     return "\n".join(aligned(rows, left=(0, 1), widest=WIDEST_NAME))
+
+
+def _recipe_lines(recipes: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the settings of recipes that trees take in turn, side by side."""
+    lines = [("recipes", "each tree takes one, in turn")]
+    for name in recipes[0]:
+        texts = [_text(recipe[name]) for recipe in recipes]
+        same = len(set(texts)) == 1
+        lines.append((f"  {name}", texts[0] if same else ", ".join(texts)))
+    return lines
+
+
+def _tree_lines(trees: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:
+    """Return a line for each of the first trees, by their numbers."""
+    lines = [("trees", "recipe and size, by number")]
+    lines += [
+        (
+            f"  {t['number']}",
+            f"{t['recipe']}, {t['leaves']} leaves, height {t['height']}",
+        )
+        for t in trees[:TREES_SHOWN]
+    ]
+    if len(trees) > TREES_SHOWN:
+        lines.append((f"  and {len(trees) - TREES_SHOWN} more", remedy))
+    return lines
 
 
 def _cost_lines(costs: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:

@@ -5,13 +5,14 @@ add its conventions.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.checks import Progress, check_progress, check_whole
+from spinney._support.checks import Progress, check_progress
 from spinney._support.text import shown
 from spinney.data import Declarations
 from spinney.data.readers import RowReader, read_table
@@ -20,18 +21,23 @@ from spinney.growth import forest as forests
 from spinney.growth.forest import (
     Forest,
     ForestSettings,
+    Recipes,
     Trees,
+    Typical,
     check_bags,
+    check_enough,
     forest_leaves,
     forest_outputs,
-    forest_recipe,
+    forest_recipes,
+    recipes_of,
     votes_of,
 )
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
+from spinney.models.fitted_tree import FittedTree
 from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
-from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
+from spinney.recipes import COMMON_SETTINGS, refuse_uncommon
 from spinney.trees.predict import row_walk_of
 
 if TYPE_CHECKING:
@@ -39,7 +45,12 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-    from spinney.growth.forest import ForestBags, Importances, Interactions
+    from spinney.growth.forest import (
+        ForestBags,
+        GroupedImportances,
+        Importances,
+        Interactions,
+    )
     from spinney.sources.rows import TrainingSet
 
 
@@ -67,18 +78,32 @@ class FittedForest(FittedTable):
         return self.forest_
 
     @property
-    def trees(self) -> Trees:
-        """The trees: ``trees[3].tree`` is one of them, made when it is asked for."""
-        return self._grown().trees
+    def trees(self) -> Trees[Any]:
+        """The trees, each a model by itself, made when it is asked for.
+
+        ``trees[3]`` is printed, ruled, explained, predicted by, exported, drawn and
+        saved as any tree is. Its leaves are as they were grown; the forest shrinks them
+        by ``forest_.shrinkage`` when they vote. Of each split it knows what won, and
+        not what lost.
+        """
+        return Trees(self._grown(), self._member)
+
+    def _member(self, number: int) -> FittedTree:
+        """Return a tree by itself."""
+        return FittedTree(self._grown().model(number))
 
     def __str__(self) -> str:
         forest = self._grown()
         target = forest.schema.target
         what = "numbers" if target.is_numeric else f"{len(target.classes)} classes"
         leaves = sum(member.n_leaves for member in forest.members) / len(forest)
+        names = ", ".join(recipe.name for recipe in forest.recipes)
+        by = (
+            f"recipes {names} in turn" if len(forest.recipes) > 1 else f"recipe {names}"
+        )
         return (
             f"{shown(target.name)}: {what}, told by {len(forest)} trees of "
-            f"{leaves:.1f} leaves on average (recipe {forest.recipe.name})"
+            f"{leaves:.1f} leaves on average ({by})"
         )
 
     @property
@@ -98,7 +123,7 @@ class FittedForest(FittedTable):
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
         forest = self._grown()
-        trees, roots = forest.side_by_side(forest.members)
+        trees, roots = forest.side_by_side(forest.numbers)
         walk = row_walk_of(trees, reader.columns, roots=roots)
         votes = votes_of(trees.distribution, forest)
         return RowPredictor(reader, walk, votes, partial(forest_outputs, forest))
@@ -117,19 +142,50 @@ class FittedForest(FittedTable):
         from scipy.sparse import hstack
 
         forest, (columns, n_rows) = self._grown(), self._columns(X)
-        trees = map(forest.flat_tree, forest.members)
+        trees = map(forest.flat_tree, forest.numbers)
         paths = [tree.paths(columns, n_rows) for tree in trees]
         ends = np.cumsum([0, *(path.shape[1] for path in paths)])
         return hstack(paths, format="csr"), ends
 
     # Questioning
 
+    def typical(self, X: Any) -> Typical:
+        """Return which tree agrees most with the forest on some rows, and how far.
+
+        Of classes ``agreement`` is the share of rows of which both say the same, of
+        numbers R². The forest keeps the answer, and so does a file that it is saved to
+        afterwards: ``spinney show`` shows that tree.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> model = spinney.grow_forest(shop, "sold", n_estimators=5)
+        >>> model.typical(shop)
+        Typical(number=0, agreement=1.0, rows=6)
+        >>> print(model.trees[0])
+        sold  (6: no 3 (50 %), yes 3 (50 %))
+        ├── size ≤ 3.5 → no  (3: no 3 (100 %))
+        └── size > 3.5 → yes  (3: yes 3 (100 %))
+        """
+        forest, (columns, n_rows) = self._grown(), self._columns(X)
+        if not n_rows:
+            msg = "X has no rows: give it at least one"
+            raise DataError(msg)
+        return self._keep_typical(forests.find_typical(forest, columns, n_rows))
+
+    def _keep_typical(self, typical: Typical) -> Typical:
+        self.forest_ = replace(self._grown(), typical=typical)
+        return typical
+
     def _picture(self) -> str:
-        """Return a picture of the tree that asks about attributes as all trees do."""
+        """Return a picture of the typical tree, or of one that asks as all do."""
         from spinney.output.picture import to_svg
 
-        typical = forests.typical_trees(self.importances())[0]
-        return to_svg(self.trees[int(typical)])
+        typical = self._grown().typical
+        if typical is not None:
+            return to_svg(self.trees[typical.number])
+        return to_svg(self.trees[int(forests.like_all_first(self.importances())[0])])
 
     def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.
@@ -137,6 +193,37 @@ class FittedForest(FittedTable):
         See :mod:`spinney.growth.forest.importances`.
         """
         return forests.impurity_importances(self._grown())
+
+    def grouped_importances(
+        self,
+        X: Any,
+        *,
+        threshold: float = 0.7,
+        importances: "Importances | None" = None,
+    ) -> "GroupedImportances":
+        """Return what attributes that say nearly the same are worth together.
+
+        A forest asks now about one and now about the other of two such attributes, so
+        that each looks less important than what they both say. Attributes are in one
+        group where each two of them are associated at least so (complete linkage).
+
+        Parameters
+        ----------
+        X : table
+            Rows to measure associations on, such as those that the forest was grown
+            on; all attributes must be there.
+        threshold : float
+            The least association within a group, from 0 to 1.
+        importances : Importances, optional
+            Which ones are added up: those of :meth:`importances` if not given.
+        """
+        forest = self._grown()
+        if importances is None:
+            importances = self.importances()
+        cells = forest.schema.encode(self._whole_table(X))
+        return forests.grouped_importances(
+            importances, forest.schema, cells, threshold=threshold
+        )
 
     def permutation_importances(
         self, X: Any, y: Any = None, *, sample_weight: Any = None
@@ -237,7 +324,7 @@ def forest_from(
     target: str,
     *,
     n_trees: int = 100,
-    recipe: str | Recipe = "cart",
+    recipe: Recipes = "cart",
     settings: Mapping[str, Any],
     recipe_settings: Mapping[str, Any],
     declarations: Declarations,
@@ -249,6 +336,7 @@ def forest_from(
 ) -> "tuple[Forest, TrainingSet]":
     """Grow a forest on a table that holds its target; return it and the rows.
 
+    Of several recipes each tree takes one, in turn.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class.
     """
@@ -256,25 +344,31 @@ def forest_from(
     from spinney.sources.rows import check_roles, rows_in_memory
 
     check_progress(progress)
-    check_roles(target, weight, declarations.ignore)
+    check_roles(target, weight, declarations)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     given = {name: value for name, value in settings.items() if value is not None}
-    named = Recipe.named(recipe).changed(**changes)
+    recipes = recipes_of(recipe, changes)
+    check_enough(n_trees, recipes)
     ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
     training = rows_in_memory(
-        table, target, weight, declarations, from_zero=named.counts_from_zero
+        table,
+        target,
+        weight,
+        declarations,
+        from_zero=any(recipe.counts_from_zero for recipe in recipes),
+        complete=any(recipe.drops_rows for recipe in recipes),
     )
-    training = forests.with_ordered_categories(training, named)
+    training = forests.with_ordered_categories(training, recipes)
     if training.schema.target.is_numeric:
         _refuse_of_classes({**given, **changes})
         given = {**FOR_NUMBERS, **given}
     scale = class_weights_of(given.pop("class_weight", None), training.schema.target)
     forest = forests.grow_forest(
         training,
-        named,
+        recipes,
         ForestSettings(**given, class_weight=scale),
         n_trees=n_trees,
         n_jobs=n_jobs,
@@ -293,7 +387,8 @@ def refuse_forest_arguments(
     """
     own = ("n_estimators", "trees", "random_state", "n_jobs")
     known = (*own, *RECIPE_PARAMETERS, *FOREST_PARAMETERS, "voting", "class_weight")
-    refuse_uncommon(arguments, known, arguments.get("trees", "cart"))
+    trees = arguments.get("trees", "cart")
+    refuse_uncommon(arguments, known, recipes_of(trees)[0])
     for name in arguments:
         if name not in known:
             msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
@@ -301,13 +396,12 @@ def refuse_forest_arguments(
     if numeric:
         _refuse_of_classes(arguments)
     changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
-    recipe = Recipe.named(arguments.get("trees", "cart")).changed(**changes)
+    recipes = recipes_of(trees, changes)
     given = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
     settings = ForestSettings(**given)
-    check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)
+    check_enough(arguments.get("n_estimators", len(recipes)), recipes)
     if numeric is not None:
-        recipe.refuse_target(numeric=numeric)
-        forest_recipe(recipe, extra_random=settings.extra_random)
+        forest_recipes(recipes, numeric=numeric, extra_random=settings.extra_random)
 
 
 def _refuse_of_classes(given: Mapping[str, Any]) -> None:

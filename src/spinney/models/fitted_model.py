@@ -64,17 +64,18 @@ class FittedModel(Protocol):
         """Return it in a format; write it to a path too, if one is given."""
 
 
-class FittedTable(Explored):
-    """What fitted trees and forests share: reading tables and saying what they are.
+class LargeTables:
+    """Reading tables of any size, for a model that says which attributes it needs."""
 
-    A subclass says what was grown, which attributes it needs, and predicts.
-    """
-
-    kind: ClassVar[str]
-
-    def _grown(self) -> Any:
-        """Return what was grown, which has a schema, or say that nothing was yet."""
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the target: how the model reads tables."""
         raise NotImplementedError
+
+    @property
+    def _may_be_empty(self) -> bool:
+        """Whether empty cells are of use."""
+        return True
 
     @property
     def _needed(self) -> Sequence[int]:
@@ -85,6 +86,48 @@ class FittedTable(Explored):
     def _optional(self) -> Sequence[int]:
         """Those of them that a table may lack."""
         return ()
+
+    def batches(
+        self,
+        data: Any,
+        *,
+        n_rows: int,
+        keep: Keep = (),
+        weight: str | None = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
+    ) -> AbstractContextManager[ModelBatches]:
+        """Give a table of any size as :meth:`read` reads it, some rows at a time.
+
+        ``keep`` names columns, or is "all": their cells come beside, as written.
+        """
+        return batches_by(
+            self.schema,
+            self._needed,
+            data,
+            n_rows=n_rows,
+            keep=keep,
+            optional=self._optional,
+            may_be_empty=self._may_be_empty,
+            also=() if weight is None else (weight,),
+            format=format,
+            encoding=encoding,
+            notation=notation,
+        )
+
+
+class FittedTable(Explored, LargeTables):
+    """What fitted trees and forests share: reading tables and saying what they are.
+
+    A subclass says what was grown, which attributes it needs, and predicts.
+    """
+
+    kind: ClassVar[str]
+
+    def _grown(self) -> Any:
+        """Return what was grown, which has a schema, or say that nothing was yet."""
+        raise NotImplementedError
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -131,34 +174,6 @@ class FittedTable(Explored):
             range(len(schema.attributes)) if whole else self._needed,
             data,
             optional=() if whole else self._optional,
-            also=() if weight is None else (weight,),
-            format=format,
-            encoding=encoding,
-            notation=notation,
-        )
-
-    def batches(
-        self,
-        data: Any,
-        *,
-        n_rows: int,
-        keep: Keep = (),
-        weight: str | None = None,
-        format: str | None = None,
-        encoding: str | None = None,
-        notation: Notation | None = None,
-    ) -> AbstractContextManager[ModelBatches]:
-        """Give a table of any size as :meth:`read` reads it, some rows at a time.
-
-        ``keep`` names columns, or is "all": their cells come beside, as written.
-        """
-        return batches_by(
-            self.schema,
-            self._needed,
-            data,
-            n_rows=n_rows,
-            keep=keep,
-            optional=self._optional,
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,

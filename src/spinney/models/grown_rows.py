@@ -11,7 +11,7 @@ from spinney.errors import DataError, Setting
 from spinney.growth import Model
 from spinney.growth.plain import CountedNode, counted_node, send_down
 from spinney.output.explain import GivenRows, RowNumbers, checked_node
-from spinney.sources.rows import TrainingSet, numbered_rows
+from spinney.sources.rows import TrainingSet, are_complete, numbered_rows
 from spinney.trees import Node, Tree
 
 CLOSE = 1e-9
@@ -55,8 +55,11 @@ def rows_at_node(
     training, positions = numbered_rows(
         schema.of_columns(), table, y=y, sample_weight=sample_weight
     )
+    if model.recipe.drops_rows:
+        kept = are_complete(training)
+        training, positions = training.taken(kept), positions[kept]
     same, source = is_grown_on(model, training), training.source()
-    scale = class_scale(tree, training) if same and not tree.of_bag else None
+    scale = class_scale(tree, training) if same and model.member is None else None
     counted = counted_node(source, tree, model.recipe, number, class_weights=scale)
     if counted is None and node.n_rows:
         raise DataError(
@@ -72,7 +75,7 @@ def rows_at_node(
         for text, at in zip(names, (number, *node.children), strict=True)
     )
     here = node if counted is None else counted.node
-    remark = _remark(tree, node, here, same=same)
+    remark = _remark(model, node, here, same=same)
     return counted, GivenRows(len(positions), same, remark, rows)
 
 
@@ -93,16 +96,16 @@ def _numbers(
     )
 
 
-def _remark(tree: Tree, node: Node, here: Node, *, same: bool) -> str:
+def _remark(model: Model, node: Node, here: Node, *, same: bool) -> str:
     """Return what is not as it was when the tree was grown; empty if nothing is."""
     if np.allclose(node.weights, here.weights, rtol=CLOSE, atol=CLOSE):
         return ""
-    target = tree.schema.target
+    target = model.schema.target
     kept = f"{node.n_rows} rows of weight {weight_text(node.weight)}"
     if not target.is_numeric:
         pairs = zip(target.classes, node.weights.tolist(), strict=True)
         kept = ", ".join(f"{label} {weight_text(weight)}" for label, weight in pairs)
-    if tree.of_bag:
+    if model.member is not None:
         return f"a tree of a forest: its bag drew {kept} here"
     if same:
         return f"the model counts {kept} here, as branches were raised or rows smoothed"

@@ -27,8 +27,13 @@ from spinney.models.held_rows import rows_for
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import TrainingSet, row_weights, rows_of
-from spinney.trees import Tree
+from spinney.sources.rows import (
+    TrainingSet,
+    are_complete,
+    row_weights,
+    rows_of,
+)
+from spinney.trees import Groups, Question, Threshold, Tree
 
 Reader = Callable[..., Table]
 
@@ -216,6 +221,8 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     origin = model.fingerprint
     weights = None if weight is None else row_weights(data[weight])
     rows = rows_of(model.schema.of_columns(), data, sample_weight=weights)
+    if model.recipe.drops_rows:
+        rows = rows.taken(are_complete(rows))
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
     if len(rows.classes) != origin.n_rows or not same_weight:
         raise DataError(
@@ -254,12 +261,17 @@ def growth_on(
     return FoldGrowth(CopiedRows(rows), recipe, options)
 
 
-def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:
+def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | Question]:
     """Return the splits of a tree that a user forced, by path."""
-    paths: dict[tuple[str, ...], str] = {}
+    paths: dict[tuple[str, ...], str | Question] = {}
     for node in tree:
         if node.forced and not node.is_leaf:
             above = tree.path(node.number)[1:]
-            name = tree.schema.attributes[node.candidate.attribute].name
-            paths[tuple(tree.condition(step) for step in above)] = name
+            split = node.candidate.split
+            asked: str | Question = tree.schema.attributes[split.attribute].name
+            if node.candidate.given:
+                cut = split.threshold if isinstance(split, Threshold) else None
+                codes = split.groups[0] if isinstance(split, Groups) else ()
+                asked = Question(split.attribute, cut, codes)
+            paths[tuple(tree.condition(step) for step in above)] = asked
     return paths

@@ -1,5 +1,7 @@
 """A tree as text, one line per node."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
 ASCII = ("|-- ", "`-- ", "|   ", "    ", "->", "...")
 DEEPEST_INDENT = 40
 CLASSES_SHOWN = 4
+NO_ROWS = "no rows: as its parent"
 
 
 def to_text(
@@ -30,14 +33,16 @@ def to_text(
     A line gives the branch, the weight of the rows, the class of a leaf, and the
     classes with counts and percentages. Below ``max_depth`` a line says what it
     hides. Lines deeper than 40 levels are indented no further and begin with
-    their depth. A leaf with a linear model names it, and the models follow. With
-    ``numbers``, lines begin with the number of the node; with ``errors``, they end with
-    how the node does on another table.
+    their depth. A leaf with a linear model names it, and the models follow. Values of
+    which a node has no row share a line. With ``numbers``, lines begin with the number
+    of the node, and each has its own; with ``errors``, they end with how the node does
+    on another table.
     """
     signs = ASCII if ascii_only else UNICODE
     prefixes = {0: ""}
     lines = []
     digits = len(str(len(tree) - 1))
+    together: dict[int, tuple[Node, ...]] = {}
     depth, leaf = _shape(tree)
     seen = np.arange(len(tree))
     if max_depth is not None:
@@ -48,6 +53,12 @@ def to_text(
     for node, below, leaves in zip(
         map(tree.nodes.__getitem__, seen.tolist()), n_below, leaves_below, strict=True
     ):
+        if not numbers and errors is None and not below:
+            empty = tree.told_together(node)
+            together.update({each.number: empty for each in empty})
+        shared = together.get(node.number, ())
+        if shared and node.number != shared[-1].number:
+            continue  # the last of them speaks for all
         lead = ""
         if node.parent is not None:
             last = node.branch == len(tree.nodes[node.parent].children) - 1
@@ -58,7 +69,7 @@ def to_text(
             else:
                 lead = f"{before}[{node.depth}] "
                 prefixes[node.depth] = before
-        line = lead + _node_text(tree, node, ascii_only=ascii_only)
+        line = lead + _node_text(tree, node, shared, ascii_only=ascii_only)
         if errors is not None:
             line += f"  [{errors.note(node.number)}]"
         if below:
@@ -73,13 +84,16 @@ def to_text(
     return "\n".join([*lines, *([""] if models else []), *models])
 
 
-def _node_text(tree: Tree, node: Node, *, ascii_only: bool) -> str:
+def _node_text(
+    tree: Tree, node: Node, together: Sequence[Node], *, ascii_only: bool
+) -> str:
     arrow = (ASCII if ascii_only else UNICODE)[4]
-    name = tree.condition(node, ascii_only=ascii_only) or shown(tree.schema.target.name)
+    name = tree.condition(node, ascii_only=ascii_only, together=together)
+    name = name or shown(tree.schema.target.name)
     label = tree.model_names.get(node.number) or label_text(tree.label(node))
     verdict = f" {arrow} {label}" if node.is_leaf else ""
     if not node.n_rows:
-        return f"{name}{verdict}  (no rows)"
+        return f"{name}{verdict}  ({NO_ROWS})"
     return f"{name}{verdict}  ({counts_text(node.weights, tree.schema)})"
 
 

@@ -209,7 +209,8 @@ def refuse_uncommon(
 recipe=Recipe.named('cart').changed(min_step=0)
     """
     refuse_elsewhere(given, known)
-    name_of_recipe = getattr(recipe, "name", recipe)
+    first = recipe[0] if isinstance(recipe, (list, tuple)) and recipe else recipe
+    name_of_recipe = getattr(first, "name", first)
     for name, value in given.items():
         if name in known or name not in SETTINGS:
             continue

@@ -73,7 +73,7 @@ class Recipe:
         attributes get a threshold; to be merged, numbers are put into 10 buckets of
         equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch", "mean", \
-"surrogate"}
+"surrogate", "drop"}
         What a missing value means; see :mod:`spinney.search.missing_values`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
 "poisson"} or function
@@ -184,6 +184,10 @@ class Recipe:
         and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
+    reuse : bool
+        Whether an attribute may be asked about again below a node that has asked about
+        it: numbers at another cut, subsets of values. A branch a value leaves nothing
+        to ask in any case.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
@@ -236,6 +240,7 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
+    reuse: bool = True
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -299,7 +304,7 @@ class Recipe:
             raise refusal(
                 Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
             )
-        for name in ("exhaustive", "mdl_correction", "raising"):
+        for name in ("exhaustive", "mdl_correction", "raising", "reuse"):
             check_choice(name, getattr(self, name))
         _refuse_methods_of_grown_models(self.pruning)
         for name, known in CHOICES.items():
@@ -318,6 +323,11 @@ class Recipe:
         if self.buckets is None and self.grouping == "merge":
             return "equal-frequency"
         return self.buckets
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether rows that lack a cell are left out before growing."""
+        return self.missing == "drop"
 
     @property
     def counts_from_zero(self) -> bool:

@@ -11,7 +11,15 @@ from spinney.errors import Setting, phrase, refusal
 
 GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
-MISSING = ("fractional", "most-common", "own-category", "branch", "mean", "surrogate")
+MISSING = (
+    "fractional",
+    "most-common",
+    "own-category",
+    "branch",
+    "mean",
+    "surrogate",
+    "drop",
+)
 
 BUCKETINGS = ("equal-width", "equal-frequency", "k-means", "entropy-mdl")
 MOST_BUCKETS = 100_000

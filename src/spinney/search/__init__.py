@@ -27,6 +27,7 @@ from spinney.search.split_recount import recount
 from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
 from spinney.search.value_order import principal_score
+from spinney.search.written_split import given_split
 
 __all__ = [
     "LISTED",
@@ -47,6 +48,7 @@ __all__ = [
     "decide_level",
     "drawn_tables",
     "every_way",
+    "given_split",
     "is_significant",
     "midpoint",
     "midpoints",

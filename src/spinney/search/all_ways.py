@@ -93,7 +93,8 @@ def every_way(
     counted = level.counted.stack
     if n_different(counted, search)[0] < 2:
         return EveryWay(None)
-    form, n_values = _listed_form(search, level), int(counted.counts[0])
+    form, searched = _listed_form(search, level)
+    n_values = int(counted.counts[0])
     part = level.part(search, form, np.arange(1))
     ways = ways_of_part(search, part, every=True)
     allowed = is_allowed(search, part, ways)
@@ -107,7 +108,11 @@ def every_way(
     winner = best.candidate(0) if len(best) else None
     may = allowed[listed].tolist()
     at = _position(winner, candidates)
-    if winner is not None and at is None:  # one of many that tie with it is listed
+    if winner is not None and at is None and searched:  # no prefix is as good
+        at = len(candidates)
+        candidates.append(winner)
+        may.append(True)
+    elif winner is not None and at is None:  # one of many that tie with it is listed
         at = len(candidates) - 1
         candidates[at], may[at] = winner, True
     two = form in (Form.SUBSET, Form.PREFIX)
@@ -116,7 +121,7 @@ def every_way(
         tuple(candidates),
         tuple(may),
         at,
-        len(ways),
+        max(len(ways), len(candidates)),
         2 ** (n_values - 1) - 1 if two else 0,
         _merging_steps(search, part) if form == Form.MERGED else (),
     )
@@ -129,12 +134,17 @@ def _merging_steps(search: Search, part: FormPart) -> tuple[MergeStep, ...]:
     return tuple(steps)
 
 
-def _listed_form(search: Search, level: SearchedLevel) -> Form:
-    """Return how values are grouped; in all subsets where there are not too many."""
+def _listed_form(search: Search, level: SearchedLevel) -> tuple[Form, bool]:
+    """Return how values are grouped, in all subsets where there are not too many.
+
+    And whether the best subset is searched for: prefixes are listed beside it.
+    """
     stack = level.counted.stack
     form = Form(int(forms_of(search, stack, level.traits)[0][0]))
     few = stack.counts[0] <= ENUMERATED
-    return Form.SUBSET if form == Form.PREFIX and few else form
+    if form == Form.SEARCHED:
+        return Form.PREFIX, True
+    return Form.SUBSET if form == Form.PREFIX and few else form, False
 
 
 def _listed(

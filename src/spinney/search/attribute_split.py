@@ -31,6 +31,7 @@ from spinney.search.groupings import (
     merged,
     multiway,
     ordered,
+    searched_subsets,
     thresholds,
 )
 from spinney.search.level_splits import Form, LevelSplits
@@ -103,6 +104,7 @@ class BestSoFar:
     n_branches: Integers
     missing_at: Integers
     exact: NDArray[np.bool_]
+    bound: Floats
     branch: Integers
 
     @classmethod
@@ -116,6 +118,7 @@ class BestSoFar:
             np.zeros(n_tables, np.int64),
             np.full(n_tables, -1),
             np.ones(n_tables, dtype=bool),
+            np.full(n_tables, np.nan),
             np.zeros(n_lines, np.int64),
         )
 
@@ -212,6 +215,7 @@ def splits_of(
         gain=best.gain[able],
         merit=best.merit[able],
         exact=best.exact[able],
+        bound=best.bound[able],
         schema=schema,
         search=search,
     )
@@ -279,6 +283,7 @@ def forms_of(
             every = in_two & (counts <= ENUMERATED) & ~proven
             form[in_two], size[in_two] = Form.PREFIX, 0
             form[every], size[every] = Form.SUBSET, counts[every]
+            form[in_two & ~every & _is_bounded(search, stack)] = Form.SEARCHED
     return form, size
 
 
@@ -288,6 +293,13 @@ def _is_free(search: Search, stack: TableStack) -> NDArray[np.bool_]:
     limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
     moved = stack.lacking & search.policy.moves
     return ~moved & (search.criterion.ordered and not limited)
+
+
+def _is_bounded(search: Search, stack: TableStack) -> NDArray[np.bool_]:
+    """Return in which tables partial subsets bound what they can come to."""
+    recipe, several = search.recipe, ~has_two_classes(stack)
+    moved = stack.lacking & search.policy.moves
+    return several & ~moved & (search.criterion.concave and not recipe.min_branch_share)
 
 
 def _search_form(
@@ -342,6 +354,8 @@ def write_down(
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
     best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
     best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
+    if part.form == Form.SEARCHED:
+        best.bound[here] = _bounds(part, ways, able, gain, table)
     best.branch[level.counted.stack.lines_of(part.tables)] = branch
     best.n_branches[here] = 2
     if part.form == Form.MULTIWAY:
@@ -349,6 +363,19 @@ def write_down(
     elif part.form == Form.MERGED:
         last = maxima(branch.astype(np.float64), stack.start)[able]
         best.n_branches[here] = 1 + np.maximum(last, missing_at)
+
+
+def _bounds(
+    part: FormPart, ways: Ways, able: Integers, gain: Floats, table: CountTable
+) -> Floats:
+    """Return what the gains of some tables could be at most, NaN where they are it.
+
+    What a subset costs is the impurity of its sides times their weight; the gain is its
+    decrease times the share of the rows whose value is known.
+    """
+    short_of = np.asarray(ways.short_of)[able] / part.stack.known[able]
+    bound = gain + np.asarray(table.known_share) * short_of
+    return np.where(ways.exact[able], np.nan, bound)
 
 
 def _least(search: Search, part: FormPart) -> Floats:
@@ -377,6 +404,13 @@ def ways_of_part(search: Search, part: FormPart, *, every: bool = False) -> Ways
         ways = thresholds(stack, traits.step, least=least if certain else None)
     elif form == Form.SUBSET:
         ways = every_subset(stack)
+    elif form == Form.SEARCHED:
+        impurity, altered = search.criterion.impurity, search.altered
+        own = stack.sizes if altered is None else (stack.weights / altered).sum(axis=1)
+        assert impurity is not None
+        ways = searched_subsets(
+            stack, impurity, own=own, least=least, total=search.total
+        )
     elif form == Form.PREFIX:
         ways = best_prefixes(stack, free=_is_free(search, stack))
     elif form == Form.MULTIWAY:

@@ -25,6 +25,10 @@ every_subset, best_prefixes
     with more classes, along the first principal component of their class shares
     (Coppersmith, Hong and Hosking 1999); that is good but not exact, and the
     candidate says so.
+searched_subsets
+    two branches of more values than that and several classes, where the impurity is
+    concave: branch and bound, see ``bounded_subsets``. What it finds is proved to be
+    the best, or comes with a bound on what it may fall short of.
 ordered
     two branches: the cuts of an order of all codes that holds for the whole tree (M5).
 merged
@@ -46,9 +50,11 @@ from spinney._support.arrays import (
 )
 from spinney._support.segments import running_sums
 from spinney._support.ties import TOLERANCE
+from spinney.search.bounded_subsets import best_subset, room_for
 from spinney.search.chaid.merge_values import Merging, merge_stack
 from spinney.search.value_order import principal_score
 from spinney.trees import CountTable, TableStack, ratio_of
+from spinney.trees.criteria import Impurity
 
 MOST_CERTAIN = 1000  # rows of a table whose gains differ by more than ties do
 LISTED = 256  # values of an attribute that are listed in full where an order splits it
@@ -76,6 +82,9 @@ class Ways:
         The logarithm of what p is multiplied by, as there was a choice of groupings.
     left_out : array of shape (tables,)
         How many ways of each table are not here, as none of them can be the best.
+    short_of : array of shape (tables,)
+        By how much impurity, times weight, a way that is not here may be better at
+        most; NaN where that is not known.
     """
 
     table: CountTable
@@ -85,6 +94,7 @@ class Ways:
     exact: NDArray[np.bool_]
     log_multiplier: Floats
     left_out: Integers | int = 0
+    short_of: Floats | float = np.nan
 
     def __len__(self) -> int:
         """Return how many ways there are."""
@@ -310,6 +320,52 @@ def best_prefixes(stack: TableStack, *, free: NDArray[np.bool_]) -> Ways:
     scores, two = _scores(stack)
     order = np.lexsort((scores, stack.owner))
     return prefixes(stack, order, first_is_left=True, exact=free & two)
+
+
+def searched_subsets(
+    stack: TableStack,
+    impurity: Impurity,
+    *,
+    own: Floats,
+    least: Floats,
+    total: float,
+) -> Ways:
+    """Return the best two subsets that branch and bound finds of each table.
+
+    ``own`` is the weight of each line, ``least`` that of a side, and ``total`` that of
+    all rows of the tree, if it is known.
+    """
+    branch = np.zeros(len(stack.values), dtype=np.int64)
+    short_of = np.full(len(stack), np.nan)
+    n_rows = sums_over(stack.total_rows, -1)
+    n_classes = sums_over((stack.total_rows > 0).astype(np.int64), -1)
+    weight = np.bincount(stack.owner, own, minlength=len(stack))
+    shares = np.minimum(weight / total, 1.0) if total > 0 else np.ones(len(stack))
+    for table in range(len(stack)):
+        lines = slice(stack.start[table], stack.start[table + 1])
+        found = best_subset(
+            stack.weights[lines],
+            impurity,
+            own=own[lines],
+            least=float(least[table]),
+            room=room_for(
+                int(n_rows[table]), int(n_classes[table]), float(shares[table])
+            ),
+        )
+        if found is not None:
+            branch[lines] = ~found.left
+            short_of[table] = found.cost - found.bound
+    owner = np.flatnonzero(~np.isnan(short_of))
+    weights, rows = stack.by_branch(branch, 2)
+    ways = ways_of(
+        stack,
+        weights[owner],
+        rows[owner],
+        owner=owner,
+        goes=lambda _: branch,
+        exact=short_of <= TOLERANCE * stack.known,
+    )
+    return replace(ways, short_of=short_of)
 
 
 def has_two_classes(stack: TableStack) -> NDArray[np.bool_]:

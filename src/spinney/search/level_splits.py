@@ -36,6 +36,7 @@ class Form(IntEnum):
     SUBSET = 3
     MULTIWAY = 4
     MERGED = 5
+    SEARCHED = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,8 @@ class LevelSplits:
         See ``Candidate``.
     exact : array of bool
         Whether no better split of the form exists.
+    bound : array of float
+        What no gain of the form exceeds, where that is not the gain; else NaN.
     schema, search
         What the codes mean, and how the splits were sought.
     """
@@ -77,6 +80,7 @@ class LevelSplits:
     gain: Floats
     merit: Floats
     exact: NDArray[np.bool_]
+    bound: Floats
     schema: Schema
     search: Search
 
@@ -118,7 +122,10 @@ class LevelSplits:
                     split = self._with_typical(number, split)
             gain, merit = float(self.gain[number]), float(self.merit[number])
             exact, p_value = bool(self.exact[number]), exp(-merit) if chance else None
-            candidates.append(Candidate(split, table, gain, merit, exact, p_value))
+            bound = None if np.isnan(self.bound[number]) else float(self.bound[number])
+            candidates.append(
+                Candidate(split, table, gain, merit, exact, p_value, bound=bound)
+            )
         return candidates
 
     def _shares(self, numbers: Integers) -> tuple[Floats, Integers]:

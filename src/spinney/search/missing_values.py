@@ -19,10 +19,13 @@ surrogate
     the merit is that of ``fractional``; the other rows go by the first surrogate
     whose value they have, else to the heaviest branch (CART, for two branches; see
     :mod:`spinney.search.surrogate_search`).
+drop
+    rows that lack a cell of any attribute are left out before growing, and counted in a
+    note; so no row of training is missing anywhere.
 
 At prediction a category that the node has not seen is treated as missing. Where
-no training row was missing at a node, ``most-common``, ``own-category`` and
-``branch`` send missing values to the heaviest branch, the first of equals.
+no training row was missing at a node, ``most-common``, ``own-category``, ``branch``
+and ``drop`` send missing values to the heaviest branch, the first of equals.
 """
 
 from dataclasses import dataclass, replace
@@ -89,6 +92,7 @@ POLICIES = {
         Policy("branch", moves=True),
         Policy("mean", by_root=True),
         Policy("surrogate", surrogates=True),
+        Policy("drop"),
     )
 }
 

@@ -30,11 +30,12 @@ def recount(
     known = float(sizes.sum())
     shares = sizes / known if known > 0 else np.full(len(sizes), 1 / len(sizes))
     split = replace(split, shares=tuple(shares.tolist()))
-    counts = _sides(table, split) if attribute.kind == "numeric" else table
+    counts = sides_of(table, split) if attribute.kind == "numeric" else table
     branches = branch_table(counts, split).scaled(altered)
     gain, merit = float(criterion.gain(branches)), float(criterion.merit(branches))
     p_value = exp(-merit) if criterion.chance else None
-    return Candidate(split, counts, gain, merit, candidate.exact, p_value)
+    exact, given = candidate.exact, candidate.given
+    return Candidate(split, counts, gain, merit, exact, p_value, given)
 
 
 def _with_branches_only(table: CountTable, split: Split) -> CountTable:
@@ -52,7 +53,7 @@ def _with_branches_only(table: CountTable, split: Split) -> CountTable:
     )
 
 
-def _sides(table: CountTable, split: Split) -> CountTable:
+def sides_of(table: CountTable, split: Split) -> CountTable:
     """Return a numeric table by sides, at the values next to the threshold.
 
     Of intervals there is one line each, at its greatest value.

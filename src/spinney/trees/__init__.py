@@ -2,6 +2,7 @@
 
 from spinney.trees.candidate_arrays import (
     FORMS,
+    GIVEN,
     CandidateArrays,
     SplitArrays,
     joined_candidates,
@@ -43,6 +44,7 @@ from spinney.trees.tree import (
     Reason,
     Tree,
     reason_codes,
+    rule_lengths,
     shared_out,
 )
 from spinney.trees.tree_arrays import (
@@ -57,9 +59,11 @@ from spinney.trees.tree_arrays import (
     surrogate_arrays,
     winner_arrays,
 )
+from spinney.trees.written_question import Question, outside_quotes, read_question
 
 __all__ = [
     "FORMS",
+    "GIVEN",
     "NO_REASON",
     "Candidate",
     "CandidateArrays",
@@ -72,6 +76,7 @@ __all__ = [
     "LinearModel",
     "Links",
     "Node",
+    "Question",
     "QuestionArrays",
     "Reason",
     "Route",
@@ -102,12 +107,15 @@ __all__ = [
     "lazy_nodes_of",
     "links_of",
     "mixed",
+    "outside_quotes",
     "parted",
     "possible_codes",
     "question_arrays",
     "ratio_of",
+    "read_question",
     "reason_codes",
     "route_of",
+    "rule_lengths",
     "shared_out",
     "sizes",
     "splits_of_questions",

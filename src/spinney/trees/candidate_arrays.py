@@ -22,6 +22,7 @@ from spinney.trees.tree_arrays import QuestionArrays
 
 # The order of forms is part of the format of files.
 FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
+GIVEN = 2  # among the marks that say whether a split is exact
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,8 +115,14 @@ class CandidateArrays:
         How many candidates it has, and which of them won, or -1.
     splits : SplitArrays
         What they ask.
-    gain, merit, exact, p_value : arrays, one for each candidate
+    gain, merit, p_value : arrays, one for each candidate
         As of :class:`~spinney.trees.tree.Candidate`; no p-value is NaN.
+    exact : array of int, one for each candidate
+        1 where it is known to be the best of its form, 0 where not, and ``GIVEN`` where
+        a user has written it.
+    bound : array of float, one for each candidate, optional
+        What no gain of the form exceeds, NaN where that is not known; None stands for
+        all NaN.
     n_values : array of int64, one for each candidate
         How many values its table has.
     values, weights, rows : arrays, one line for each value
@@ -137,6 +144,7 @@ class CandidateArrays:
     rows: Integers
     missing_weights: Floats
     missing_rows: Integers
+    bound: Floats | None = None
 
     def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> "CandidateArrays":
         """Return those of some nodes; of what does not ``ask`` none has won."""
@@ -162,17 +170,18 @@ class CandidateArrays:
             rows=self.rows[own],
             missing_weights=self.missing_weights[lines],
             missing_rows=self.missing_rows[lines],
+            bound=None if self.bound is None else self.bound[lines],
         )
 
 
 def joined_candidates(parts: Sequence[CandidateArrays]) -> CandidateArrays:
-    """Return candidates of no node yet one after another."""
+    """Return candidates of no node yet one after another; none of them has a bound."""
 
     def together(these: Sequence[Any], kind: type) -> dict[str, Any]:
         return {
             entry.name: np.concatenate([getattr(each, entry.name) for each in these])
             for entry in fields(kind)
-            if entry.name != "splits"
+            if entry.name not in ("splits", "bound")
         }
 
     splits = together([part.splits for part in parts], SplitArrays)
@@ -204,7 +213,7 @@ def arrays_of_candidates(
         splits=arrays_of_splits([candidate.split for candidate in candidates]),
         gain=np.array([c.gain for c in candidates], np.float64),
         merit=np.array([c.merit for c in candidates], np.float64),
-        exact=np.array([c.exact for c in candidates], np.int64),
+        exact=np.array([GIVEN if c.given else c.exact for c in candidates], np.int64),
         p_value=np.array(p_values, np.float64),
         n_values=np.array([len(own) for own in values], np.int64),
         values=np.concatenate([np.empty(0), *values]),
@@ -212,7 +221,14 @@ def arrays_of_candidates(
         rows=lines((t.rows for t in tables), n_outputs, np.int64),
         missing_weights=lines((t.missing for t in tables), width, np.float64),
         missing_rows=lines((t.missing_rows for t in tables), n_outputs, np.int64),
+        bound=bounds_of(candidates),
     )
+
+
+def bounds_of(candidates: Sequence[Candidate]) -> Floats | None:
+    """Return the bounds of candidates, NaN for none; None where no one has any."""
+    bounds = [np.nan if c.bound is None else c.bound for c in candidates]
+    return None if np.isnan(bounds).all() else np.array(bounds)
 
 
 def arrays_of_splits(splits: Sequence[Split]) -> SplitArrays:

@@ -28,6 +28,7 @@ from spinney.trees.split import (
     counts_by_branch,
     describe,
     possible_codes,
+    values_text,
 )
 
 if TYPE_CHECKING:
@@ -102,6 +103,11 @@ class Candidate:
     p_value : float, optional
         Where the criterion is a test: its p-value, times the number of ways that
         CHAID's merging could have come out.
+    given : bool
+        Whether a user has written the question, so that it need not be the best of
+        its attribute; that one may be a candidate too.
+    bound : float, optional
+        Where it is not known to be exact: a gain that no split of the form exceeds.
     """
 
     split: Split
@@ -110,6 +116,8 @@ class Candidate:
     merit: float
     exact: bool = True
     p_value: float | None = None
+    given: bool = False
+    bound: float | None = None
 
     @property
     def attribute(self) -> int:
@@ -247,11 +255,6 @@ class Tree:
         """Walk the nodes in printing order."""
         return iter(self.nodes)
 
-    @property
-    def of_bag(self) -> bool:
-        """Whether it is a tree of a forest, which keeps of its bag only what won."""
-        return getattr(self.nodes, "of_bag", False)
-
     @cached_property
     def leaves(self) -> tuple[Node, ...]:
         """The leaves, in printing order."""
@@ -304,6 +307,28 @@ class Tree:
             weights = arrays.weight(self.schema.target)[~arrays.inner].tolist()
         depths = zip(self._leaf_depths, weights, strict=True)
         return float(sum(depth * weight for depth, weight in depths))
+
+    @property
+    def mean_path_length(self) -> float:
+        """The number of questions asked for a training row, on average."""
+        arrays = self._arrays
+        weight = (
+            self.root.weight
+            if arrays is None
+            else float(arrays.weight(self.schema.target)[0])
+        )
+        return self.weighted_external_path_length / weight
+
+    @property
+    def rule_lengths(self) -> list[int]:
+        """The number of conditions in the rule of each leaf, one an attribute."""
+        arrays = self._arrays
+        if arrays is not None:
+            return rule_lengths(arrays.parent.tolist(), arrays.attribute.tolist())
+        return rule_lengths(
+            [-1 if node.parent is None else node.parent for node in self.nodes],
+            [-1 if node.is_leaf else node.candidate.attribute for node in self.nodes],
+        )
 
     @property
     def importances(self) -> Floats:
@@ -378,14 +403,55 @@ class Tree:
             steps.append(self.nodes[parent])
         return tuple(reversed(steps))
 
-    def condition(self, node: Node, *, ascii_only: bool = False) -> str:
-        """Return how the branch that leads to a node reads; empty for the root."""
+    def told_together(self, parent: Node) -> tuple[Node, ...]:
+        """Return the leaves below a node that no row came to, where they say the same.
+
+        There are none where fewer than two values have no row at the node. A person
+        reads one line of all of them, and a program a leaf for each.
+        """
+        split = parent.split
+        if not isinstance(split, Groups) or split.n_branches == 2:
+            return ()
+        empty = [
+            node
+            for node in self.children(parent)
+            if node.is_leaf and not node.n_rows and node.model is None
+            if split.groups[node.branch] and split.missing != node.branch
+        ]
+        says = [node.distribution for node in empty]
+        alike = all(np.array_equal(each, says[0]) for each in says)
+        return tuple(empty) if len(empty) > 1 and alike else ()
+
+    def condition(
+        self, node: Node, *, ascii_only: bool = False, together: Sequence[Node] = ()
+    ) -> str:
+        """Return how the branch that leads to a node reads; empty for the root.
+
+        If the node is one of several leaves that are told ``together``, how all read.
+        """
         if node.parent is None:
             return ""
         parent = self.nodes[node.parent]
+        if node.number in {each.number for each in together}:
+            assert parent.split is not None
+            attribute = self.schema.attributes[parent.split.attribute]
+            values = [attribute.values[code] for code in self.codes_of(together)]
+            name = attribute.text(ascii_only=ascii_only)
+            return values_text(name, values, ascii_only=ascii_only)
         return self.branch_text(
             parent, parent.candidate, node.branch, ascii_only=ascii_only
         )
+
+    def codes_of(self, siblings: Sequence[Node]) -> list[int]:
+        """Return the values by which branches of one node read, all together."""
+        assert siblings[0].parent is not None
+        parent = self.nodes[siblings[0].parent]
+        assert parent.route is not None
+        split = parent.route.described
+        assert isinstance(split, Groups)
+        coming = self.codes_at(parent, split) or ()
+        codes = (split.read_codes(node.branch, coming)[0] for node in siblings)
+        return sorted(code for group in codes for code in group)
 
     def branch_text(
         self, node: Node, candidate: Candidate, branch: int, *, ascii_only: bool = False
@@ -416,3 +482,37 @@ class Tree:
             assert parent.route is not None
             yield parent.route.described, node.branch
             node = parent
+
+
+def rule_lengths(parents: Sequence[int], asked: Sequence[int]) -> list[int]:
+    """Return how many attributes are asked about above each leaf.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        The node above each node, in printing order; -1 at the root.
+    asked : sequence of int
+        The attribute that each node asks about; -1 at a leaf.
+
+    Examples
+    --------
+    The second question about attribute 3 narrows the condition of the first:
+
+    >>> rule_lengths([-1, 0, 0, 2, 2], [3, -1, 3, -1, -1])
+    [1, 1, 1]
+    """
+    lengths: list[int] = []
+    path: list[int] = []
+    times: dict[int, int] = {}  # how often each attribute is asked about on the path
+    for node, (parent, attribute) in enumerate(zip(parents, asked, strict=True)):
+        while path and path[-1] != parent:
+            left = asked[path.pop()]
+            times[left] -= 1
+            if not times[left]:
+                del times[left]
+        if attribute < 0:
+            lengths.append(len(times))
+        else:
+            path.append(node)
+            times[attribute] = times.get(attribute, 0) + 1
+    return lengths

@@ -26,6 +26,11 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.declarations import Declarations, check_names, nothing_left
+from spinney.data.declared_values import (
+    merged_values,
+    refuse_value,
+    with_values_of_types,
+)
 from spinney.data.duckdb.sql_text import (
     Family,
     number_expression,
@@ -71,13 +76,16 @@ class SqlColumn:
     expression : str
         SQL over the relation: VARCHAR or, if numeric, DOUBLE; NULL where missing.
     levels : tuple
-        The levels of an ordinal column, low to high; empty for the other kinds.
+        The levels of an ordinal column, low to high; of a nominal one the values that
+        are declared, if any are.
     unit : str or None
         What a numeric column counts, where it is a date or time.
     family : str
         How the VARCHAR reads as a value: ``text``, ``number`` or ``boolean``.
     type : str
         What the relation has there, in SQL.
+    of_type : bool
+        Whether it is that type which declares the values, and no user.
     """
 
     name: str
@@ -87,6 +95,7 @@ class SqlColumn:
     unit: str | None = None
     family: Family = "text"
     type: str = "VARCHAR"
+    of_type: bool = False
 
     def value(self, text: str) -> Value:
         """Return the value that the expression writes as this text.
@@ -176,6 +185,7 @@ class _RawColumn:
     family: Family
     type: str
     is_wide: bool
+    values: tuple[str, ...] = ()
 
 
 def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
@@ -192,7 +202,9 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
         )
         raise DataError(msg, remedy=remedy)
     is_wide = identity in _WIDE_INTEGERS
-    return _RawColumn(name, quote_identifier(column), family, str(kind), is_wide)
+    values: Any = kind.children[0][1] if identity == "enum" else ()
+    quoted = quote_identifier(column)
+    return _RawColumn(name, quoted, family, str(kind), is_wide, tuple(values))
 
 
 def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
@@ -207,9 +219,13 @@ def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
         return SqlColumn(name, kind, expression, (), unit, "number", raw.type)
     shown = family if family in ("number", "boolean") else "text"
     sample: dict[str, Value] = {"number": 0, "boolean": False, "text": ""}
-    levels = typed_levels(declarations.ordinal.get(name, ()), [sample[shown]])
+    levels = typed_levels(declarations.levels(name), [sample[shown]])
     expression = text_expression(raw.quoted, family, markers)
-    return SqlColumn(name, kind, expression, levels, None, shown, raw.type)
+    of_type = bool(raw.values) and not levels and declarations.heeds_types
+    if kind == "nominal":
+        named = raw.values if of_type else levels
+        levels = merged_values([sample[shown]], named, markers)
+    return SqlColumn(name, kind, expression, levels, None, shown, raw.type, of_type)
 
 
 def _check_texts(
@@ -264,14 +280,14 @@ def _without_unseen_types(
     Levels have the type of the cells, and a list in memory of nothing but missing
     cells has none; so the type of a column of the relation does not count either.
     """
-    typed = [c for c in columns if c.kind == "ordinal" and c.family != "text"]
+    typed = [c for c in columns if c.levels and c.family != "text"]
     counts = {column.name: f"count({column.expression})" for column in typed}
     known = aggregated(relation, counts)
     return tuple(
         column
         if known.get(column.name) != 0
         else replace(
-            column, levels=tuple(declarations.ordinal[column.name]), family="text"
+            column, levels=tuple(declarations.levels(column.name)), family="text"
         )
         for column in columns
     )
@@ -302,7 +318,7 @@ def _refused(raw: _RawColumn, column: SqlColumn) -> str:
         return f"min(CASE WHEN NOT isfinite({raw.quoted}) THEN 'inf' END)"
     if column.kind == "numeric":
         return f"max(CASE WHEN isinf({cell}) THEN {cell} END)"
-    if column.kind == "ordinal":
+    if column.levels and not column.of_type:
         known = ", ".join(quote_text(column.text(level)) for level in column.levels)
         return f"min(CASE WHEN {cell} NOT IN ({known}) THEN {cell} END)"
     if column.family == "number":
@@ -312,8 +328,9 @@ def _refused(raw: _RawColumn, column: SqlColumn) -> str:
 
 def _refusal(column: SqlColumn, cell: str) -> DataError:
     """Return the error for a cell that was found."""
-    if column.kind == "ordinal":
-        return refuse_level(column.name, column.value(cell), column.levels)
+    if column.levels:
+        refuse = refuse_level if column.kind == "ordinal" else refuse_value
+        return refuse(column.name, column.value(cell), column.levels)
     return refuse_infinity(column.name, float(cell))
 
 
@@ -333,7 +350,9 @@ def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
         column_of(column, _unmasked(column, arrays[f"{_POSITION}{number}"]))
         for number, column in enumerate(columns)
     )
-    return Table(made, len(made[0].cells) if made else 0)
+    table = Table(made, len(made[0].cells) if made else 0)
+    named = {column.name: column.levels for column in columns if column.of_type}
+    return with_values_of_types(table, named)
 
 
 def selected(

@@ -15,6 +15,8 @@ from typing import Any, Literal, NoReturn
 
 from spinney.data.cells import parse_number, table_of
 from spinney.data.declarations import Declarations, check_names
+from spinney.data.declared_values import with_values_of_types
+from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.errors import DataError
 
@@ -41,7 +43,9 @@ class _LineError(Exception):
     """What is wrong with a line, before its number is known."""
 
 
-def read_arff(path: Path, origin: str, *, declarations: Declarations) -> Table:
+def read_arff(
+    path: Path, origin: str, *, declarations: Declarations, notes: ReadingNotes
+) -> Table:
     """Return the table in a plain UTF-8 file that the user knows as ``origin``."""
     attributes: list[_Attribute] = []
     rows: list[list[Any]] = []
@@ -66,7 +70,11 @@ def read_arff(path: Path, origin: str, *, declarations: Declarations) -> Table:
             except _LineError as error:
                 _refuse(origin, number, error)
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return table_of(dict(zip(names, columns, strict=True)), len(rows), declarations)
+    table = table_of(dict(zip(names, columns, strict=True)), len(rows), declarations)
+    named = {attribute.name: attribute.levels for attribute in attributes}
+    table = with_values_of_types(table, named, declarations)
+    notes.notes.extend(table.notes)
+    return table
 
 
 def _numbered(file: "Iterator[str] | Any") -> Iterator[tuple[int, str]]:

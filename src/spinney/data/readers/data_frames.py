@@ -1,5 +1,6 @@
 """Data frames of any library that narwhals knows, and Arrow streams."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from spinney.data.cells import (
     table_of,
 )
 from spinney.data.declarations import Declarations, check_names
+from spinney.data.declared_values import with_values_of_types
 from spinney.data.duckdb.columns import load, plan, translated_errors
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
@@ -32,7 +34,8 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         columns = dict(zip(names, frame.iter_columns(), strict=True))
-        return table_of(columns, len(frame), declarations, column=_column)
+        table = table_of(columns, len(frame), declarations, column=_column)
+        return _with_categories(table, columns, declarations)
     except NarwhalsError as error:
         reason = " ".join(str(error).split())
         msg = f"the data frame cannot be read ({reason}): pass pandas, Polars or Arrow"
@@ -63,6 +66,8 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
             numbers = _numbers(series.dt.timestamp("us")) / ticks
             return numeric_column(name, numbers, missing=missing, unit=unit)
+    if kind is None and (coded := _category_codes(series)) is not None:
+        return _by_category(name, *coded, missing)
     cells = series.to_list()
     if kind is None and dtype in (nw.String, nw.Boolean):
         plain, _ = plain_values(name, cells)
@@ -77,6 +82,51 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
         nominal = (*declarations.nominal, name)
         declarations = replace(declarations, nominal=nominal)
     return column_from_values(name, cells, declarations)
+
+
+def _category_codes(
+    series: "nw.Series[Any]",
+) -> tuple[NDArray[np.int64], list[str]] | None:
+    """Return codes and texts of a categorical of pandas whose order says nothing."""
+    native = series.to_native()
+    codes = getattr(getattr(native, "cat", None), "codes", None)
+    if codes is None or native.dtype.ordered:
+        return None
+    categories = list(native.dtype.categories)
+    if set(map(type, categories)) != {str}:
+        return None
+    return np.asarray(codes, np.int64), categories
+
+
+def _by_category(
+    name: str,
+    codes: NDArray[np.int64],
+    categories: list[str],
+    missing: Iterable[str],
+) -> Column:
+    """Return the column of a categorical: its texts are read once each, not by row."""
+    seen = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
+    present = np.flatnonzero(seen)
+    texts, _ = plain_values(name, [categories[code] for code in present])
+    column = coded_column(name, texts, missing=missing)
+    code_of = np.full(len(categories) + 1, -1, np.int32)  # the last is of missing cells
+    code_of[present] = column.cells
+    return replace(column, cells=code_of[codes])
+
+
+def _with_categories(
+    table: Table, columns: "dict[str, nw.Series[Any]]", declarations: Declarations
+) -> Table:
+    """Return a table whose nominal columns have the categories of their types."""
+    named: dict[str, list[Any]] = {}
+    for column in table.columns:
+        if column.kind == "nominal":
+            values, families = plain_values(
+                column.name, _categories(columns[column.name])
+            )
+            if families <= {"text", "number", "boolean"}:
+                named[column.name] = [value for value in values if value is not None]
+    return with_values_of_types(table, named, declarations)
 
 
 def _too_large(series: "nw.Series[Any]") -> bool:
@@ -95,12 +145,21 @@ def _numbers(series: "nw.Series[Any]") -> NDArray[np.float64]:
 def _category_order(series: "nw.Series[Any]") -> list[Any]:
     """Return the categories of an ordered categorical of pandas or Arrow."""
     native = series.to_native()
-    arrow_type = getattr(native, "type", None)
-    if getattr(arrow_type, "ordered", False):
+    kind = getattr(native, "type", None) or getattr(native, "dtype", None)
+    return _categories(series) if getattr(kind, "ordered", False) else []
+
+
+def _categories(series: "nw.Series[Any]") -> list[Any]:
+    """Return the categories that the type of a column declares, none if it does not.
+
+    Categoricals of Polars do not: they have those of other columns, too.
+    """
+    native = series.to_native()
+    if hasattr(getattr(native, "type", None), "index_type"):  # Arrow's dictionaries
         return list(native.combine_chunks().dictionary.to_pylist())
-    if getattr(getattr(native, "dtype", None), "ordered", False):
-        return list(native.dtype.categories)
-    return []
+    if series.dtype == nw.Categorical and series.implementation.is_polars():
+        return []
+    return list(getattr(getattr(native, "dtype", None), "categories", ()))
 
 
 def is_frame(data: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.declarations import Declarations, check_declarations, nothing_left
+from spinney.data.declared_values import with_declared_values
 from spinney.data.duckdb.columns import is_relation, load, plan
 from spinney.data.readers.arff import read_arff
 from spinney.data.readers.json_lines import read_json_lines
@@ -25,10 +26,10 @@ from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Table
-from spinney.errors import DataError
+from spinney.errors import DataError, note
 
 # The others are scanned by DuckDB.
-_READERS = {"jsonl": read_json_lines, "xlsx": read_workbook}
+_READERS = {"arff": read_arff, "jsonl": read_json_lines, "xlsx": read_workbook}
 
 
 def read_table(
@@ -81,7 +82,7 @@ def read_table(
         table = _read_object(data, declared)
     if not table.columns:
         raise nothing_left(declared)
-    return table
+    return with_declared_values(table, declared)
 
 
 def _read_object(data: Any, declarations: Declarations) -> Table:
@@ -89,6 +90,14 @@ def _read_object(data: Any, declarations: Declarations) -> Table:
     if isinstance(data, Table):
         check_declarations(declarations, data.names)
         return data.without(filter(declarations.ignores, data.names))
+    table = _made_of(data, declarations)
+    for each in table.notes:
+        note(each)
+    return table
+
+
+def _made_of(data: Any, declarations: Declarations) -> Table:
+    """Return the table that is made of an object in memory."""
     if isinstance(data, np.ndarray):
         return read_array(data, declarations=declarations)
     if isinstance(data, Mapping):
@@ -156,8 +165,6 @@ def read_without_duckdb(
         return None
     if kind in SCANNED:
         return read_plain(local, origin, kind=kind, declarations=declarations)
-    if kind == "arff":  # whose columns have types
-        return read_arff(local, origin, declarations=declarations)
     return _READERS[kind](local, origin, declarations=declarations, notes=notes)
 
 

@@ -19,6 +19,7 @@ def look(
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     missing_values: Sequence[str] = (),
     format: str | None = None,
     encoding: str | None = None,
@@ -28,7 +29,8 @@ def look(
 
     Parameters
     ----------
-    data, nominal, ordinal, numeric, ignore, missing_values, format, encoding, notation
+    data, nominal, ordinal, numeric, ignore, values, missing_values, format, encoding, \
+notation
         As for :func:`spinney.grow`.
 
     Returns
@@ -50,7 +52,7 @@ def look(
       column 'colour' has the same value in every cell: leave it out (ignore=['colour'])
     """
     declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation
+        nominal, ordinal, numeric, ignore, missing_values, notation, values
     )
     return look_at(data, declared, format=format, encoding=encoding)
 

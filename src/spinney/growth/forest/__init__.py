@@ -4,8 +4,15 @@ from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
 from spinney.growth.forest.compact_tree import compact
-from spinney.growth.forest.forest import Forest, Trees
-from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
+from spinney.growth.forest.forest import Forest, Trees, Typical
+from spinney.growth.forest.forest_settings import (
+    ForestSettings,
+    Recipes,
+    check_enough,
+    forest_recipe,
+    forest_recipes,
+    recipes_of,
+)
 from spinney.growth.forest.voting import (
     check_bags,
     forest_leaves,
@@ -20,10 +27,12 @@ if TYPE_CHECKING:
     from spinney.growth.forest.bags import ForestBags
     from spinney.growth.forest.forest_growth import grow_forest
     from spinney.growth.forest.importances import (
+        GroupedImportances,
         Importances,
+        grouped_importances,
         impurity_importances,
+        like_all_first,
         permutation_importances,
-        typical_trees,
     )
     from spinney.growth.forest.interactions import Interactions, interactions_of
     from spinney.growth.forest.proximities import (
@@ -31,30 +40,39 @@ if TYPE_CHECKING:
         outlier_scores,
         proximity_blocks,
     )
+    from spinney.growth.forest.typical_tree import find_typical
     from spinney.growth.forest.wide_categories import with_ordered_categories
 
 __all__ = [
     "Forest",
     "ForestBags",
     "ForestSettings",
+    "GroupedImportances",
     "Importances",
     "Interactions",
+    "Recipes",
     "Trees",
+    "Typical",
     "check_bags",
+    "check_enough",
     "compact",
+    "find_typical",
     "forest_leaves",
     "forest_outputs",
     "forest_recipe",
+    "forest_recipes",
+    "grouped_importances",
     "grow_forest",
     "impurity_importances",
     "interactions_of",
+    "like_all_first",
     "nearest",
     "out_of_bag",
     "outlier_scores",
     "permutation_importances",
     "proximity_blocks",
+    "recipes_of",
     "score_of",
-    "typical_trees",
     "votes_of",
     "warn_of_unseen",
     "with_ordered_categories",
@@ -66,13 +84,16 @@ __getattr__ = names_on_demand(
         "bags": ("ForestBags",),
         "forest_growth": ("grow_forest",),
         "importances": (
+            "GroupedImportances",
             "Importances",
+            "grouped_importances",
             "impurity_importances",
+            "like_all_first",
             "permutation_importances",
-            "typical_trees",
         ),
         "interactions": ("Interactions", "interactions_of"),
         "proximities": ("nearest", "outlier_scores", "proximity_blocks"),
+        "typical_tree": ("find_typical",),
         "wide_categories": ("with_ordered_categories",),
     },
 )

@@ -1,6 +1,5 @@
 """How much the leaves of a forest are shrunk, as rows out of the bag tell."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,12 +10,9 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney._support.ties import TOLERANCE
 from spinney.growth.forest.bags import ForestBags
-from spinney.growth.forest.compact_tree import completed
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.shrinkage import parts_of
 from spinney.growth.forest.voting import Columns, subset
-from spinney.trees import TreeArrays, joined
-from spinney.trees.predict import FlatTree
 
 # What is tried, in weights of an average row, and how many rows are asked about.
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
@@ -68,9 +64,9 @@ def best_shrinkage(
     votes = _compiled_votes if compiled else _plain_votes
 
     def asked(run: range) -> tuple[Floats, Integers]:
-        out, members = inquiry.unseen(run), forest.members[run.start : run.stop]
+        out = inquiry.unseen(run)
         voters = out.sum(axis=1)
-        return votes(forest, members, columns, out, own, tried), voters
+        return votes(forest, run, columns, out, own, tried), voters
 
     # Runs of trees are the same whatever the threads, and so is the sum over them.
     pieces = [partial(asked, run) for run in _runs(forest)]
@@ -103,7 +99,7 @@ def _runs(forest: Forest) -> list[range]:
 
 def _plain_votes(
     forest: Forest,
-    members: Sequence[TreeArrays],
+    numbers: range,
     columns: Columns,
     out: NDArray[np.bool_],
     own: Integers,
@@ -111,11 +107,9 @@ def _plain_votes(
 ) -> Floats:
     """Return what trees say of the own output of rows, rows × shrinkages, added up."""
     total = np.zeros((len(out), len(shrinkages)))
-    for member, asked in zip(members, out.T, strict=True):
+    for number, asked in zip(numbers, out.T, strict=True):
         here = np.flatnonzero(asked)
-        tree = FlatTree(
-            completed(member, forest.schema.target, forest.recipe, shrinkages)
-        )
+        tree, _ = forest.laid_out(range(number, number + 1), shrinkages)
         outputs = tree.outputs(subset(columns, here), len(here))
         outputs = outputs.reshape(len(here), len(shrinkages), forest.n_outputs)
         total[here] += outputs[np.arange(len(here)), :, own[here]]
@@ -124,7 +118,7 @@ def _plain_votes(
 
 def _compiled_votes(
     forest: Forest,
-    members: Sequence[TreeArrays],
+    numbers: range,
     columns: Columns,
     out: NDArray[np.bool_],
     own: Integers,
@@ -134,23 +128,22 @@ def _compiled_votes(
     from spinney.growth.forest.loops.climb import climb
     from spinney.trees.predict.compiled import flat_of, leaves
 
-    whole, roots = joined(members)
-    target = forest.schema.target
-    tree = FlatTree(completed(whole, target, forest.recipe))
+    tree, roots = forest.laid_out(numbers)
+    whole = tree.arrays
     flat = flat_of(tree, roots)
     reached = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
     nodes = flat.numbers[reached] + roots.astype(np.int32)
     # A missing value divides such rows.
     is_open = np.asarray(((reached < 0) & out).any(axis=1))
     asked = out & ~is_open[:, None]
-    parts = parts_of(whole.weight(target), shrinkages)
+    parts = parts_of(whole.weight(forest.schema.target), shrinkages)
     total = np.zeros((len(out), len(shrinkages)))
     climb(nodes, asked, whole.parent, tree.distribution, parts, own, total)
     rows = np.flatnonzero(is_open)
     if len(rows):
         some = subset(columns, rows)
         total[rows] = _plain_votes(
-            forest, members, some, out[rows], own[rows], shrinkages
+            forest, numbers, some, out[rows], own[rows], shrinkages
         )
     return total
 

@@ -5,9 +5,10 @@ be had from the rest. What nodes predict is worked out when rows come, and a nod
 somebody wants to read is made when it is asked for.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,10 @@ from spinney.trees import (
     Threshold,
     Tree,
     TreeArrays,
+    branch_table,
+    ratio_of,
 )
+from spinney.trees.criteria import Criterion
 
 
 def compact(tree: TreeArrays) -> TreeArrays:
@@ -67,25 +71,40 @@ def alike(trees: Sequence[TreeArrays]) -> tuple[TreeArrays, ...]:
 def completed(
     tree: TreeArrays,
     target: Target,
-    recipe: Recipe,
+    recipes: Sequence[Recipe],
     shrinkages: tuple[float, ...] = (0.0,),
 ) -> TreeArrays:
-    """Return a compact tree with what its nodes predict, and shares.
+    """Return compact trees side by side with what their nodes predict, and shares.
 
-    What nodes say under each of several shrinkages stands side by side.
+    Each tree has its recipe. What nodes say under each of several shrinkages stands
+    side by side.
     """
-    outputs = outputs_of_tree(tree, target, recipe)
+    outputs = _outputs(tree, target, recipes)
     if shrinkages != (0.0,):
         weight = tree.weight(target)
         outputs = shrunk(outputs, weight, tree.parent, tree.depth, shrinkages)
     return replace(tree, outputs=outputs, shares=tree.shares_by_weight(target))
 
 
+def _outputs(tree: TreeArrays, target: Target, recipes: Sequence[Recipe]) -> Floats:
+    """Return what each node predicts, by the estimate that its tree's recipe has."""
+    outputs = outputs_of_tree(tree, target, recipes[0])
+    estimates = [(recipe.probability, recipe.m) for recipe in recipes]
+    others = set(estimates) - {estimates[0]}
+    number = np.cumsum(tree.parent < 0) - 1  # of the tree that a node is of
+    for estimate in others:
+        own = np.array([each == estimate for each in estimates])[number]
+        recipe = recipes[estimates.index(estimate)]
+        outputs[own] = outputs_of_tree(tree, target, recipe)[own]
+    return outputs
+
+
 def readable(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree:
     """Return a compact tree with nodes that can be read.
 
-    A node has the split that won, with the counts of its branches; rows whose value
-    is missing are counted where they went.
+    A node has the split that won, with the counts of its branches. Rows whose value
+    is missing are counted where they went, for which classes they have is not kept;
+    ``gain`` is that of the counts then, and elsewhere that which decided.
     """
     return Tree(schema, CompactNodes(tree, schema, recipe))
 
@@ -94,14 +113,13 @@ def readable(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree:
 class CompactNodes(LazyNodes):
     """The nodes of a compact tree, each made when it is first asked for."""
 
-    of_bag: ClassVar[bool] = True
     tree: TreeArrays
     schema: Schema
     recipe: Recipe
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def _arrays(self) -> TreeArrays:
-        return completed(self.tree, self.schema.target, self.recipe)
+        return completed(self.tree, self.schema.target, (self.recipe,))
 
     def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
         """Return the split that won, with the counts of its branches."""
@@ -109,43 +127,77 @@ class CompactNodes(LazyNodes):
         if not below:
             return (), None
         weights = np.asarray(self.tree.weights[below], dtype=np.float64)
-        rows = self.tree.rows[below, None].astype(np.int64)
-        if not self.schema.target.is_numeric:
-            rows = _rows_by_class(weights, rows[:, 0])
+        rows = self.tree.rows[below].astype(np.int64)
         split = self.split(number)
-        counts = _counts(split, weights, rows)
-        counts.missing_rows[0] = self.tree.absent[number]
+        absent = int(self.tree.absent[number])
+        if absent:  # every branch that took such rows, or parts of them, has them all
+            took = np.arange(len(rows)) == split.missing
+            took |= split.missing is None
+            rows[took & (rows > 0)] = np.maximum(rows - absent, 1)[took & (rows > 0)]
+        numeric = self.schema.target.is_numeric
+        by_class = rows[:, None] if numeric else _rows_by_class(weights, rows)
+        ordinal = self.schema.attributes[split.attribute].kind == "ordinal"
+        counts = _counts(split, weights, by_class, ordinal=ordinal)
+        counted = counts.rows.sum() + counts.missing_rows.sum()
+        counts.missing_rows[0] += int(self.tree.rows[number]) - counted
         gain = float(self.tree.gain[number])
-        return (Candidate(split, counts, gain, gain),), 0
+        criterion = self.recipe.measure(numeric=numeric)
+        known = not (absent and split.missing is None)
+        return (_counted(split, counts, gain, criterion, known=known),), 0
 
 
 def _rows_by_class(weights: Floats, totals: Integers) -> Integers:
     """Return numbers of rows by class, which are not kept.
 
-    There is one at least where there is weight; the others are counted at the heaviest
-    class, so that all add up.
+    There is one at least where there is weight, as far as they go; the others are
+    counted at the heaviest class, so that all add up.
     """
     rows = (weights > 0).astype(np.int64)
+    few = rows.sum(axis=1) > totals  # parts of rows
+    rows[few] = 0
     rows[np.arange(len(rows)), weights.argmax(axis=1)] += totals - rows.sum(axis=1)
     return rows
 
 
-def _counts(split: Split, weights: Floats, rows: Integers) -> CountTable:
+def _counted(
+    split: Split, counts: CountTable, gain: float, criterion: Criterion, *, known: bool
+) -> Candidate:
+    """Return a split with its merit; a gain that is not ``known`` is counted, too."""
+    branches = branch_table(counts, split)
+    if not known:
+        gain = float(criterion.gain(branches))
+    if criterion.per is not None:
+        merit = float(ratio_of(np.asarray(gain), criterion.per(branches)))
+    else:
+        same = criterion.merit is criterion.gain
+        merit = gain if same else float(criterion.merit(branches))
+    p_value = math.exp(-merit) if criterion.chance else None
+    return Candidate(split, counts, gain, merit, p_value=p_value)
+
+
+def _counts(
+    split: Split, weights: Floats, rows: Integers, *, ordinal: bool
+) -> CountTable:
     """Return counts by branch, each at a value that goes there.
 
-    A branch that only missing values take has no such value, and no line.
+    A branch that only missing values take has no such value: it is the line of these.
     """
     values: NDArray[Any]
     if isinstance(split, Groups):
         values = np.array([group[0] if group else -1 for group in split.groups])
     else:
-        cuts = [split.threshold] if isinstance(split, Threshold) else split.cuts
-        values = np.array([*cuts, np.nextafter(cuts[-1], np.inf)])
+        given = [split.threshold] if isinstance(split, Threshold) else split.cuts
+        cuts = np.where(np.isfinite(given), given, 0.0)  # ∞ asks whether it is known
+        if ordinal:
+            cuts = np.floor(cuts).astype(np.int64)
+        after = cuts[-1] + 1 if ordinal else np.nextafter(cuts[-1], np.inf)
+        values = np.append(cuts, after)
     here = split.branch_of(values) == np.arange(len(values))
+    rising = np.flatnonzero(here)[np.argsort(values[here])]
     return CountTable(
-        values[here],
-        weights[here],
-        rows[here],
-        np.zeros(weights.shape[1]),
-        np.zeros(rows.shape[1], dtype=np.int64),
+        values[rising],
+        weights[rising],
+        rows[rising],
+        weights[~here].sum(axis=0),
+        rows[~here].sum(axis=0),
     )

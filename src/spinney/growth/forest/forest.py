@@ -1,9 +1,9 @@
 """A grown forest."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -11,13 +11,26 @@ from spinney._support.arrays import Integers
 from spinney.data import Fingerprint, Schema
 from spinney.growth.forest.compact_tree import completed, readable
 from spinney.growth.forest.forest_settings import ForestSettings
-from spinney.growth.model import Model
+from spinney.growth.model import Member, Model
 from spinney.recipes import Recipe
 from spinney.trees import TreeArrays, joined
 from spinney.trees.predict import FlatTree
 
 if TYPE_CHECKING:
     from spinney.trees.predict.compiled import Flat
+
+
+@dataclass(frozen=True, slots=True)
+class Typical:
+    """The tree that agrees most with its forest, and on how many rows that was seen.
+
+    ``agreement`` is the share of the rows on which both say the same class; of numbers
+    R², how much of the spread of the forest's numbers those of the tree account for.
+    """
+
+    number: int
+    agreement: float
+    rows: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +41,8 @@ class Forest:
     ----------
     schema : Schema
         What the numbers of attributes and classes mean.
-    recipe : Recipe
-        Of its trees.
+    recipes : tuple of Recipe
+        Those of its trees, which take them in turn: tree t has ``recipe_of(t)``.
     fingerprint : Fingerprint
         What it was grown on.
     settings : ForestSettings
@@ -39,18 +52,27 @@ class Forest:
     shrinkage : float
         How much leaves are shrunk when they vote; see
         :mod:`spinney.growth.forest.choose_shrinkage`.
+    typical : Typical, optional
+        The tree to look at first, where it is known; see
+        :mod:`spinney.growth.forest.typical_tree`.
     """
 
     schema: Schema
-    recipe: Recipe
+    recipes: tuple[Recipe, ...]
     fingerprint: Fingerprint
     settings: ForestSettings
     members: tuple[TreeArrays, ...]
     shrinkage: float = 0.0
+    typical: Typical | None = None
 
     def __len__(self) -> int:
         """Return the number of trees."""
         return len(self.members)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of all trees."""
+        return range(len(self.members))
 
     @property
     def n_nodes(self) -> int:
@@ -67,6 +89,10 @@ class Forest:
         """Whether trees vote with what their leaves say, and not with one class."""
         return self.schema.target.is_numeric or self.settings.voting == "probability"
 
+    def recipe_of(self, number: int) -> Recipe:
+        """Return the recipe of a tree."""
+        return self.recipes[number % len(self.recipes)]
+
     @cached_property
     def needed(self) -> Integers:
         """The attributes that some tree asks about."""
@@ -76,70 +102,114 @@ class Forest:
     @cached_property
     def flat(self) -> "Flat":
         """All trees in one layout, to send rows down; each leaf has its vote."""
-        return self.flat_of(self.members)
+        return self._flat_of(self.numbers)
 
-    def flat_of(self, members: Sequence[TreeArrays]) -> "Flat":
-        """Return some of the trees in one layout."""
+    def flat_of(self, numbers: range) -> "Flat":
+        """Return some of the trees in one layout; that of all trees is kept."""
+        return self.flat if numbers == self.numbers else self._flat_of(numbers)
+
+    def _flat_of(self, numbers: range) -> "Flat":
         from spinney.trees.predict.compiled import flat_of, majority
 
-        flat = flat_of(*self.side_by_side(members))
+        flat = flat_of(*self.side_by_side(numbers))
         return flat if self.votes_by_share else majority(flat)
 
     @cached_property
     def _all_trees(self) -> tuple[FlatTree, Integers]:
-        whole, roots = joined(self.members)
-        return self.flat_tree(whole), roots
+        return self.laid_out(self.numbers, (self.shrinkage,))
 
-    def side_by_side(self, members: Sequence[TreeArrays]) -> tuple[FlatTree, Integers]:
+    def side_by_side(self, numbers: range) -> tuple[FlatTree, Integers]:
         """Return some of the trees in the same arrays, and their roots.
 
-        Those of all trees are kept, so that a row does not wait for them again.
+        Their leaves are shrunk as they vote. Those of all trees are kept, so that a row
+        does not wait for them again.
         """
-        if members is self.members:
+        if numbers == self.numbers:
             return self._all_trees
-        whole, roots = joined(members)
-        return self.flat_tree(whole), roots
+        return self.laid_out(numbers, (self.shrinkage,))
+
+    def laid_out(
+        self, numbers: range, shrinkages: tuple[float, ...] = (0.0,)
+    ) -> tuple[FlatTree, Integers]:
+        """Return some of the trees in the same arrays, and their roots.
+
+        What nodes say under each of several shrinkages stands side by side.
+        """
+        whole, roots = joined([self.members[number] for number in numbers])
+        recipes = [self.recipe_of(number) for number in numbers]
+        target = self.schema.target
+        return FlatTree(completed(whole, target, recipes, shrinkages)), roots
+
+    def flat_tree(self, number: int) -> FlatTree:
+        """Return one of the trees as arrays, its leaves shrunk as they vote."""
+        return self.laid_out(range(number, number + 1), (self.shrinkage,))[0]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy needs: not what follows from it."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def flat_tree(self, member: TreeArrays) -> FlatTree:
-        """Return one of the trees as arrays, its leaves shrunk as they vote."""
-        target, shrinkages = self.schema.target, (self.shrinkage,)
-        return FlatTree(completed(member, target, self.recipe, shrinkages))
+    def model(self, number: int) -> Model:
+        """Return one of the trees by itself, its leaves as they were grown.
+
+        Which rows were in its bag is not kept: only how many they were.
+        """
+        recipe, arrays = self.recipe_of(number), self.members[number]
+        origin = replace(
+            self.fingerprint,
+            n_rows=int(arrays.rows[0]),
+            weight=float(arrays.weight(self.schema.target)[0]),
+            digest="",
+        )
+        member = Member(number, len(self))
+        tree = readable(arrays, self.schema, recipe)
+        return Model(tree, recipe, origin, member=member)
 
     @property
-    def trees(self) -> "Trees":
+    def trees(self) -> "Trees[Model]":
         """The trees, each made readable when it is asked for."""
-        return Trees(self)
+        return Trees(self, self.model)
 
 
-@dataclass(frozen=True, eq=False)
-class Trees(Sequence[Model]):
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trees(Sequence[Made], Generic[Made]):
     """The trees of a forest, made when somebody looks at them.
 
-    ``trees[3].tree`` is a :class:`spinney.Tree`, walkable and measured.
+    Parameters
+    ----------
+    forest : Forest
+        Whose they are.
+    make : function
+        From the number of a tree to what it is shown as.
     """
 
     forest: Forest
+    make: Callable[[int], Made]
 
     def __len__(self) -> int:
         """Return the number of trees."""
-        return len(self.forest.members)
+        return len(self.forest)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees: [0] to [{len(self) - 1}]>"
 
     @overload
-    def __getitem__(self, number: int) -> Model: ...
+    def __getitem__(self, number: int) -> Made: ...
     @overload
-    def __getitem__(self, number: slice) -> tuple[Model, ...]: ...
-    def __getitem__(self, number: int | slice) -> Model | tuple[Model, ...]:
+    def __getitem__(self, number: slice) -> tuple[Made, ...]: ...
+    def __getitem__(self, number: int | slice) -> Made | tuple[Made, ...]:
         """Return a tree, or some."""
         if isinstance(number, slice):
-            return tuple(self[each] for each in range(*number.indices(len(self))))
-        forest = self.forest
-        tree = readable(forest.members[number], forest.schema, forest.recipe)
-        return Model(tree, forest.recipe, forest.fingerprint)
+            return tuple(self.make(each) for each in self.forest.numbers[number])
+        try:
+            return self.make(self.forest.numbers[number])
+        except IndexError:
+            last = len(self) - 1
+            msg = f"the forest has no tree {number}: its trees are 0 to {last}"
+            raise IndexError(msg) from None
 
-    def __iter__(self) -> Iterator[Model]:
+    def __iter__(self) -> Iterator[Made]:
         """Walk the trees, one at a time."""
-        return (self[each] for each in range(len(self)))
+        return map(self.make, self.forest.numbers)

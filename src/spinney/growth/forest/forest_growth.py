@@ -1,5 +1,6 @@
 """Growing a forest: a bag, a tree, and again."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import Progress, check_whole
+from spinney._support.checks import Progress
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
@@ -20,7 +21,9 @@ from spinney.growth.forest.compact_tree import alike, compact
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
     ForestSettings,
-    forest_recipe,
+    check_enough,
+    forest_recipes,
+    recipes_of,
     tries_of,
 )
 from spinney.growth.forest.wide_categories import with_levels_as_numbers
@@ -44,7 +47,7 @@ ROWS_AT_ONCE = 400_000
 
 def grow_forest(
     training: TrainingSet,
-    recipe: Recipe,
+    recipes: Recipe | Sequence[Recipe],
     settings: ForestSettings,
     *,
     n_trees: int,
@@ -54,49 +57,71 @@ def grow_forest(
 ) -> Forest:
     """Grow trees, each on its own bag of the rows, several at once.
 
-    The same seed gives the same forest, whatever the threads. ``before`` is the same
-    forest with fewer trees, which are kept.
+    Of several recipes each tree takes one, in turn. The same seed gives the same
+    forest, whatever the threads. ``before`` is the same forest with fewer trees, which
+    are kept.
     """
-    check_whole("n_estimators", n_trees, least=1)
     numeric = training.schema.target.is_numeric
-    recipe.refuse_target(numeric=numeric)
-    recipe = forest_recipe(recipe, extra_random=settings.extra_random)
-    recipe.measure(numeric=numeric)
+    suited = forest_recipes(
+        recipes_of(recipes), numeric=numeric, extra_random=settings.extra_random
+    )
+    check_enough(n_trees, suited)
     fingerprint = training.fingerprint()
     grown: tuple[TreeArrays, ...] = ()
     if before is not None:
-        _check_before(before, n_trees, fingerprint, recipe, settings)
+        _check_before(before, n_trees, fingerprint, suited, settings)
         grown = before.members
-    nursery = _Nursery(training, recipe, settings)
+    ground = _Ground(training, settings)
+    nurseries = [_Nursery(ground, recipe) for recipe in suited]
     threads = threads_of(n_jobs)
-    step = nursery.trees_at_once(n_trees - len(grown), threads)
-    starts = range(len(grown), n_trees, step)
+    runs = _runs(nurseries, range(len(grown), n_trees), threads)
+    finished: list[int] = []  # how many trees each finished run has
 
-    def tell(done: int) -> None:
+    def grow(nursery: _Nursery, numbers: range) -> list[TreeArrays]:
+        trees = nursery.grow(numbers)
+        finished.append(len(trees))
+        return trees
+
+    def tell(_: int) -> None:
         if progress is not None:
-            progress(min(len(grown) + done * step, n_trees), n_trees)
+            progress(len(grown) + sum(finished), n_trees)
 
     parts = run_each(
-        [
-            partial(nursery.grow, range(start, min(start + step, n_trees)))
-            for start in starts
-        ],
+        [partial(grow, nursery, numbers) for nursery, numbers in runs],
         at_once=threads,
         done=tell,
     )
-    members = alike([*grown, *(member for part in parts for member in part)])
-    forest = Forest(training.schema, recipe, fingerprint, settings, members)
+    members = dict(enumerate(grown))
+    for (_, numbers), part in zip(runs, parts, strict=True):
+        members.update(zip(numbers, part, strict=True))
+    in_order = alike([members[number] for number in range(n_trees)])
+    forest = Forest(training.schema, suited, fingerprint, settings, in_order)
     shrinkage = settings.shrinkage
     if shrinkage is None:
-        shrinkage = nursery.shrinkage(forest, threads)
+        compiled = any(nursery.coded is not None for nursery in nurseries)
+        shrinkage = ground.shrinkage(forest, compiled=compiled, threads=threads)
     return replace(forest, shrinkage=float(shrinkage))
+
+
+def _runs(
+    nurseries: "Sequence[_Nursery]", numbers: range, threads: int
+) -> "list[tuple[_Nursery, range]]":
+    """Return who grows which trees in one go; trees take the nurseries in turn."""
+    runs: list[tuple[_Nursery, range]] = []
+    n = len(nurseries)
+    for turn, nursery in enumerate(nurseries):
+        first = (turn - numbers.start) % n
+        own = numbers[first::n]
+        step = nursery.trees_at_once(len(own), threads)
+        runs += [(nursery, own[k : k + step]) for k in range(0, len(own), step)]
+    return sorted(runs, key=lambda run: run[1].start)
 
 
 def _check_before(
     before: Forest,
     n_trees: int,
     fingerprint: Fingerprint,
-    recipe: Recipe,
+    recipes: tuple[Recipe, ...],
     settings: ForestSettings,
 ) -> None:
     """Refuse to add trees to others that were grown otherwise."""
@@ -113,7 +138,7 @@ def _check_before(
             "adds trees on the same rows, and these are others",
             "fit anew, with warm_start=False",
         )
-    if (before.settings, before.recipe) != (settings, recipe):
+    if (before.settings, before.recipes) != (settings, recipes):
         raise refusal(
             Setting("warm_start", True),
             "adds trees of the same kind, and parameters have changed",
@@ -121,12 +146,10 @@ def _check_before(
         )
 
 
-class _Nursery:
-    """Where the trees of one forest are grown; they share the coded rows."""
+class _Ground:
+    """What all trees of a forest share: bags, and rows to ask about them."""
 
-    def __init__(
-        self, training: TrainingSet, recipe: Recipe, settings: ForestSettings
-    ) -> None:
+    def __init__(self, training: TrainingSet, settings: ForestSettings) -> None:
         self.bags = ForestBags(training, settings)
         if settings.class_weight != "balanced_subsample":
             scale = self.bags.class_weights()
@@ -134,24 +157,55 @@ class _Nursery:
                 weights = training.own_weights
                 sums = np.bincount(training.classes, weights, minlength=len(scale))
                 in_bounds(scale, sums.astype(np.float64), "class_weight")
-        self.recipe, self.settings = recipe, settings
+        self.settings = settings
         self.inquiry: Inquiry | None = None
         if settings.shrinkage is None and self.bags.copies is not None:
             self.inquiry = Inquiry(self.bags, self.bags.copies.places)
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
+
+    def bag(self, number: int) -> NDArray[np.uint32]:
+        """Return how often each row is in the bag of a tree."""
+        drawn = self.bags.drawn(number)
+        if self.inquiry is not None:
+            self.inquiry.note(number, drawn)
+        return self.bags.counts_of(drawn)
+
+    def shrinkage(self, forest: Forest, *, compiled: bool, threads: int) -> float:
+        """Return how much leaves are to be shrunk; 0 where trees have seen all rows."""
+        if self.inquiry is None:
+            return 0.0
+        return best_shrinkage(forest, self.inquiry, compiled=compiled, threads=threads)
+
+    @cached_property
+    def scaled(self) -> Floats | None:
+        """What a row weighs that is in a bag once, its class considered."""
+        scale = self.bags.class_weights()
+        if scale is None:
+            return self.rows.weights
+        return np.asarray(self.rows.own_weights * scale[self.rows.classes])
+
+
+class _Nursery:
+    """Where the trees of one recipe are grown; they share the coded rows."""
+
+    def __init__(self, ground: _Ground, recipe: Recipe) -> None:
+        self.ground, self.recipe = ground, recipe
+        self.settings, self.bags, self.rows = ground.settings, ground.bags, ground.rows
         self.coded: Prepared | None = None
         # Shares are of a bag's weight: of each its own where bags differ.
         shares = recipe.has_shares and self.bags.weight is None
         limited = recipe.max_leaves is not None or recipe.pruning != "none"
-        plain = settings.extra_random or shares or limited or _asks_bag(recipe)
+        numeric = self.rows.schema.target.is_numeric
+        by_bag = _asks_bag(recipe, numeric=numeric)
+        plain = self.settings.extra_random or shares or limited or by_bag
         numbered = with_levels_as_numbers(self.rows)
         if not plain and can_grow_binned(numbered, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
             self.coded = prepared(
-                numbered, recipe, tries=self.tries, share_of=self.bags.weight
+                numbered, recipe, tries=ground.tries, share_of=self.bags.weight
             )
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
@@ -166,7 +220,7 @@ class _Nursery:
 
     def grow(self, numbers: range) -> list[TreeArrays]:
         """Grow some trees."""
-        counts = [self._bag(number) for number in numbers]
+        counts = [self.ground.bag(number) for number in numbers]
         if not self._suit(counts):
             return [
                 self.grow_one(n, own) for n, own in zip(numbers, counts, strict=True)
@@ -176,7 +230,8 @@ class _Nursery:
 
         seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
         times = np.array(counts, np.uint8)
-        shape, lines, roots = grow_several(self.coded, times, seeds, self.scaled)
+        scaled = self.ground.scaled
+        shape, lines, roots = grow_several(self.coded, times, seeds, scaled)
         return parted(self._arrays(shape, lines), roots)
 
     def _arrays(self, shape: "Shape", lines: "Lines") -> TreeArrays:
@@ -187,29 +242,6 @@ class _Nursery:
         grown = shape, lines, self.coded.schema, self.recipe
         return compact(arrays_of_grown(*grown, {}))
 
-    def _bag(self, number: int) -> NDArray[np.uint32]:
-        """Return how often each row is in the bag of a tree."""
-        drawn = self.bags.drawn(number)
-        if self.inquiry is not None:
-            self.inquiry.note(number, drawn)
-        return self.bags.counts_of(drawn)
-
-    def shrinkage(self, forest: Forest, threads: int) -> float:
-        """Return how much leaves are to be shrunk; 0 where trees have seen all rows."""
-        if self.inquiry is None:
-            return 0.0
-        return best_shrinkage(
-            forest, self.inquiry, compiled=self.coded is not None, threads=threads
-        )
-
-    @cached_property
-    def scaled(self) -> Floats | None:
-        """What a row weighs that is in a bag once, its class considered."""
-        scale = self.bags.class_weights()
-        if scale is None:
-            return self.rows.weights
-        return np.asarray(self.rows.own_weights * scale[self.rows.classes])
-
     def _suit(self, counts: list[NDArray[np.uint32]]) -> bool:
         """Return whether these bags can be grown on in one go."""
         by_bag = self.settings.class_weight == "balanced_subsample"
@@ -217,7 +249,8 @@ class _Nursery:
             return False
         from spinney.growth.binned.binned_forest import MOST_TIMES
 
-        heaviest = 1.0 if self.scaled is None else float(self.scaled.max())
+        scaled = self.ground.scaled
+        heaviest = 1.0 if scaled is None else float(scaled.max())
         total = max(float(own.sum()) for own in counts)
         often = max(int(own.max()) for own in counts)
         return heaviest * total < 2.0**32 and often <= MOST_TIMES
@@ -236,13 +269,17 @@ class _Nursery:
         if scale is not None:
             weights = weights * scale[rows.classes]
         source = replace(rows, weights=weights).source()
-        draws = Draws(seed, self.tries, self.settings.extra_random)
+        draws = Draws(seed, self.ground.tries, self.settings.extra_random)
         tree = grow_tree(source, self.recipe, Options(draws=draws))
         pruned = pruned_after_growing(tree, source, recipe=self.recipe).tree
         return compact(arrays_of(pruned))
 
 
-def _asks_bag(recipe: Recipe) -> bool:
-    """Return whether all rows of a bag together say what a split may be."""
+def _asks_bag(recipe: Recipe, *, numeric: bool) -> bool:
+    """Return whether all rows of a bag together say what a split may be.
+
+    Which attributes count in an average gain depends on the weight of the bag.
+    """
     asks = policy_named(recipe.missing).by_root or recipe.bucketing is not None
-    return asks or recipe.min_deviation > 0 or recipe.criterion == "gain_ratio"
+    average = recipe.measure(numeric=numeric).average
+    return asks or recipe.min_deviation > 0 or average

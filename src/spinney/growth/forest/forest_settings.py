@@ -1,6 +1,7 @@
 """The settings of a forest beside the recipe of its trees."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import log2, sqrt
 from typing import Any
@@ -10,11 +11,15 @@ from spinney._support.checks import (
     check_named,
     check_number,
     check_seed,
+    check_whole,
     is_real,
     is_whole,
 )
-from spinney.errors import Setting, phrase, refusal
+from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.recipes import Recipe
+
+Recipes = str | Recipe | Sequence[str | Recipe]
+"""The recipe of all trees of a forest, or several that its trees take in turn."""
 
 VOTING = ("probability", "majority")
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
@@ -154,6 +159,72 @@ def tries_of(max_features: Any, n_attributes: int) -> int:
     )
 
 
+def recipes_of(
+    given: Any, changes: Mapping[str, Any] | None = None
+) -> tuple[Recipe, ...]:
+    """Return the recipes that the trees of a forest take in turn, changed.
+
+    >>> [recipe.name for recipe in recipes_of(["id3", "cart"], {"max_depth": 2})]
+    ['id3', 'cart']
+    >>> recipes_of(["id3", "cart"], {"confidence": 0.1})
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: recipe 'id3' of the forest: confidence=0.1 needs \
+pruning='error-based', and recipe 'id3' has pruning='none': it is the level of its \
+estimates; change that, or leave this setting out
+    """
+    alone = isinstance(given, (str, Recipe)) or not isinstance(given, Iterable)
+    entries = [given] if alone else list(given)
+    if not entries:
+        raise refusal(
+            Setting("recipe", given),
+            "names no recipe",
+            "name one, such as 'cart', or several that trees take in turn",
+        )
+    recipes = []
+    for entry in entries:
+        recipe = Recipe.named(entry)
+        with naming(recipe, entries):
+            recipes.append(recipe.changed(**(changes or {})))
+    return tuple(recipes)
+
+
+@contextmanager
+def naming(recipe: Recipe, recipes: Sequence[Any]) -> Iterator[None]:
+    """Let a refusal name the recipe that it is about, where there are several."""
+    try:
+        yield
+    except ParameterError as error:
+        if len(recipes) == 1:
+            raise
+        lead = f"recipe {recipe.name!r} of the forest: "
+        raise ParameterError(lead, *error.args, remedy=error.remedy) from None
+
+
+def forest_recipes(
+    recipes: Sequence[Recipe], *, numeric: bool, extra_random: bool
+) -> tuple[Recipe, ...]:
+    """Return the recipes of a forest's trees for a target, or say what cannot be."""
+    suited = []
+    for recipe in recipes:
+        with naming(recipe, recipes):
+            recipe.refuse_target(numeric=numeric)
+            own = forest_recipe(recipe, extra_random=extra_random)
+            own.measure(numeric=numeric)
+            suited.append(own)
+    return tuple(suited)
+
+
+def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
+    """Refuse no trees, and recipes of which some would have none."""
+    check_whole("n_estimators", n_trees, least=1)
+    if n_trees < len(recipes):
+        raise refusal(
+            Setting("n_estimators", n_trees),
+            f"is less than the {len(recipes)} recipes that trees take in turn",
+            "take more trees, or fewer recipes",
+        )
+
+
 def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     """Return the recipe of a forest's trees, or say what they cannot do.
 
@@ -164,8 +235,8 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
         raise refusal(
             Setting("recipe", recipe.name),
             "does not go into a forest",
-            "it chooses among recipes by folds, and all trees of a forest are of one; "
-            "take another, such as 'cart'",
+            "it chooses among recipes by folds, which a tree of a forest has no rows "
+            "for; take another, such as 'cart'",
         )
     for name, wanted, why in _REFUSED:
         value = getattr(recipe, name)

@@ -10,7 +10,7 @@ permutation
     "Random forests", section 10). An attribute that no tree needs has 0.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
+from spinney.data import Column, Schema, association_of
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.voting import check_bags
-from spinney.trees import TreeArrays, labels_of
+from spinney.trees import labels_of
 from spinney.trees.predict import outputs
 
 # Told apart from the bag's and the nodes' seeds, which are words of one sequence.
@@ -77,6 +78,47 @@ class Importances:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedImportances(Importances):
+    """How important groups of associated attributes are, tree by tree.
+
+    ``names`` are those of the groups, such as "length + width".
+
+    Parameters
+    ----------
+    groups : tuple of tuples of str
+        The attributes of each group.
+    least : tuple of float
+        The least association within each group; None of one attribute.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    least: tuple[float | None, ...]
+
+
+def grouped_importances(
+    importances: Importances,
+    schema: Schema,
+    cells: Sequence[NDArray[Any]],
+    *,
+    threshold: float,
+    weights: Floats | None = None,
+) -> GroupedImportances:
+    """Return importances added up over groups of attributes that go together."""
+    attributes = zip(schema.attributes, cells, strict=True)
+    columns = [Column(a.name, a.kind, own, a.values) for a, own in attributes]
+    found = association_of(columns, weights)
+    groups = found.groups(threshold)
+    by_tree = [importances.by_tree[:, list(group)].sum(axis=1) for group in groups]
+    named = tuple(tuple(schema.names[at] for at in group) for group in groups)
+    return GroupedImportances(
+        tuple(" + ".join(group) for group in named),
+        np.stack(by_tree, axis=1),
+        named,
+        tuple(map(found.least, groups)),
+    )
+
+
 def impurity_importances(forest: Forest) -> Importances:
     """Return the shares of what was gained."""
     target, n_attributes = forest.schema.target, len(forest.schema.attributes)
@@ -91,10 +133,10 @@ def impurity_importances(forest: Forest) -> Importances:
     return Importances(forest.schema.names, by_tree)
 
 
-def typical_trees(importances: Importances) -> Integers:
+def like_all_first(importances: Importances) -> Integers:
     """Return the trees, those first that ask about attributes as all trees do.
 
-    >>> typical_trees(Importances(("a", "b"), np.array([[0, 1], [0.5, 0.5], [1, 0]])))
+    >>> like_all_first(Importances(("a", "b"), np.array([[0, 1], [0.5, 0.5], [1, 0]])))
     array([1, 0, 2])
     """
     apart = np.abs(importances.by_tree - importances.mean).sum(axis=1)
@@ -111,19 +153,14 @@ def permutation_importances(
     """Return by how much the error of each tree grows, out of its bag."""
     check_bags(forest)
     lines = run_each(
-        [
-            partial(_by_permutation, forest, bags, member, number)
-            for number, member in enumerate(forest.members)
-        ],
+        [partial(_by_permutation, forest, bags, number) for number in forest.numbers],
         at_once=threads_of(n_jobs),
         done=done,
     )
     return Importances(forest.schema.names, np.array(lines))
 
 
-def _by_permutation(
-    forest: Forest, bags: ForestBags, member: TreeArrays, number: int
-) -> Floats:
+def _by_permutation(forest: Forest, bags: ForestBags, number: int) -> Floats:
     """Return how important each attribute is in one tree."""
     training, schema = bags.training, forest.schema
     result = np.zeros(len(schema.attributes))
@@ -132,7 +169,7 @@ def _by_permutation(
         return result
     columns = [cells[out] for cells in training.columns]
     truth, weights = training.classes[out], training.own_weights[out]
-    flat = forest.flat_tree(member)
+    flat = forest.flat_tree(number)
 
     def error() -> float:
         votes = outputs(flat, columns, len(out))
@@ -140,8 +177,8 @@ def _by_permutation(
 
     before = error()
     _, seed = tree_seeds(forest.settings.seed, number)
-    for attribute in np.unique(member.attribute[member.inner]):
-        words = np.random.SeedSequence((seed, _PERMUTING, int(attribute)))
+    for attribute in forest.members[number].asked:
+        words = np.random.SeedSequence((seed, _PERMUTING, attribute))
         order = np.random.Generator(np.random.PCG64(words)).permutation(len(out))
         kept = columns[attribute]
         columns[attribute] = kept[order]

@@ -45,13 +45,13 @@ def votes_of(outputs: Floats, forest: Forest) -> Floats:
 
 def forest_outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return what the forest says of each row: class shares, or one number."""
-    total = added_votes(forest, forest.members, columns, n_rows)
+    total = added_votes(forest, forest.numbers, columns, n_rows)
     return np.asarray(total / len(forest))
 
 
 def added_votes(
     forest: Forest,
-    members: Sequence[TreeArrays],
+    numbers: range,
     columns: Columns,
     n_rows: int,
     out: NDArray[np.bool_] | None = None,
@@ -61,18 +61,17 @@ def added_votes(
     ``out``, rows × trees, says on which rows a tree votes; if not given, on all.
     """
     rows, total = np.arange(n_rows), np.zeros((n_rows, forest.n_outputs))
-    if not is_small(members, n_rows):
+    if not is_small(forest.members[numbers.start : numbers.stop], n_rows):
         from spinney.trees.predict.compiled import votes
 
-        flat = forest.flat if members is forest.members else forest.flat_of(members)
         in_bag = None if out is None else (~out).astype(np.uint8)
-        voted = votes(flat, columns, n_rows, in_bag=in_bag)
+        voted = votes(forest.flat_of(numbers), columns, n_rows, in_bag=in_bag)
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
     if len(rows):
-        trees, roots = forest.side_by_side(members)
-        for here in _blocks(rows, len(members)):
-            voters = np.ones((len(here), len(members)), bool)
+        trees, roots = forest.side_by_side(numbers)
+        for here in blocks_of(rows, len(numbers)):
+            voters = np.ones((len(here), len(numbers)), bool)
             tree, row = np.nonzero((voters if out is None else out[here]).T)
             own = subset(columns, here[row])
             outputs = trees.outputs(own, len(row), roots=roots[tree])
@@ -80,7 +79,7 @@ def added_votes(
     return total
 
 
-def _blocks(rows: Integers, n_trees: int) -> Iterator[Integers]:
+def blocks_of(rows: Integers, n_trees: int) -> Iterator[Integers]:
     """Yield rows, as many at a time as go down all trees together."""
     step = max(1, BLOCK // n_trees)
     return (rows[start : start + step] for start in range(0, len(rows), step))
@@ -112,8 +111,8 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
         leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
     rows = np.flatnonzero((leaves < 0).any(axis=1))
     if len(rows):
-        trees, roots = forest.side_by_side(forest.members)
-        for here in _blocks(rows, len(forest)):
+        trees, roots = forest.side_by_side(forest.numbers)
+        for here in blocks_of(rows, len(forest)):
             tree, row = np.nonzero((leaves[here] < 0).T)
             own = subset(columns, here[row])
             nodes = trees.leaf_numbers(own, len(row), roots=roots[tree])
@@ -130,10 +129,9 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     n_rows = len(bags.training.classes)
     total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
     for start in range(0, len(forest), TREES_AT_ONCE):
-        members = forest.members[start : start + TREES_AT_ONCE]
-        numbers = range(start, start + len(members))
+        numbers = forest.numbers[start : start + TREES_AT_ONCE]
         out = np.stack([bags.out(number) for number in numbers], axis=1)
-        total += added_votes(forest, members, bags.training.columns, n_rows, out)
+        total += added_votes(forest, numbers, bags.training.columns, n_rows, out)
         trees += out.sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(total / trees[:, None]), trees

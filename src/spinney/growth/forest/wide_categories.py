@@ -9,6 +9,7 @@ predictors in random forests"). Trees then ask whether a value comes before or a
 another.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,10 +29,16 @@ def is_wide(attribute: Attribute, schema: Schema) -> bool:
     return attribute.kind == "nominal" and len(attribute.values) > most
 
 
-def with_ordered_categories(training: TrainingSet, recipe: Recipe) -> TrainingSet:
-    """Return rows whose wide categories are ordered, where subsets are asked for."""
+def with_ordered_categories(
+    training: TrainingSet, recipes: Sequence[Recipe]
+) -> TrainingSet:
+    """Return rows whose wide categories are ordered, where all ask for subsets.
+
+    A recipe that has a branch for each value, or merges them, takes them as they are;
+    and a forest reads a table in one way, for all of its trees.
+    """
     schema = training.schema
-    if recipe.grouping != "binary":
+    if any(recipe.grouping != "binary" for recipe in recipes):
         return training
     attributes, columns = list(schema.attributes), list(training.columns)
     for index, attribute in enumerate(schema.attributes):

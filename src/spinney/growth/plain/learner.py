@@ -52,6 +52,7 @@ from spinney.search import (
     best_splits,
     decide_level,
     drawn_tables,
+    given_split,
     n_different,
     routes_of,
     splits_of_drawn_cuts,
@@ -66,7 +67,9 @@ from spinney.sources import (
     take_formulas,
 )
 from spinney.trees import (
+    CountTable,
     Groups,
+    Question,
     Reason,
     Route,
     Split,
@@ -162,12 +165,15 @@ class _Learner:
         """Find the best split of each node, or the reason why there is none."""
         if not front:
             return
-        forced: dict[int, int] = {}
+        forced, asked = dict[int, int](), dict[int, Question]()
         for at, node in enumerate(front if self.options.forced else ()):
             self.reached.add(node.path)
             node.forced = node.path in self.options.forced
-            if node.forced:
-                forced[at] = self.options.forced[node.path]
+            wanted = self.options.forced.get(node.path)
+            if isinstance(wanted, Question):
+                asked[at] = wanted
+            elif wanted is not None:
+                forced[at] = wanted
         search = partial(self.searched, front)
         searched = run_as_they_come(search, self.looked_at(front))
         parts, different = [], np.full(len(front), -1)
@@ -185,6 +191,8 @@ class _Learner:
         )
         for node, decision in zip(front, decisions.of_nodes(), strict=True):
             node.decide(decision)
+        for at, question in asked.items():
+            self.ask(front[at], question)
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
@@ -225,19 +233,32 @@ class _Learner:
         splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
         return splits, stack.node, different
 
+    def ask(self, node: Growing, question: Question) -> None:
+        """Let a node ask what a user has written, before all else of its attribute."""
+        table = self.tables_of(node, (question.attribute,))[question.attribute]
+        given = given_split(self.search, table, self.schema, question)
+        first = sum(each.attribute < given.attribute for each in node.candidates)
+        found = (*node.candidates[:first], given, *node.candidates[first:])
+        node.decide(Decision(found, first))
+
+    def tables_of(
+        self, node: Growing, attributes: tuple[int, ...]
+    ) -> dict[int, CountTable]:
+        """Return the tables of some attributes at a node, class weights included."""
+        request = Request(node.number, attributes)
+        (tables,) = tables_of(self.source, [request], self.schema)
+        scale = self.options.class_weights
+        return {index: table.scaled(scale) for index, table in tables.items()}
+
     def combine(self, node: Growing) -> None:
         """Let a combination of numbers compete with what a node has chosen."""
         if node.forced:
             return
-        (tables,) = tables_of(
-            self.source, [Request(node.number, node.attributes)], self.schema
-        )
-        scale = self.options.class_weights
         decision, made = combined(
             self.search,
             self.source,
             node.number,
-            tables={index: table.scaled(scale) for index, table in tables.items()},
+            tables=self.tables_of(node, node.attributes),
             decision=Decision(tuple(node.candidates), node.chosen, node.reason),
             schema=self.schema,
             paid=paid_above(node),
@@ -347,7 +368,9 @@ class _Learner:
         """Return the children of a node, which have these counts."""
         split = node.winner.split
         attributes = node.attributes
-        if self.recipe.grouping == "multiway" and is_multiway(split):
+        if not self.recipe.reuse:
+            attributes = self.without(attributes, split.attribute)
+        elif self.recipe.grouping == "multiway" and is_multiway(split):
             attributes = tuple(i for i in attributes if i != split.attribute)
         children = [
             Growing(
@@ -364,6 +387,12 @@ class _Learner:
         ]
         self.n_nodes += len(children)
         return children
+
+    def without(self, attributes: tuple[int, ...], asked: int) -> tuple[int, ...]:
+        """Return the attributes that share no column with one that was asked about."""
+        behind = self.schema.behind
+        columns = set(behind([asked]))
+        return tuple(i for i in attributes if columns.isdisjoint(behind([i])))
 
     def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
         """Return how the path to a child reads, if anybody asked for a path."""

@@ -128,23 +128,39 @@ def _candidates(
     if node.split is None:
         return tuple(every), None
     index = node.split.attribute
+    if node.candidate.given:  # the best of its attribute is another question
+        every.append(_recounted(search, tree, node, tables))
+        every.sort(key=lambda c: (c.attribute, not c.given))
+        return tuple(every), next(at for at, c in enumerate(every) if c.given)
     best = next((c for c in every if c.attribute == index), None)
     if best is None or not same_question(best.split, node.split):
-        best = recount(
-            node.candidate,
-            tables[index],
-            tree.schema.attributes[index],
-            criterion=search.criterion,
-            altered=search.altered,
-        )
+        best = _recounted(search, tree, node, tables)
     others = [c for c in every if c.attribute != index]
     candidates = sorted([*others, best], key=lambda c: c.attribute)
     return tuple(candidates), candidates.index(best)
 
 
+def _recounted(
+    search: Search, tree: Tree, node: Node, tables: Mapping[int, CountTable]
+) -> Candidate:
+    """Return what a node asks, counted over other rows."""
+    index = node.candidate.attribute
+    return recount(
+        node.candidate,
+        tables[index],
+        tree.schema.attributes[index],
+        criterion=search.criterion,
+        altered=search.altered,
+    )
+
+
 def _used_up(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
     """Return the attributes that were asked above, and have nothing left to tell."""
+    above = [step.candidate.split for step in tree.path(node.number)[:-1]]
+    if not recipe.reuse:
+        behind, attributes = tree.schema.behind, range(len(tree.schema.attributes))
+        columns = set(behind(split.attribute for split in above))
+        return {i for i in attributes if not columns.isdisjoint(behind([i]))}
     if recipe.grouping != "multiway":
         return set()
-    above = [step.split for step in tree.path(node.number)[:-1]]
-    return {s.attribute for s in above if s is not None and is_multiway(s)}
+    return {split.attribute for split in above if is_multiway(split)}

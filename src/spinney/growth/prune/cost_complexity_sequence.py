@@ -1,4 +1,8 @@
-"""Weakest links, and the table of subtrees by α, as rpart's cptable shows them."""
+"""Weakest links, and the table of subtrees by α, as rpart's cptable shows them.
+
+Leaves are those that rows reach. One without rows, of a value that no row has at its
+node, makes nothing more complex: what is declared must not decide what is pruned.
+"""
 
 from collections.abc import Sequence as SequenceOf
 from dataclasses import asdict, dataclass, replace
@@ -55,6 +59,7 @@ class WeakestLinks:
 
 def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
     """Find where each node collapses; ``risks`` are those of nodes as leaves."""
+    reached = (arrays_of(tree).rows > 0).tolist()
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
     children, own_risks = children_of_nodes(tree), risks.tolist()
@@ -63,7 +68,8 @@ def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
         if not children[node]:
             continue
         chain = _merged([chains.pop(c) for c in children[node] if c in chains])
-        bend = _collapse(node, children[node], chain, own_risks)
+        counted = [child for child in children[node] if reached[child]]
+        bend = _collapse(node, counted, chain, own_risks)
         collapse = 0.0 if -bend[0] <= margin else -bend[0]
         alpha[node] = collapse
         heappush(chain, (-collapse, *bend[1:]))
@@ -87,9 +93,12 @@ def _merged(chains: list[list[Bend]]) -> list[Bend]:
 def _collapse(
     node: int, children: SequenceOf[int], chain: list[Bend], risks: list[float]
 ) -> Bend:
-    """Return the bend of a node; takes those off the chain that lie beyond it."""
+    """Return the bend of a node; takes those off the chain that lie beyond it.
+
+    Where a branch was raised, all rows of a node may have come to one of its children.
+    """
     risk = sum(risks[child] for child in children)
-    leaves, splits, own = len(children), 1, risks[node]
+    leaves, splits, own = max(len(children), 2), 1, risks[node]
     while True:
         alpha = (own - risk) / (leaves - 1)
         if not chain or -chain[0][0] <= alpha:
@@ -119,7 +128,7 @@ class Subtree:
     alpha : float
         The least α at which it is the cheapest. rpart's CP is α / R(root).
     leaves, splits : int
-        Its size.
+        Its size; leaves without rows do not count.
     risk : float
         Its training risk.
     relative_error : float

@@ -9,7 +9,8 @@ at a leaf take, n_c of them of class c among k classes, the stochastic complexit
 and a split log₂ of the number of attributes, and log₂ of the number of ways to branch
 on the one it asks about: 1 for one branch per value, 2^(v−1) − 1 for two subsets of v
 values, v − 1 for a cut of ordered ones. Of a number the tree does not keep how many
-values came to a node; n − 1 cuts, one between any two rows, are counted.
+values came to a node; n − 1 cuts, one between any two rows, are counted. A branch that
+no row takes needs no bit: whoever decodes the classes has the rows, and sees that.
 
 The older proposal by Quinlan & Rivest (1989) is for two classes and no numbers, and
 Wallace & Patrick (1993) found its code for exceptions wanting; hence this one.
@@ -65,7 +66,9 @@ def mdl(tree: Tree) -> Pruned:
 
     A step's ``before`` and ``after`` are the bits of the whole tree.
     """
-    as_leaf = np.array([1.0 + class_bits(node.weights) for node in tree])
+    as_leaf = np.array(
+        [1.0 + class_bits(node.weights) if node.n_rows else 0.0 for node in tree]
+    )
     of_split = np.array([0.0 if n.is_leaf else split_bits(tree, n) for n in tree])
     return cheapest(
         tree, as_leaf, of_split=of_split, risks=leaf_risks(tree), measure="bits"

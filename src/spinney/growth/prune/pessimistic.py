@@ -7,8 +7,8 @@ of the leaf that would replace it::
     (E + L/2) + SE  <  errors of the leaf + 1/2
     SE = √((E + L/2) (N − E − L/2) / N)
 
-No validation rows are needed. A node is looked at before what is below it, so nothing
-below a node that becomes a leaf is.
+A leaf without rows has no errors to correct. No validation rows are needed. A node is
+looked at before what is below it, so nothing below a node that becomes a leaf is.
 """
 
 from collections.abc import Sequence
@@ -43,8 +43,9 @@ def pessimistic(tree: Tree) -> Pruned:
     """
     as_leaf, risks = leaf_errors(tree), leaf_risks(tree)
     errors, risks_below = below(tree, as_leaf), below(tree, risks)
-    leaves = below(tree, np.ones(len(tree)))
-    total, weight = float(risks_below[0]), arrays_of(tree).weight(tree.schema.target)
+    arrays = arrays_of(tree)
+    leaves = below(tree, (arrays.rows > 0).astype(np.float64))
+    total, weight = float(risks_below[0]), arrays.weight(tree.schema.target)
 
     def judge(node: int, _: Sequence[int]) -> Judged:
         nonlocal total

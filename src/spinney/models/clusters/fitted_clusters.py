@@ -4,7 +4,6 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
 from spinney.data import Attribute, Notation, Schema, Table
-from spinney.data.readers import Keep, ModelBatches, batches_by, read_by
+from spinney.data.readers import read_by
 from spinney.models.explored import Explored
 from spinney.models.facts import cluster_facts
+from spinney.models.fitted_model import LargeTables
 from spinney.output.export import exported
 from spinney.output.file import save_model
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import os
 
 
-class FittedClusters(Explored):
+class FittedClusters(Explored, LargeTables):
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters
@@ -42,6 +42,16 @@ class FittedClusters(Explored):
     def schema(self) -> Schema:
         """The columns: how the clusters read tables."""
         return self.clusters_.schema
+
+    @property
+    def _needed(self) -> range:
+        """All attributes: a distance is of all of them."""
+        return range(len(self.schema.attributes))
+
+    @property
+    def _may_be_empty(self) -> bool:
+        """Whether empty cells are of use: k-prototypes alone does without."""
+        return self.clusters_.method == MIXED
 
     def facts(self) -> dict[str, Any]:
         """Return what the clusters are and where they were found, as plain data."""
@@ -105,40 +115,11 @@ class FittedClusters(Explored):
         notation: Notation | None = None,
     ) -> Table:
         """Read a table as the clusters understand it; columns are found by name."""
-        schema = self.clusters_.schema
-        needed = range(len(schema.attributes))
         return read_by(
-            schema,
-            needed,
+            self.schema,
+            self._needed,
             data,
-            may_be_empty=self.clusters_.method == MIXED,
-            format=format,
-            encoding=encoding,
-            notation=notation,
-        )
-
-    def batches(
-        self,
-        data: Any,
-        *,
-        n_rows: int,
-        keep: Keep = (),
-        format: str | None = None,
-        encoding: str | None = None,
-        notation: Notation | None = None,
-    ) -> AbstractContextManager[ModelBatches]:
-        """Give a table of any size as :meth:`read` reads it, some rows at a time.
-
-        ``keep`` names columns, or is "all": their cells come beside, as written.
-        """
-        schema = self.clusters_.schema
-        return batches_by(
-            schema,
-            range(len(schema.attributes)),
-            data,
-            n_rows=n_rows,
-            keep=keep,
-            may_be_empty=self.clusters_.method == MIXED,
+            may_be_empty=self._may_be_empty,
             format=format,
             encoding=encoding,
             notation=notation,

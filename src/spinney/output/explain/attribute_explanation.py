@@ -153,7 +153,7 @@ def explain_attribute(
     attribute = tree.schema.attributes[index]
     search = search_of(model)
     if counted is None:
-        table = _kept_table(tree, node, index, search)
+        table = _kept_table(model, node, index, search)
         search = _knowing_root(tree, index, search)
     else:
         node, search = counted.node, counted.search
@@ -230,14 +230,14 @@ def _needs_rows(attribute: Attribute, node: Node, why: str) -> ParameterError:
     )
 
 
-def _kept_table(tree: Tree, node: Node, index: int, search: Search) -> CountTable:
+def _kept_table(model: Model, node: Node, index: int, search: Search) -> CountTable:
     """Return the counts by value that a model keeps, or say that it keeps none."""
-    attribute = tree.schema.attributes[index]
+    attribute = model.schema.attributes[index]
     if attribute.kind == "numeric":
         why = "the model keeps of a number the counts at its best cut, and no others"
         raise _needs_rows(attribute, node, why)
     kept = next((c for c in node.candidates if c.attribute == index), None)
-    if kept is None or tree.of_bag:
+    if kept is None or model.member is not None:
         raise _needs_rows(attribute, node, "the model keeps no counts of it by value")
     if search.recipe.forest:
         why = "its splits were found on labels that a forest has smoothed"

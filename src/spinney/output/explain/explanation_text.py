@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 40
 
+MANY_VALUES = 12  # of fewer nobody doubts that the best subset was found
+
 
 def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     """Return the arithmetic of a node as text."""
@@ -199,13 +201,18 @@ def candidate_text(
             for value in candidate.values
             if value.branch == number
         ]
-    if candidate.missing:
+    lacking = []
+    if candidate.missing and not candidate.missing_weight:  # of a forest's tree
+        goes = candidate.missing_goes_to
+        lacking = [f"  rows that lack it are counted where they went: {goes}"]
+    elif candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
         total = weight_text(candidate.missing_weight)
         rows.append((goes, *counts_text(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
+        *lacking,
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in further),
@@ -262,11 +269,13 @@ def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
 
 def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
     """Return what a split lacks, or pays, in the competition of attributes."""
+    if candidate.given:
+        return ["written by the user, and not sought"]
     lines = []
     left = candidate.gain - candidate.correction
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
-    if left < node.min_gain and not node.forest:
+    if left < node.min_gain and not (node.forest or node.member):
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
     if candidate.price:
         lines.append(
@@ -278,12 +287,25 @@ def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[st
             "not all cuts of this attribute were tried, once none could win: a better "
             "one may exist; with the rows (data) all are counted"
         )
+    elif candidate.bound is not None:
+        short = 100 * (1 - (candidate.gain / candidate.bound))
+        lines.append(
+            f"of {_ways(candidate)} not proved to be the best: none gains more than "
+            f"{candidate.bound:.3f}, so this is at most {short:.1f} % below it"
+        )
     elif not candidate.exact:
         lines.append(
             "subset found by ordering the values, not by trying all: a better one "
             "may exist"
         )
+    elif len(candidate.values) > MANY_VALUES and len(candidate.branches) == 2:
+        lines.append(f"of {_ways(candidate)} none gains more")
     return lines
+
+
+def _ways(candidate: "CandidateLines") -> str:
+    n_values = len(candidate.values)
+    return f"the 2^{n_values - 1} − 1 ways to part {n_values} values"
 
 
 def gain_ratio(candidate: "CandidateLines") -> float:

@@ -18,10 +18,10 @@ from spinney._support.text import shown
 from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.growth import Model, Tried
+from spinney.growth import Member, Model, Tried
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import node_text
-from spinney.output.explain.why_chosen import paid_above, why
+from spinney.output.explain.why_chosen import least_gain, paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
 from spinney.trees import (
     Candidate,
@@ -72,6 +72,8 @@ class CandidateLines:
     ``split_impurity`` is the impurity that is left: that of the branches, each by its
     share of the rows whose value is known (the Gini index of an attribute, where the
     impurity is Gini's).
+    A split that a user has written is ``given``. ``bound`` is a gain that no subset
+    exceeds, where a better one than this may exist.
     """
 
     attribute: str
@@ -95,6 +97,8 @@ class CandidateLines:
     threshold: float | None
     p_value: float | None = None
     price: float = 0.0
+    given: bool = False
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,9 @@ class NodeExplanation:
     where errors have costs. ``surprise`` is −log₂ of the share of each class, whose
     average is the entropy; None, for infinite, of a class without rows. ``rivals``
     says whether the splits that lost are among the candidates, as far as is known.
-    ``given`` is about the rows that were given, if any were.
+    ``given`` is about the rows that were given, if any were. ``member`` says of which
+    tree of a forest the node is: such a tree keeps no rivals, and counts rows that lack
+    a value where they went.
     """
 
     node: int
@@ -176,6 +182,7 @@ class NodeExplanation:
     surprise: tuple[float | None, ...] = ()
     rivals: bool = True
     given: GivenRows | None = None
+    member: Member | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -229,12 +236,16 @@ def explain_node(
         node, search = counted.node, counted.search
     recipe, criterion, altered = model.recipe, search.criterion, search.altered
     taught = bool(recipe.forest) and counted is None
-    able = set(compete(search, node.candidates, tree.schema))
+    sought = [at for at, each in enumerate(node.candidates) if not each.given]
+    rivals = [node.candidates[at] for at in sought]
+    able = {sought[at] for at in compete(search, rivals, tree.schema)}
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
-    if taught and node.chosen is not None:
+    member = model.member if counted is None else None
+    alone = taught or member is not None  # without rivals
+    if alone and node.chosen is not None:
         able = {node.chosen}
-    averaged = criterion.average and not taught
-    average, in_average = average_gain(search, node.candidates, tree.schema)
+    averaged = criterion.average and not alone
+    average, in_average = average_gain(search, rivals, tree.schema)
     averaged = averaged and average < np.inf
     target = tree.schema.target
     shown_as = partial(figures_of, target=target)
@@ -254,12 +265,23 @@ def explain_node(
         altered=None if altered is None else tuple(altered.tolist()),
         average_gain=average if averaged else None,
         in_average=tuple(
-            tree.schema.attributes[node.candidates[index].attribute].name
+            tree.schema.attributes[rivals[index].attribute].name
             for index in (in_average if averaged else ())
         ),
-        min_gain=_least_gain(model, search, counted),
+        min_gain=(
+            least_gain(model, criterion)
+            if counted is None
+            else search.recipe.min_gain  # in the unit of these rows
+        ),
         candidates=tuple(
-            candidate_lines(tree, node, candidate, search, competes=index in able)
+            candidate_lines(
+                tree,
+                node,
+                candidate,
+                search,
+                competes=index in able,
+                by_value=member is None,
+            )
             for index, candidate in enumerate(node.candidates)
         ),
         chosen=(
@@ -280,6 +302,7 @@ def explain_node(
         surprise=() if target.is_numeric else surprise_of(weighed.tolist()),
         rivals=counted is not None or _has_rivals(model, node),
         given=given,
+        member=member,
     )
 
 
@@ -290,7 +313,7 @@ def _has_rivals(model: Model, node: Node) -> bool:
     that compiled loops grew on; of others a lonely split had no rivals.
     """
     tree = model.tree
-    if model.recipe.forest or tree.of_bag:
+    if model.recipe.forest or model.member is not None:
         return False
     alone = len(node.candidates) == 1 < len(tree.schema.attributes)
     return not alone or model.fingerprint.n_rows < MANY_ROWS
@@ -336,8 +359,12 @@ def candidate_lines(
     search: Search,
     *,
     competes: bool,
+    by_value: bool = True,
 ) -> CandidateLines:
-    """Return the figures of a split of a node, and the lines behind them."""
+    """Return the figures of a split of a node, and the lines behind them.
+
+    ``by_value`` says that values are counted, and not branches alone.
+    """
     criterion, altered = search.criterion, search.altered
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
@@ -354,7 +381,7 @@ def candidate_lines(
         )
         for branch in range(split.n_branches)
     )
-    grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
+    several = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
     correction = _correction(candidate, criterion, altered)
     values = tuple(
@@ -362,7 +389,7 @@ def candidate_lines(
         for line, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
-        if grouped
+        if several and by_value
     )
     return CandidateLines(
         attribute=attribute.name,
@@ -389,6 +416,8 @@ def candidate_lines(
         price=price(candidate, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
+        given=candidate.given,
+        bound=candidate.bound,
         threshold=_threshold(split),
     )
 
@@ -409,14 +438,6 @@ def _correction(
         return 0.0
     gain = float(criterion.gain(candidate.branches.scaled(altered)))
     return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
-
-
-def _least_gain(model: Model, search: Search, counted: CountedNode | None) -> float:
-    """Return the least gain in the unit of the gains."""
-    tree, recipe = model.tree, search.recipe
-    if tree.schema.target.is_numeric and counted is None:
-        recipe = recipe.in_unit(search.criterion.gain_unit(tree.root.weights))
-    return recipe.min_gain
 
 
 def impurity_of(criterion: Criterion, weights: Floats) -> float | None:

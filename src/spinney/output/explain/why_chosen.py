@@ -3,10 +3,10 @@
 import numpy as np
 
 from spinney._support.text import shown
-from spinney._support.ties import equal_to_best
+from spinney._support.ties import TOLERANCE, equal_to_best
 from spinney.growth import Model
 from spinney.search import score
-from spinney.trees import Node, Tree
+from spinney.trees import Candidate, Node, Threshold, Tree
 from spinney.trees.criteria import Criterion
 
 
@@ -34,7 +34,9 @@ def why(
     attributes = model.schema.attributes
     name = shown(attributes[node.candidate.attribute].name)
     if node.forced:
-        return f"{name}: forced by the user"
+        given = node.candidate.given
+        what = _asked(model.tree, node, node.candidate) if given else name
+        return f"{what}: forced by the user{_instead(model, node, criterion, able)}"
     among = " among those of at least average gain" if criterion.average else ""
     if any(attribute.cost for attribute in attributes):
         among += " for what it costs to ask"
@@ -45,6 +47,13 @@ def why(
         return (
             f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
             f"as they are its {criterion.merit_name} is {merit:.3f}"
+        )
+    if model.member is not None and not recounted:
+        # How many were drawn is the forest's to know.
+        merit = node.candidate.merit
+        return (
+            f"{name}: {criterion.merit_name} {merit:.3f}, the greatest{among} of the "
+            "attributes drawn at this node"
         )
     best = score(node.candidate, model.schema, paid)
     equal = _equal(model.tree, node, criterion, able, paid)
@@ -65,6 +74,44 @@ def why(
             "of columns, wins"
         )
     return sentence
+
+
+def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
+    """Return what the node would have asked, had nobody forced it."""
+    if model.recipe.forest:
+        return ""  # the rivals are gone
+    least = least_gain(model, criterion) * (1 - TOLERANCE)
+    rivals = [at for at in sorted(able) if node.candidates[at].gain >= least]
+    if not rivals:
+        return "; it would have been a leaf"
+    paid = paid_above(model.tree, node)
+    scores = [score(node.candidates[at], model.schema, paid) for at in rivals]
+    unit = criterion.merit_unit(node.weights)
+    ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
+    best = [at for at, tie in zip(rivals, ties, strict=True) if tie]
+    if node.chosen in best:
+        return ", as it would have been"
+    first = node.candidates[best[0]]
+    asks = _asked(model.tree, node, first)
+    merit = f"{criterion.merit_name} {max(scores):.3f}"
+    others = ", or another that ties with it" if len(best) > 1 else ""
+    return f"; it would have been {asks} ({merit}){others}"
+
+
+def _asked(tree: Tree, node: Node, candidate: Candidate) -> str:
+    """Return a question of two branches by one of them, others by their attribute."""
+    split = candidate.split
+    if split.n_branches > 2:
+        return shown(tree.schema.attributes[split.attribute].name)
+    return tree.branch_text(node, candidate, int(isinstance(split, Threshold)))
+
+
+def least_gain(model: Model, criterion: Criterion) -> float:
+    """Return the least gain in the unit of the gains."""
+    tree, recipe = model.tree, model.recipe
+    if tree.schema.target.is_numeric:
+        recipe = recipe.in_unit(criterion.gain_unit(tree.root.weights))
+    return recipe.min_gain
 
 
 def _equal(

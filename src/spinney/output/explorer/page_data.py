@@ -5,6 +5,7 @@ What would make a page too large is left out from the small nodes up, and said s
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import shown
 from spinney._version import __version__
-from spinney.data import Schema, Table
+from spinney.data import Fingerprint, Schema, Table
 from spinney.errors import ParameterError
 from spinney.growth import Model
 from spinney.growth.forest import (
     Forest,
+    find_typical,
     forest_leaves,
     impurity_importances,
-    typical_trees,
+    like_all_first,
 )
 from spinney.growth.prune import CodedRows
 from spinney.output.explain import explain_node
@@ -40,6 +42,7 @@ from spinney.output.explorer.tree_data import (
     record_data,
     sequence_data,
 )
+from spinney.recipes import Recipe
 from spinney.trees import CandidateArrays, Reason, arrays_of, candidate_arrays_of
 from spinney.trees.predict import flatten
 
@@ -106,7 +109,7 @@ def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
         given = leaf_rows(table, schema, flatten(tree))
     return {
         "kind": "tree",
-        **_about(model, schema),
+        **_about(schema, model.fingerprint, model.recipe),
         "schema": schema_data(schema),
         "tree": {
             **nodes_data(arrays, schema.target),
@@ -126,13 +129,11 @@ def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
     }
 
 
-def _about(model: "Model | Forest", schema: Schema) -> dict[str, Any]:
-    origin = model.fingerprint
+def _about(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:
     return {
         "title": shown(schema.target.name),
         "reasons": [str(each) for each in sorted(Reason, key=lambda each: each.code)],
-        "recipe": model.recipe.name,
-        "criterion": model.recipe.criterion,
+        "recipe": ", ".join(recipe.name for recipe in recipes),
         "grown_on": {"rows": origin.n_rows, "weight": origin.weight},
     }
 
@@ -176,25 +177,31 @@ def _coded(given: RowsGiven | None) -> CodedRows | None:
 
 def _forest_data(forest: Forest, table: Table | None) -> dict[str, Any]:
     schema, importances = forest.schema, impurity_importances(forest)
-    order = typical_trees(importances)
-    sizes = np.array([len(member) for member in forest.members])
-    within = sizes[order].cumsum() <= max(MOST_FOREST_NODES, int(sizes[order[0]]))
-    chosen = order[within][:MOST_TREES]
-    trees, leaves = [], None
+    typical, leaves = forest.typical, None
     if table is not None:
         columns = schema.encode(table, forest.needed)
         leaves = forest_leaves(forest, columns, table.n_rows)
+        if typical is None and table.n_rows:
+            typical = find_typical(forest, columns, table.n_rows)
+    order = like_all_first(importances)
+    if typical is not None:
+        order = np.append(typical.number, order[order != typical.number])
+    sizes = np.array([len(member) for member in forest.members])
+    within = sizes[order].cumsum() <= max(MOST_FOREST_NODES, int(sizes[order[0]]))
+    chosen = order[within][:MOST_TREES]
+    trees = []
     for number in chosen.tolist():
-        arrays = forest.flat_tree(forest.members[number]).arrays
+        arrays = forest.flat_tree(number).arrays
         data: dict[str, Any] = {"tree": nodes_data(arrays, schema.target)}
         if table is not None and leaves is not None:
             data["leaf"] = packed(leaves[:MOST_ROWS, number])
         trees.append({"number": number, **data})
     return {
         "kind": "forest",
-        **_about(forest, schema),
+        **_about(schema, forest.fingerprint, *forest.recipes),
         "schema": schema_data(schema),
         "trees": trees,
+        "typical": None if typical is None else asdict(typical),
         "votes_by_share": forest.votes_by_share,
         "importances": {
             "mean": importances.mean.tolist(),

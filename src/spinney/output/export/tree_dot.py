@@ -1,7 +1,7 @@
 """A tree in the language of Graphviz, for those who arrange pictures with it."""
 
 from spinney._support.text import label_text, shown
-from spinney.output.tree_text import counts_text
+from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.trees import Node, Tree
 
 __all__ = ["to_dot"]
@@ -28,16 +28,22 @@ def to_dot(tree: Tree) -> str:
         '  node [shape=box, fontname="Helvetica"];',
         '  edge [fontname="Helvetica"];',
     ]
+    together: dict[int, tuple[Node, ...]] = {}
     for node in tree:
+        below = tree.told_together(node)
+        together.update({leaf.number: below for leaf in below})
+        shared = together.get(node.number, ())
+        if shared and node.number != shared[-1].number:
+            continue
         lines.append(f"  {node.number} [{_node(tree, node)}];")
         if node.parent is not None:
-            label = _quoted(tree.condition(node))
+            label = _quoted(tree.condition(node, together=shared))
             lines.append(f"  {node.parent} -> {node.number} [label={label}];")
     return "\n".join([*lines, "}"])
 
 
 def _node(tree: Tree, node: Node) -> str:
-    counts = counts_text(node.weights, tree.schema) if node.n_rows else "no rows"
+    counts = counts_text(node.weights, tree.schema) if node.n_rows else NO_ROWS
     if node.split is not None:
         name = tree.schema.attributes[node.split.attribute].text()
         return f"label={_quoted(name, counts)}"

@@ -185,6 +185,8 @@ def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:
         "gain": float(candidate.gain),
         "merit": float(candidate.merit),
         "exact": candidate.exact,
+        **({"given": True} if candidate.given else {}),
+        **({} if candidate.bound is None else {"bound": float(candidate.bound)}),
         "p_value": candidate.p_value,
         "table": {
             "values": (

@@ -17,7 +17,7 @@ the text ``packed`` says what they become, its dtype and shape.
 import hashlib
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -232,9 +232,16 @@ def _read_packed(
 
 
 def unpack(
-    data: bytes, header: Header, *, max_unpacked: int = 1 << 32
+    data: bytes,
+    header: Header,
+    *,
+    max_unpacked: int = 1 << 32,
+    known: Collection[str] = (),
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file, after checking length, places and checksum."""
+    """Return the arrays of a file, after checking length, places and checksum.
+
+    Of those that are optional only the ``known`` ones are read.
+    """
     end = 0
     ordered = sorted(
         header.entries.items(), key=lambda item: (item[1].start, item[1].form.size)
@@ -264,7 +271,7 @@ def unpack(
         raise DamageError(msg)
     arrays = {}
     for name, (form, start) in ordered:
-        if name == CHECKSUM or name.startswith(OPTIONAL):
+        if name == CHECKSUM or (name.startswith(OPTIONAL) and name not in known):
             continue
         part = view[header.start + start : header.start + start + form.size]
         if name in header.packed:

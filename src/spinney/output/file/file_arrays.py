@@ -18,7 +18,9 @@ have its 3 moments, and distributions and rows 1 column, instead of c::
     node.candidates    a count                                       (n,)
     node.weights, node.distribution                                  (n, c)
 
-    candidate.attribute, candidate.exact (0 or 1)                    (m,)
+    candidate.attribute                                              (m,)
+    candidate.exact    0 or 1, 2 where a user has written it         (m,)
+    optional.candidate.bound    NaN for none; only where there is one (m,)
     candidate.form     0 threshold, 1 groups of codes, 2 intervals   (m,)
     candidate.missing  a branch, -1 for fractional rows              (m,)
     candidate.gain, candidate.merit                                  (m,)
@@ -59,7 +61,9 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers, ramps
 from spinney._support.segments import starts_of
 from spinney.data import Schema
+from spinney.output.file.plain_data import OPTIONAL
 from spinney.trees import (
+    GIVEN,
     Candidate,
     CandidateArrays,
     CountTable,
@@ -83,9 +87,10 @@ from spinney.trees import (
 
 Arrays = Mapping[str, NDArray[Any]]
 
+BOUND = f"{OPTIONAL}candidate.bound"
 _FLOATS = (
     *("node.weights", "node.distribution", "node.intercept"),
-    *("candidate.gain", "candidate.merit", "candidate.p_value"),
+    *("candidate.gain", "candidate.merit", "candidate.p_value", BOUND),
     *("candidate.missing_weights", "split.thresholds", "split.shares"),
     *("table.numbers", "table.weights"),
     *("surrogate.agreement", "surrogate.adjusted", "surrogate_split.thresholds"),
@@ -114,7 +119,7 @@ _LATER_ROOMS = ("surrogate.", "surrogate_split.", "term.", "model.")
 
 
 def with_defaults(arrays: Arrays) -> Arrays:
-    """Return arrays with those that version 1 did not have."""
+    """Return arrays with those that older files, or files that need none, lack."""
     if "node.parent" in arrays:
         n_nodes = arrays["node.parent"].size
         rooms = [name for name in DTYPES if name.startswith(_LATER_ROOMS)]
@@ -124,10 +129,10 @@ def with_defaults(arrays: Arrays) -> Arrays:
             "node.intercept": np.zeros(n_nodes),
             **arrays,
         }
-    if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
+    if "candidate.gain" not in arrays:
         return arrays
     absent = np.full(arrays["candidate.gain"].shape, np.nan)
-    return {**arrays, "candidate.p_value": absent}
+    return {"candidate.p_value": absent, BOUND: absent, **arrays}
 
 
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
@@ -142,6 +147,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     return {
         name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
         for name in sorted(DTYPES)
+        if name in arrays
     }
 
 
@@ -184,6 +190,8 @@ def _flatten_candidates(found: CandidateArrays, schema: Schema) -> dict[str, Any
         "table.rows": found.rows,
         **_flatten_splits(splits, "candidate", "split"),
     }
+    if found.bound is not None:  # an older reader can do without, and knows none
+        arrays[BOUND] = found.bound
     numbered = np.repeat(numeric(arrays, schema), found.n_values)
     arrays["table.codes"] = found.values[~numbered]
     arrays["table.numbers"] = found.values[numbered]
@@ -283,13 +291,16 @@ class FileNodes(LazyNodes):
     def _candidate(self, at: int) -> Candidate:
         file = self.file
         p_value = float(file["candidate.p_value"][at])
+        bound, mark = float(file[BOUND][at]), file["candidate.exact"][at]
         return Candidate(
             self._splits.split(at),
             self._table(at),
             float(file["candidate.gain"][at]),
             float(file["candidate.merit"][at]),
-            bool(file["candidate.exact"][at]),
+            bool(mark == 1),
             None if np.isnan(p_value) else p_value,
+            given=bool(mark == GIVEN),
+            bound=None if np.isnan(bound) else bound,
         )
 
     def _table(self, at: int) -> CountTable:
@@ -326,6 +337,7 @@ class FileNodes(LazyNodes):
             rows=file["table.rows"],
             missing_weights=file["candidate.missing_weights"],
             missing_rows=file["candidate.missing_rows"],
+            bound=None if np.isnan(file[BOUND]).all() else file[BOUND],
         )
 
     @cached_property

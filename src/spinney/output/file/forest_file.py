@@ -2,10 +2,13 @@
 
 The file is of the kind ``spinney-forest`` (see :mod:`spinney.output.file.kind`). The
 arrays are those of :class:`~spinney.trees.tree_arrays.TreeArrays`, the trees one after
-another, and ``nodes``: how many nodes each tree has.
+another, and ``nodes``: how many nodes each tree has. Where trees take several recipes
+in turn, ``recipe`` is that of tree 0, and ``recipes`` are all, in the order of the
+trees: tree t has number t modulo their number.
 """
 
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,13 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.errors import ParameterError
-from spinney.growth.forest import Forest, ForestSettings, compact, forest_recipe
+from spinney.growth.forest import (
+    Forest,
+    ForestSettings,
+    Typical,
+    compact,
+    forest_recipe,
+)
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.header import (
     KEYS,
@@ -22,9 +31,10 @@ from spinney.output.file.header import (
     read_fingerprint,
     read_recipe,
     read_schema,
+    recipe_data,
 )
 from spinney.output.file.kind import FOREST, FileLimits, Kind
-from spinney.output.file.plain_data import as_list, members, number
+from spinney.output.file.plain_data import OPTIONAL, as_list, members, number, whole
 from spinney.output.file.requirements import (
     amounts,
     close,
@@ -36,6 +46,7 @@ from spinney.output.file.requirements import (
 )
 from spinney.output.file.split_check import check_forms, check_splits
 from spinney.output.file.strict_json import DamageError
+from spinney.recipes import Recipe
 from spinney.trees import (
     NO_REASON,
     QuestionArrays,
@@ -49,7 +60,11 @@ from spinney.trees import (
 
 FOREST_VERSION = 1
 PACKED_VERSION = 2  # where arrays are packed
+MIXED_VERSION = 3  # where trees have several recipes
 FOREST_LIMITS = FileLimits(file_bytes=1 << 36, nodes=1 << 31)
+
+RECIPES = "recipes"
+TYPICAL = f"{OPTIONAL}typical"  # the tree to look at first
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
 # Weights are in single precision where that is exact, in double precision elsewhere.
@@ -107,8 +122,13 @@ def _header(forest: Forest) -> dict[str, Any]:
     for name, value in settings.items():
         if isinstance(value, np.generic):
             settings[name] = value.item()
-    origin = origin_header(forest.schema, forest.recipe, forest.fingerprint)
-    return {**origin, "settings": settings, "shrinkage": forest.shrinkage}
+    origin = origin_header(forest.schema, forest.recipes[0], forest.fingerprint)
+    header = {**origin, "settings": settings, "shrinkage": forest.shrinkage}
+    if len(forest.recipes) > 1:
+        header[RECIPES] = [recipe_data(recipe) for recipe in forest.recipes]
+    if forest.typical is not None:
+        header[TYPICAL] = asdict(forest.typical)
+    return header
 
 
 def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
@@ -125,21 +145,30 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     """Return a forest, after checking every rule that the rest relies on."""
     forest = _read_header(data)
     check_forest_arrays(arrays, forest.schema, max_nodes=max_nodes)
-    return replace(forest, members=_members(arrays))
+    forest = replace(forest, members=_members(arrays))
+    if len(forest) < len(forest.recipes):
+        msg = f"there are {len(forest.recipes)} recipes for {len(forest)} trees"
+        raise DamageError(msg)
+    if forest.typical is not None and forest.typical.number >= len(forest):
+        msg = f"the typical tree is {forest.typical.number}, of {len(forest)} trees"
+        raise DamageError(msg)
+    return forest
 
 
 def _read_header(data: object) -> Forest:
     """Return a forest without trees, from what its header says."""
-    header = members(data, "the model", (*KEYS, "settings", "shrinkage"))
+    keys = (*KEYS, "settings", "shrinkage", RECIPES)
+    header = members(data, "the model", keys, defaults=(RECIPES,))
     schema = read_schema(header)
     if schema.target.costs is not None or any(a.formula for a in schema.attributes):
         msg = "a forest has neither costs nor attributes with formulas"
         raise DamageError(msg)
-    recipe = read_recipe(header["recipe"])
+    recipes = _read_recipes(header)
     settings = _read_settings(header["settings"], schema.n_classes)
     fingerprint = read_fingerprint(header["fingerprint"])
     try:
-        forest_recipe(recipe, extra_random=settings.extra_random)
+        for recipe in recipes:
+            forest_recipe(recipe, extra_random=settings.extra_random)
     except ParameterError as error:
         msg = f"the recipe is none of a forest: {error}"
         raise DamageError(msg) from None
@@ -147,7 +176,37 @@ def _read_header(data: object) -> Forest:
     if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
         msg = f"leaves are shrunk by {shrinkage}, against the settings"
         raise DamageError(msg)
-    return Forest(schema, recipe, fingerprint, settings, (), shrinkage)
+    typical = _read_typical(header.get(TYPICAL))
+    return Forest(schema, recipes, fingerprint, settings, (), shrinkage, typical)
+
+
+def _read_recipes(header: Mapping[str, Any]) -> tuple[Recipe, ...]:
+    """Return the recipes that trees take in turn; one, where there are no others."""
+    first = read_recipe(header["recipe"])
+    if RECIPES not in header:
+        return (first,)
+    recipes = tuple(map(read_recipe, as_list(header[RECIPES], "the recipes")))
+    if len(recipes) < 2 or recipes[0] != first:
+        msg = "the recipes are no list that begins with the recipe"
+        raise DamageError(msg)
+    return recipes
+
+
+def _read_typical(data: object) -> Typical | None:
+    """Return which tree is the typical one; older files do not say."""
+    if data is None:
+        return None
+    what = "the typical tree"
+    entry = members(data, what, [field.name for field in fields(Typical)])
+    agreement = number(entry["agreement"], f"the agreement of {what}")
+    if agreement > 1:
+        msg = f"the agreement of {what} is {agreement}"
+        raise DamageError(msg)
+    return Typical(
+        whole(entry["number"], f"the number of {what}"),
+        agreement,
+        whole(entry["rows"], f"the rows of {what}", least=1),
+    )
 
 
 def _read_settings(data: object, n_classes: int) -> ForestSettings:
@@ -192,6 +251,8 @@ FORESTS = Kind(
     _parts,
     _read,
     limits=FOREST_LIMITS,
+    later_version=MIXED_VERSION,
+    is_later=lambda header: RECIPES in header,
 )
 
 
@@ -281,7 +342,8 @@ def _check_counts(
 ) -> None:
     """Check weights and numbers of rows."""
     target, rows = schema.target, arrays["rows"]
-    weights = arrays["weights"].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # damage may be a signal
+        weights = arrays["weights"].astype(np.float64)
     require(possible(weights, target), "node {} has impossible weights")
     require(amounts(rows.astype(np.float64)), "node {} has fewer than no rows")
     require((own > 0) | (rows > 0), "root {} has no rows")

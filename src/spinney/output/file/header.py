@@ -28,7 +28,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.errors import ParameterError
-from spinney.growth import Model, Tried
+from spinney.growth import Member, Model, Tried
 from spinney.output.file.plain_data import (
     OPTIONAL,
     as_list,
@@ -63,9 +63,12 @@ ADDED = {"origin": None, "costs": None}
 TRIED = f"{OPTIONAL}tried"
 UNTRIED = f"{OPTIONAL}untried"  # by what a small table was grown, without a choice
 NOTATION = f"{OPTIONAL}notation"
+MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 
 # A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "tries")
+# Settings that older readers do not know are written where they say something.
+_LATER = ("reuse",)
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
 _KINDS = ("nominal", "ordinal", "numeric")
@@ -81,6 +84,8 @@ def header_of(model: Model) -> dict[str, Any]:
             {name: _plain(value) for name, value in asdict(each).items()}
             for each in model.tried
         ]
+    if model.member is not None:
+        header[MEMBER] = asdict(model.member)
     return header
 
 
@@ -90,12 +95,18 @@ def origin_header(
     """Return what one tree, or a forest, knows beside its nodes, ready for JSON."""
     return {
         **schema_header(schema),
-        "recipe": {
-            field.name: _plain(stored_name(value) if callable(value) else value)
-            for field in _OF_RECIPES
-            for value in (getattr(recipe, field.name),)
-        },
+        "recipe": recipe_data(recipe),
         "fingerprint": fingerprint_data(fingerprint),
+    }
+
+
+def recipe_data(recipe: Recipe) -> dict[str, Any]:
+    """Return a recipe as data that :func:`read_recipe` reads back."""
+    return {
+        field.name: _plain(stored_name(value) if callable(value) else value)
+        for field in _OF_RECIPES
+        for value in (getattr(recipe, field.name),)
+        if field.name not in _LATER or value != field.default
     }
 
 
@@ -278,6 +289,19 @@ def read_tried(header: Mapping[str, Any]) -> tuple[Tried, ...]:
             )
         )
     return tuple(tried)
+
+
+def read_member(header: Mapping[str, Any]) -> Member | None:
+    """Return which tree of a forest a header says that a tree is, if any."""
+    if MEMBER not in header:
+        return None
+    what = "the tree of a forest"
+    entry = members(header[MEMBER], what, [field.name for field in fields(Member)])
+    number, of = (whole(entry[name], what) for name in ("number", "of"))
+    if number >= of:
+        msg = f"{what} has the number {number}, of {of}"
+        raise DamageError(msg)
+    return Member(number, of)
 
 
 def read_fingerprint(data: object) -> Fingerprint:

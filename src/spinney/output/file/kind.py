@@ -81,6 +81,9 @@ class Kind(Generic[Content]):
         What the file says of itself; readers of that version can use it.
     packed_version : int
         What it says, if that is more, where arrays are packed.
+    later_version, is_later : int, function of a header
+        What it says, if that is more, where the header has what older readers do not
+        know.
     noun : str
         What cannot be saved, where it cannot: "this forest".
     again : str
@@ -116,11 +119,20 @@ class Kind(Generic[Content]):
     refusals: Mapping[str, str] = field(default_factory=dict)
     completed: Callable[[Arrays], Arrays] | None = None
     limits: FileLimits = field(default_factory=FileLimits)
+    later_version: int = 0
+    is_later: Callable[[Mapping[str, Any]], bool] = field(default=lambda _: False)
 
     @property
     def newest(self) -> int:
         """The newest version that can be read."""
-        return max(self.version, self.packed_version)
+        return max(self.version, self.packed_version, self.later_version)
+
+    def version_of(self, header: Mapping[str, Any], *, packed: bool) -> int:
+        """Return the version whose readers can use a file."""
+        asked = [self.version]
+        asked += [self.packed_version] if packed else []
+        asked += [self.later_version] if self.is_later(header) else []
+        return max(asked)
 
     @property
     def remedy(self) -> str:
@@ -140,7 +152,7 @@ def save_kind(
     try:
         header, arrays = kind.parts(content)
         packed = worth_packing(arrays, kind.limits.unpacked_bytes)
-        version = str(kind.newest if packed else kind.version)
+        version = str(kind.version_of(header, packed=packed))
         texts = {
             "format": kind.format,
             "format_version": version,
@@ -173,7 +185,9 @@ def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
         header = read_header(data, max_header=limits.header_bytes)
     _check_format(kind, header.texts.get("format"))
     with _advice(kind.remedy):
-        arrays: Arrays = unpack(data, header, max_unpacked=limits.unpacked_bytes)
+        arrays: Arrays = unpack(
+            data, header, max_unpacked=limits.unpacked_bytes, known=kind.dtypes
+        )
         if kind.completed:
             arrays = kind.completed(arrays)
     _check_version(kind, header)

@@ -12,6 +12,7 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema, Target
 from spinney.growth import Model
 from spinney.output.file.file_arrays import (
+    BOUND,
     Arrays,
     flatten,
     numeric,
@@ -43,6 +44,7 @@ from spinney.output.file.split_check import (
 )
 from spinney.output.file.strict_json import DamageError, dump
 from spinney.trees import (
+    GIVEN,
     Reason,
     SplitArrays,
     Tree,
@@ -125,6 +127,8 @@ def _check_lengths(arrays: Arrays, schema: Schema) -> None:
         if room in lengths:
             n = lengths[room]
             shaped(arrays, name, (n, widths[field]) if field in widths else (n,))
+    if BOUND in arrays:
+        shaped(arrays, BOUND, (lengths["candidate"],))
     shaped(arrays, "split.shares", (arrays["split.shares"].size,))
     counted(arrays, "node.candidates", total=lengths["candidate"])
     n_shares = arrays["split.shares"].size
@@ -225,8 +229,10 @@ def _check_merits(arrays: Arrays) -> None:
         require(np.isfinite(arrays[name]), f"{name!r} is no number at candidate {{}}")
     p = arrays["candidate.p_value"]
     require(np.isnan(p) | ((p >= 0) & (p <= 1)), "candidate {} has no possible p-value")
-    exact = within(arrays["candidate.exact"], 0, 2)
+    exact = within(arrays["candidate.exact"], 0, GIVEN + 1)
     require(exact, "candidate {} has a bad mark (exact)")
+    bound = arrays.get(BOUND, np.full(0, np.nan))
+    require(~np.isinf(bound), "candidate {} has an infinite bound")
 
 
 def _check_values(
@@ -279,8 +285,9 @@ def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
         require(possible(weights, target), what, owners)
         impossible = "candidate {} has an impossible count of rows"
         require(within(rows, 0, MOST_ROWS + 1), impossible, owners)
+        # The trees of a forest know the rows of a line, and not those of each class.
         lone = "candidate {} has weight without rows"
-        require((rows > 0) | (weights == 0), lone, owners)
+        require(rows.any(axis=1, keepdims=True) | (weights == 0), lone, owners)
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
     np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))

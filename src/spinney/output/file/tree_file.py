@@ -17,6 +17,7 @@ from spinney.output.file.header import (
     KEYS,
     PACKED_VERSION,
     read_fingerprint,
+    read_member,
     read_recipe,
     read_schema,
     read_tried,
@@ -37,8 +38,9 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     recipe = read_recipe(header["recipe"])
     fingerprint = read_fingerprint(header["fingerprint"])
     check_arrays(arrays, schema, max_nodes=max_nodes)
-    tried = read_tried(header)
-    return Model(unflatten(arrays, schema), recipe, fingerprint, tried=tried)
+    tried, member = read_tried(header), read_member(header)
+    tree = unflatten(arrays, schema)
+    return Model(tree, recipe, fingerprint, tried=tried, member=member)
 
 
 def _not_a_tree(what: str, commands: str) -> str:
@@ -60,7 +62,7 @@ TREE = Kind(
     _parts,
     _read,
     refusals={
-        FOREST: _not_a_tree("a forest", "predict and info"),
+        FOREST: _not_a_tree("a forest", "show, predict and info"),
         CLUSTERS: _not_a_tree("clusters", "show, predict and info"),
     },
     completed=with_defaults,

@@ -1,5 +1,6 @@
 """What stands at a branch: the answer to a node's question, as a person writes it."""
 
+from collections.abc import Sequence
 from math import inf
 
 from spinney._support.text import figure, number_text, shown
@@ -16,12 +17,19 @@ LEAST_ROOM = 40.0  # in which a shortened value says something
 
 
 def branch_label(
-    tree: Tree, node: Node, *, room: float, size: float, named: bool = False
+    tree: Tree,
+    node: Node,
+    *,
+    room: float,
+    size: float,
+    named: bool = False,
+    together: Sequence[Node] = (),
 ) -> str:
     """Return the answer that leads to a node, such as ``≤ 0.38`` or ``red, green``.
 
     ``tree.condition(node)`` is the whole of it. With ``named`` it begins with the
-    name of the attribute, and so says what is asked, too.
+    name of the attribute, and so says what is asked, too. Leaves that are told
+    ``together`` have one label.
     """
     assert node.parent is not None
     parent = tree.nodes[node.parent]
@@ -38,6 +46,7 @@ def branch_label(
         answer = shortened(answer, room, size)
     else:
         codes, without = split.read_codes(branch, tree.codes_at(parent, split) or ())
+        codes = tuple(tree.codes_of(together)) if together else codes
         sign = "=" if not without else "≠" if named else "not"
         answer = _some([shown(attribute.values[c]) for c in codes], room, size)
         if not codes:

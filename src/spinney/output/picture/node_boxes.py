@@ -32,7 +32,7 @@ from spinney.output.picture.node_colours import (
     moments,
 )
 from spinney.output.picture.text_width import wrapped
-from spinney.output.tree_text import counts_text
+from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
 from spinney.trees import Node, Tree
 
@@ -126,7 +126,7 @@ class Boxes:
     def support(self, node: Node) -> str:
         """Return how many rows came to a node; of a leaf, how many are right."""
         if not node.n_rows:
-            return "no rows"
+            return NO_ROWS
         numeric = self.tree.schema.target.is_numeric
         right = 0.0 if numeric else float(node.weights[node.label])
         mixed = node.is_leaf and 0 < right < node.weight

@@ -127,15 +127,19 @@ def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[Dra
     tree = boxes.tree
     drawn: list[DrawnNode] = []
     # Nodes to draw with the place of their parent, and where their subtree ends: the
-    # nodes of a subtree follow its root.
+    # nodes of a subtree follow its root. Leaves that are told together are one box.
     waiting: list[tuple[int, int | None, int]] = [(0, None, len(tree))]
+    together: dict[int, tuple[Node, ...]] = {}
     while waiting:
         number, parent, end = waiting.pop()
         node = tree.nodes[number]
+        shared = together.get(number, ())
+        if shared and number != shared[-1].number:
+            continue
         if number not in made:
             made[number] = boxes.of(node)
         place = len(drawn)
-        drawn.append(_labelled(boxes, node, made[number]))
+        drawn.append(_labelled(boxes, node, made[number], shared))
         if parent is not None:
             drawn[parent].children.append(place)
         if node.is_leaf:
@@ -144,13 +148,17 @@ def _drawn_nodes(boxes: Boxes, depth: int, made: dict[int, NodeBox]) -> list[Dra
             drawn[place].children.append(len(drawn))
             drawn.append(_stub(node, end - number - 1))
             continue
+        below = tree.told_together(node)
+        together.update({each.number: below for each in below})
         ends = [*node.children[1:], end]
         pairs = zip(node.children, ends, strict=True)
         waiting += reversed([(child, place, last) for child, last in pairs])
     return drawn
 
 
-def _labelled(boxes: Boxes, node: Node, box: NodeBox) -> DrawnNode:
+def _labelled(
+    boxes: Boxes, node: Node, box: NodeBox, together: tuple[Node, ...]
+) -> DrawnNode:
     if node.parent is None:
         return DrawnNode(node, box, 0, share=1.0)
     label = branch_label(
@@ -159,12 +167,12 @@ def _labelled(boxes: Boxes, node: Node, box: NodeBox) -> DrawnNode:
         room=LABEL_ROOM[boxes.style],
         size=KINDS["label"][0],
         named=boxes.style == "rules",
+        together=together,
     )
     total = boxes.tree.root.weight
     share = node.weight / total if total else 0.0
-    return DrawnNode(
-        node, box, node.depth, label, boxes.tree.condition(node), share=share
-    )
+    whole = boxes.tree.condition(node, together=together)
+    return DrawnNode(node, box, node.depth, label, whole, share=share)
 
 
 def _stub(node: Node, below: int) -> DrawnNode:

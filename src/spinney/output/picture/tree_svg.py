@@ -4,6 +4,8 @@ It needs no data, no other program and no network; every text in it is escaped b
 ``svg_elements``, and nothing in it refers to anything outside.
 """
 
+import numpy as np
+
 from spinney._support.checks import check_named, check_whole
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
@@ -33,7 +35,7 @@ from spinney.output.picture.tree_sketch import (
     sketch_of,
 )
 from spinney.output.tree_text import to_text
-from spinney.trees import Tree
+from spinney.trees import Tree, arrays_of
 
 __all__ = ["to_svg"]
 
@@ -196,7 +198,11 @@ def _title(tree: Tree) -> str:
 def _facts(tree: Tree) -> str:
     n_rows, leaves = tree.root.n_rows, tree.n_leaves
     rows = f"{n_rows} row{'s' if n_rows != 1 else ''}"
-    return f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+    facts = f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+    arrays = arrays_of(tree)
+    empty = int(np.count_nonzero(~arrays.inner & (arrays.rows == 0)))
+    # Several of a node are drawn as one: so that nobody counts boxes in vain.
+    return f"{facts}, {empty} of them without rows" if empty > 1 else facts
 
 
 def _description(boxes: Boxes, sketch: Sketch) -> str:

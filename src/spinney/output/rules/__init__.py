@@ -7,7 +7,15 @@ classes by false positives and a default class (``building``).
 """
 
 from spinney.output.rules.build_ruleset import ruleset_of
-from spinney.output.rules.leaf_rules import Condition, Rules, rules_of
+from spinney.output.rules.leaf_rules import Condition, Rule, Rules, rules_of
 from spinney.output.rules.ruleset import RankedRule, RuleSet
 
-__all__ = ["Condition", "RankedRule", "RuleSet", "Rules", "rules_of", "ruleset_of"]
+__all__ = [
+    "Condition",
+    "RankedRule",
+    "Rule",
+    "RuleSet",
+    "Rules",
+    "rules_of",
+    "ruleset_of",
+]

@@ -6,7 +6,7 @@ it has not seen is missing there.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose
 from typing import Any
 
@@ -92,8 +92,6 @@ class Rule:
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
-        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
-        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
         support = shown(round(self.support, 6))
         if self.confidence is None:
             known = f"support {support}, sd {self.deviation:.4g}"
@@ -105,8 +103,14 @@ class Rule:
         if self.costs:
             classes, costs = zip(*self.costs, strict=True)
             known += f"; least expected cost: {costs_text(classes, costs, self.label)}"
+        return f"{self.claim(ascii_only=ascii_only)}  ({known})"
+
+    def claim(self, *, ascii_only: bool = False) -> str:
+        """Return what the rule says, without what training rows say of it."""
+        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
+        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
         then = self.model or label_text(self.label)
-        return f"{head}{shown(self.target)} = {then}  ({known})"
+        return f"{head}{shown(self.target)} = {then}"
 
     def _confidence_text(self) -> str:
         """Return the confidence; where it is smoothed, the share it comes from too.
@@ -143,8 +147,12 @@ class Rules(Sequence[Rule]):
         return iter(self._rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule per line, then the models."""
-        lines = [rule.text(ascii_only=ascii_only) for rule in self._rules]
+        """Return one rule per line, then the models.
+
+        Values of which a node has no row share a line.
+        """
+        rules = self._rules if self._tree is None else _shared(self._rules, self._tree)
+        lines = [rule.text(ascii_only=ascii_only) for rule in rules]
         if self._tree is not None and self._tree.model_names:
             lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
         return "\n".join(lines)
@@ -199,6 +207,29 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
         facts["at_most"] = condition.high if np.isfinite(condition.high) else None
     facts["missing"] = condition.missing
     return facts
+
+
+def _shared(rules: Sequence[Rule], tree: Tree) -> list[Rule]:
+    """Return rules, those of leaves that are told together as one."""
+    together: dict[int, tuple[Node, ...]] = {}
+    for node in tree:
+        below = tree.told_together(node)
+        together.update({leaf.number: below for leaf in below})
+    kept = []
+    for rule in rules:
+        shared = together.get(rule.leaf, ())
+        if not shared:
+            kept.append(rule)
+        elif rule.leaf == shared[-1].number:
+            parent = tree.nodes[shared[0].parent or 0]
+            attribute = tree.schema.attributes[parent.candidate.attribute]
+            codes = tuple(tree.codes_of(shared))
+            conditions = tuple(
+                replace(c, values=codes) if c.attribute is attribute else c
+                for c in rule.conditions
+            )
+            kept.append(replace(rule, conditions=conditions))
+    return kept
 
 
 def rules_of(tree: Tree) -> Rules:

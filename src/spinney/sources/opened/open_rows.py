@@ -85,15 +85,17 @@ def open_source(
     identifiers: bool = True,
     format: str | None = None,
     encoding: str | None = None,
+    complete: bool = False,
 ) -> Iterator[OpenedSource]:
     """Open the rows of a table that holds its target, for as long as they are needed.
 
     ``source`` says where rows are counted, in "memory" or in "duckdb": if not given,
     a relation where it is and anything else in memory. ``from_zero`` counts the
     moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
-    columns in memory stay that only tell rows apart.
+    columns in memory stay that only tell rows apart, and ``complete`` that rows which
+    lack a cell are left out.
     """
-    check_roles(target, weight, declarations.ignore)
+    check_roles(target, weight, declarations)
     reading: dict[str, Any] = {
         "declarations": declarations,
         "format": format,
@@ -108,6 +110,7 @@ def open_source(
             declarations,
             from_zero=from_zero,
             identifiers=identifiers,
+            complete=complete,
         )
         yield OpenedSource(training)
         return
@@ -116,7 +119,13 @@ def open_source(
         Engine(relation.relation, relation.connection) as engine,
     ):
         rows, origin = source_in_duckdb(
-            engine, relation, target, weight, declarations, from_zero=from_zero
+            engine,
+            relation,
+            target,
+            weight,
+            declarations,
+            from_zero=from_zero,
+            complete=complete,
         )
         yield OpenedSource(counted=rows, origin=origin)
 

@@ -1,5 +1,6 @@
 """Training rows, and rows in memory as a source."""
 
+from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.training_rows import (
     LARGEST_TOTAL,
     NumberFacts,
@@ -24,6 +25,7 @@ __all__ = [
     "LARGEST_TOTAL",
     "NumberFacts",
     "TrainingSet",
+    "are_complete",
     "as_target",
     "attribute_of",
     "check_classes",

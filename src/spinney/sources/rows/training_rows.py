@@ -1,7 +1,7 @@
 """Training rows: from a table with its target, from X and y, or given back."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from spinney.data import (
 )
 from spinney.data.readers import read_table
 from spinney.errors import DataError, Setting, Text, warn
+from spinney.sources.rows.incomplete_rows import complete_rows
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
@@ -109,16 +110,21 @@ def training_set(
     weights: Floats | None = None,
     markers: tuple[str, ...] = (),
     from_zero: bool = False,
+    complete: bool = False,
 ) -> TrainingSet:
     """Code a table of attributes; rows without weight or class are left out.
 
     Rows of weight 0 leave no trace: a category that only they have is unknown.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``complete`` leaves out rows that lack a cell.
     """
     numeric = target.is_numeric
     kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
         kept &= weights > 0
+    if complete and kept.any():
+        own = None if weights is None else weights[kept]
+        kept[kept] = complete_rows(table.take(kept), own)
     places = None
     if not kept.all():
         places = np.flatnonzero(kept)
@@ -224,9 +230,9 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
 
 
 def attribute_of(column: Column) -> Attribute:
-    """Return the attribute of a column, with the levels that occur."""
+    """Return the attribute of a column, with the levels that occur or are declared."""
     levels = column.levels
-    if column.kind == "nominal":
+    if column.kind == "nominal" and not column.declared:
         present = np.unique(column.cells[column.cells >= 0])
         levels = tuple(levels[int(code)] for code in present)
     check_texts(column.name, levels)
@@ -269,14 +275,23 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
             raise DataError(msg) from None
 
 
-def check_roles(target: object, weight: object, ignored: Collection[str] = ()) -> None:
+def check_roles(
+    target: object, weight: object, declared: Declarations | None = None
+) -> None:
     """Refuse names that are none, or one column in two parts."""
+    declared = declared or Declarations()
     if not isinstance(target, str) or not target:
         raise DataError(Setting("target", target), " must be the name of a column")
     for part, name in (("target", target), ("weight", weight)):
-        if name in ignored:
+        if name in declared.ignore:
             msg = f"{part} {name!r} is ignored too: ignore it no more, or name another"
             raise DataError(msg)
+        if name in declared.values:
+            raise DataError(
+                Setting("values"),
+                f": {name!r} is the {part}, and what it may hold are the classes or "
+                "numbers that rows have: leave it out",
+            )
     if weight is not None and not isinstance(weight, str):
         raise DataError(
             Setting("weight", weight), " must be the name of a column, or None"
@@ -472,18 +487,25 @@ def rows_in_memory(
     *,
     from_zero: bool,
     identifiers: bool = True,
+    complete: bool = False,
 ) -> TrainingSet:
     """Return the rows of a table that holds its target, ready to grow on.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``identifiers`` says whether columns stay that only tell rows apart.
+    ``identifiers`` says whether columns stay that only tell rows apart, ``complete``
+    that rows which lack a cell are left out.
     """
     # Before the classes are found: one that only weightless rows have is none.
     table, weights, places = known_rows(table, target, weight)
-    classes, codes = as_target(table[target], numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     if not identifiers:
         attributes = without_identifiers(attributes, declared)
+    if complete and table.n_rows:
+        kept = complete_rows(attributes, weights)
+        table, attributes = table.take(kept), attributes.take(kept)
+        places = places[kept]
+        weights = None if weights is None else weights[kept]
+    classes, codes = as_target(table[target], numeric=target in declared.numeric)
     for warning in table_warnings(attributes, declared):
         warn(*warning.args, remedy=warning.remedy)
     rows = training_set(

@@ -15,6 +15,7 @@ from spinney.data import (
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, warn
 from spinney.sources.base import Source
+from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
     NumberFacts,
     as_target,
@@ -43,11 +44,18 @@ def source_in_duckdb(
     declared: Declarations,
     *,
     from_zero: bool,
+    complete: bool = False,
 ) -> tuple[Source, Fingerprint]:
-    """Return a relation as a source, and what tells its rows from others."""
+    """Return a relation as a source, and what tells its rows from others.
+
+    ``complete`` leaves out rows that lack a cell.
+    """
     rows = rows_of(engine, opened.columns, target, weight)
     check_weights(engine, rows)
     _check_known_classes(engine, rows)
+    if complete:
+        _note_incomplete(engine, rows)
+        rows = replace(rows, complete=True)
     classes, _ = as_target(
         target_column(engine, rows), numeric=target in declared.numeric
     )
@@ -70,7 +78,9 @@ def source_in_duckdb(
 
 def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
     nominal = [
-        index for index, a in enumerate(schema.attributes) if a.kind == "nominal"
+        index
+        for index, a in enumerate(schema.attributes)
+        if a.kind == "nominal" and not rows.attributes[index].levels
     ]
     known = count_known(engine, rows, nominal)
     for index, n_cells in zip(nominal, known, strict=True):
@@ -89,6 +99,19 @@ def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
         raise DataError(msg)
     if 0 < known < n_rows:
         warn(missing_classes(rows.target.name, n_rows - known, n_rows))
+
+
+def _note_incomplete(engine: Engine, rows: SqlRows) -> None:
+    """Tell how many rows lack a cell; refuse if all of them do."""
+    names = [column.name for column in rows.attributes]
+    known = count_known(engine, rows, range(len(names)))
+    whole = replace(rows, complete=True).select()
+    count = "SELECT count(*), sum(weight) FROM"
+    ((n_rows, weight),) = engine.fetch(f"{count} ({rows.select()})")
+    ((n_left, left),) = engine.fetch(f"{count} ({whole})")
+    lacking = {name: n_rows - n for name, n in zip(names, known, strict=True)}
+    weighs = 0.0 if rows.weight is None else (weight or 0.0) - (left or 0.0)
+    note_incomplete(n_rows - n_left, n_rows, lacking, weight=weighs)
 
 
 def _origin_in_duckdb(engine: Engine, rows: SqlRows, *, from_zero: bool) -> float:

@@ -55,12 +55,16 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class SqlRows:
-    """The columns that the learner needs, as SQL over the relation."""
+    """The columns that the learner needs, as SQL over the relation.
+
+    ``complete`` leaves out rows that lack a cell.
+    """
 
     relation: str
     attributes: tuple[SqlColumn, ...]
     target: SqlColumn
     weight: SqlColumn | None = None
+    complete: bool = False
 
     def select(self) -> str:
         """Return the select that names them a0, a1 …, class and weight."""
@@ -74,4 +78,7 @@ class SqlRows:
             f"CAST({weight} AS DOUBLE) AS weight",
         ]
         inner = f"SELECT {', '.join(named)} FROM {self.relation}"
-        return f"SELECT * FROM ({inner}) WHERE class IS NOT NULL AND weight > 0"
+        conditions = ["class IS NOT NULL", "weight > 0"]
+        if self.complete:
+            conditions += [f"a{i} IS NOT NULL" for i in range(len(self.attributes))]
+        return f"SELECT * FROM ({inner}) WHERE {' AND '.join(conditions)}"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data import (
+    MOST_WITHOUT_ROWS,
     Attribute,
     Column,
     Notation,
@@ -13,10 +14,11 @@ from spinney.data import (
     Target,
     Value,
     factorise,
+    left_out,
     level_order,
 )
 from spinney.data.duckdb import SqlColumn
-from spinney.errors import DataError, Setting, did_you_mean
+from spinney.errors import DataError, Setting, did_you_mean, note
 from spinney.sources.rows.training_rows import WEIGHTS, check_weight_kind
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
@@ -92,7 +94,10 @@ def schema_of(
     markers: tuple[str, ...] = (),
     notation: Notation | None = None,
 ) -> Schema:
-    """Return the schema: nominal values are those that occur, sorted."""
+    """Return the schema: nominal values are those that occur or are declared, sorted.
+
+    Of values that types declare, those of which very many have no row are left out.
+    """
     nominal = [
         index
         for index, column in enumerate(rows.attributes)
@@ -118,5 +123,11 @@ def schema_of(
 
 
 def _sorted(column: SqlColumn, texts: Sequence[Any]) -> tuple[Value, ...]:
-    values = (column.value(text) for text in texts if text is not None)
+    values = {column.value(text) for text in texts if text is not None}
+    declared = values.union(column.levels)
+    n_without = len(declared) - len(values)
+    if column.of_type and n_without > MOST_WITHOUT_ROWS:
+        note(left_out(column.name, n_without))
+    else:
+        values = declared
     return tuple(sorted(values, key=level_order))

@@ -27,6 +27,7 @@ from spinney.trees.criteria.gains import (
     variance_root_gain,
 )
 from spinney.trees.criteria.impurity import (
+    Impurity,
     description_length,
     deviation,
     entropy,
@@ -58,6 +59,7 @@ from spinney.trees.criteria.user_function import stored_name
 __all__ = [
     "CRITERIA",
     "Criterion",
+    "Impurity",
     "Measure",
     "Significance",
     "Test",

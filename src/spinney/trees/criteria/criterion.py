@@ -54,6 +54,9 @@ class Criterion:
     ordered : bool
         Whether the best subset is a prefix of the values in order of class share,
         or of mean, so that it need not be searched for (see ``candidates``).
+    concave : bool
+        Whether the gain is the decrease of an impurity that is concave in the shares of
+        the classes (see ``bounded_subsets``).
     boundaries : bool
         Whether the best cut lies where the class changes (see ``boundary_cuts``).
     decreases : bool
@@ -81,6 +84,7 @@ class Criterion:
     from_zero: bool = False
     binary: bool = False
     ordered: bool = True
+    concave: bool = False
     boundaries: bool = False
     decreases: bool = True
     chance: bool = False

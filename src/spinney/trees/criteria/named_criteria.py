@@ -47,6 +47,7 @@ _OF_CLASSES = (
         gains.gain,
         "gain",
         (impurity.entropy, "entropy"),
+        concave=True,
         boundaries=True,
         bits=True,
     ),
@@ -61,6 +62,7 @@ _OF_CLASSES = (
         # A thousandth, and three values to ten rows, are those of release 8.
         slack=1e-3,
         many_values=0.3,
+        concave=True,
         boundaries=True,
         bits=True,
         per=gains.split_information,
@@ -70,6 +72,7 @@ _OF_CLASSES = (
         gains.gini_gain,
         "decrease of gini",
         (impurity.gini, "gini"),
+        concave=True,
         boundaries=True,
     ),
     _alike(
@@ -77,6 +80,7 @@ _OF_CLASSES = (
         gains.misclassification_gain,
         "decrease of error",
         (impurity.misclassification, "error"),
+        concave=True,
     ),
     Criterion(
         "chi_square",
@@ -96,6 +100,7 @@ _OF_CLASSES = (
         tests.g,
         "entropy",
         "−ln p of G",
+        concave=True,
         boundaries=True,
         chance=True,
         working=arithmetic.g_working,
@@ -170,6 +175,9 @@ _OF_NUMBERS = (
         "reduction of the standard deviation",
         (impurity.deviation, "sd"),
         numeric=True,
+        # Roots read Σwy² beside Σw and Σwy: the best subset is cut off by a line in the
+        # plane of both means, of y and of y², and need not be a prefix by that of y.
+        ordered=False,
         tolerance=OF_ROOTS,
         unit=impurity.root_mean_square,
     ),
@@ -179,6 +187,7 @@ _OF_NUMBERS = (
         "decrease of the fifth root of variance",
         (impurity.variance_root, "fifth root of variance"),
         numeric=True,
+        ordered=False,
         tolerance=OF_ROOTS,
         unit=impurity.variance_root_unit,
     ),

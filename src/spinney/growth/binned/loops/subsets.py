@@ -2,11 +2,12 @@
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
-from spinney.growth.binned.loops.score import of_numbers
+from spinney.growth.binned.loops.score import DEVIATION, of_numbers
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve
 
 ENUMERATED = 12
+SPARE = 512  # where lines of sums are free: codes are fewer
 
 
 @kernel
@@ -27,7 +28,7 @@ def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
         if floats[layout.SUMS + c, n_codes] > 0:
             present += 1
             last_class = c
-    two = of_numbers(rules.kind) or present <= 2
+    two = rules.kind < DEVIATION if of_numbers(rules.kind) else present <= 2
     free = work.limits[layout.LEAST] <= 0 and not absent
     if k <= ENUMERATED and not (two and free):
         _enumerate(rules, lines, a, n_codes, k, absent, slack, work)
@@ -80,16 +81,30 @@ def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
 
 @kernel
 def _enumerate(rules, lines, a, n_codes, k, absent, slack, work):
-    """Try every subset that holds the first code, in the order of their numbers."""
+    """Try every subset that holds the first code, in the order of their numbers.
+
+    At SPARE + i is the sum of the first code and of those from i on in the subset.
+    The next number changes its low bits, so that two sums a subset are made anew.
+    """
     codes, vectors, masks, chosen = work.wholes, work.vectors, work.masks, -1
-    for number in range(2 ** (k - 1) - 1):
+    sums = work.floats[layout.SUMS :]
+    for i in range(1, k + 1):
         for c in range(rules.width):
-            left = lines[a, codes[layout.CODES, 0], c]
-            for i in range(1, k):
-                if (number >> (i - 1)) & 1:
-                    left += lines[a, codes[layout.CODES, i], c]
+            sums[c, SPARE + i] = lines[a, codes[layout.CODES, 0], c]
+    for number in range(2 ** (k - 1) - 1):
+        i = ZERO
+        while number and not (number >> i) & 1:
+            i += 1
+        for j in range(i + 1, 0, -1):
+            for c in range(rules.width):
+                held = sums[c, SPARE + j + 1]
+                if (number >> (j - 1)) & 1:
+                    held += lines[a, codes[layout.CODES, j], c]
+                sums[c, SPARE + j] = held
+        for c in range(rules.width):
+            left = sums[c, SPARE + 1]
             vectors[layout.LEFT, c] = left
-            vectors[layout.RIGHT, c] = work.floats[layout.SUMS + c, n_codes] - left
+            vectors[layout.RIGHT, c] = sums[c, n_codes] - left
         if improve(rules, absent, slack, work, a):
             chosen = number
     if chosen < 0:

@@ -83,7 +83,7 @@ def _finish(growth, top):
     if chosen < 0:
         grown.nodes[node, layout.REASON] = -chosen
         return layout.DONE
-    if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
+    if ranked.facts[chosen, layout.KIND] == layout.NOMINAL or not growth.limits.reuse:
         members.used[top, chosen] = 1
     plain = _make_children(growth, top, n_children)
     _send(growth, top, plain)

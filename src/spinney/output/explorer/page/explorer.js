@@ -326,7 +326,7 @@ function forestPicker(explorer) {
       state.say("tree");
     },
   });
-  data.trees.forEach(({ number }, at) => select.append(element("option", { value: String(at) }, `tree ${number}${at ? "" : " (typical)"}`)));
+  data.trees.forEach(({ number }, at) => select.append(element("option", { value: String(at) }, `tree ${number}${at || !data.typical ? "" : " (typical)"}`)));
   const { trees, of_trees: total } = data.contains;
-  return element("label", { class: "picker" }, "Tree ", select, element("span", { class: "quiet" }, trees < total ? ` ${trees} of ${total} trees are in this page` : ` of ${total}, the most typical first`));
+  return element("label", { class: "picker" }, "Tree ", select, element("span", { class: "quiet" }, trees < total ? ` ${trees} of ${total} trees are in this page` : ` of ${total}, those first that ask as most do`));
 }

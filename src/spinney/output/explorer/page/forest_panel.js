@@ -26,7 +26,7 @@ export function forestPanel(state) {
     ),
     order.length > SHOWN && element("p", { class: "quiet" }, `and ${order.length - SHOWN} more attributes`),
     element("h3", {}, "Trees"),
-    element("p", { class: "quiet" }, "The most typical first: those whose importances are nearest to the mean of all."),
+    element("p", { class: "quiet" }, typicalText(data.typical, schema), "those first whose importances are nearest to the mean of all."),
     element(
       "div",
       { class: "scroll short", tabindex: "0", role: "region", "aria-label": "Trees" },
@@ -49,6 +49,12 @@ export function forestPanel(state) {
       ),
     ),
   ];
+}
+
+function typicalText(typical, schema) {
+  if (!typical) return "In the order of how they ask, ";
+  const far = schema.numeric ? `with R² ${typical.agreement.toFixed(3)}` : `on ${percent(typical.agreement)}`;
+  return `Tree ${typical.number} is the typical one: it agrees with the forest ${far} of ${countText(typical.rows)} rows. Then `;
 }
 
 function whisker(mean, spread, now, most) {

@@ -1,0 +1,286 @@
+"""How strongly columns of any kinds go together.
+
+============  ==================  ===================  ==================
+              numeric             ordinal              nominal
+============  ==================  ===================  ==================
+numeric       Pearson's r         Spearman's ρ         correlation ratio η
+ordinal       Spearman's ρ        Spearman's ρ         η of the ranks
+nominal       correlation ratio   η of the ranks       Cramér's V
+============  ==================  ===================  ==================
+
+r and ρ go from −1 to 1, the others, which know no direction, from 0 to 1. An ordinal
+column is its ranks, whatever its levels are called; ρ is r of ranks, where equals share
+their middle rank. The *correlation ratio* is the root of the share of a number's spread
+that lies between the means of the groups that a nominal column makes; of ranks its
+square is Kruskal and Wallis's H over n − 1. *Cramér's V* is √(χ² / (n · (k − 1))),
+where k is the number of values of the column that has fewer; it is not corrected for
+bias, so columns of many values and few rows look more alike than they are.
+
+A pair is counted over the rows where both cells are known, by their weights: a row of
+weight 2 is two rows. Where one of the columns has one value there, nothing is known,
+and the association is NaN.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_number
+from spinney._support.text import shown
+from spinney._support.text_table import aligned, in_columns
+from spinney._support.ties import TOLERANCE
+from spinney.data.table import Column
+
+PEARSON, SPEARMAN = "Pearson's r", "Spearman's rho"
+RATIO, CRAMER = "correlation ratio", "Cramér's V"
+N_PAIRS = 10  # that are shown
+THRESHOLD = 0.7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Association:
+    """How strongly each two columns of a table go together; it prints as a table.
+
+    Parameters
+    ----------
+    names, kinds : tuples of str
+        The columns and their kinds.
+    values : array, columns × columns
+        The association of each two; NaN where one has a single value.
+    rows : array, columns × columns
+        How many rows have both cells.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    values: Floats
+    rows: Integers
+
+    def measure(self, one: int, other: int) -> str:
+        """Return the name of the measure of two columns."""
+        return measure_of(self.kinds[one], self.kinds[other])
+
+    def pairs(self, most: int | None = None) -> list[tuple[str, str, float, str]]:
+        """Return pairs of columns with association and measure, the strongest first."""
+        known = [
+            (one, other)
+            for one, other in combinations(range(len(self.names)), 2)
+            if not np.isnan(self.values[one, other])
+        ]
+        known.sort(key=lambda pair: (-abs(self.values[pair]), pair))
+        return [
+            (
+                self.names[one],
+                self.names[other],
+                float(self.values[one, other]),
+                self.measure(one, other),
+            )
+            for one, other in known[:most]
+        ]
+
+    def groups(self, threshold: float = THRESHOLD) -> list[tuple[int, ...]]:
+        """Return groups of columns of which each two are at least so associated.
+
+        Complete linkage: the two groups whose least associated columns are the most
+        associated come together first. Each column is in one group, often alone.
+        """
+        from scipy.cluster.hierarchy import fcluster, linkage
+        from scipy.spatial.distance import squareform
+
+        check_number("threshold", threshold, most=1.0)
+        n = len(self.names)
+        if n < 2:
+            return [(column,) for column in range(n)]
+        distance = 1.0 - np.abs(np.nan_to_num(self.values))
+        np.fill_diagonal(distance, 0.0)
+        tree = linkage(squareform(distance, checks=False), "complete")
+        labels = fcluster(tree, 1.0 - threshold + TOLERANCE, "distance")
+        found: dict[int, list[int]] = {}
+        for column, label in enumerate(labels.tolist()):
+            found.setdefault(label, []).append(column)
+        return [tuple(columns) for columns in found.values()]
+
+    def least(self, columns: Sequence[int]) -> float | None:
+        """Return the least association within a group; None of one column."""
+        found = [abs(self.values[pair]) for pair in combinations(columns, 2)]
+        return float(min(found)) if found else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data; None where nothing is known."""
+        return {
+            "columns": [
+                {"name": name, "kind": kind}
+                for name, kind in zip(self.names, self.kinds, strict=True)
+            ],
+            "values": [
+                [None if np.isnan(value) else value for value in line]
+                for line in self.values.tolist()
+            ],
+            "rows": self.rows.tolist(),
+            "pairs": [
+                {"columns": [one, other], "association": value, "measure": measure}
+                for one, other, value, measure in self.pairs()
+            ],
+        }
+
+    def text(self, *, ascii_only: bool = False, width: int | None = None) -> str:
+        """Return the table, and the strongest pairs with their measures."""
+        numbers = range(1, len(self.names) + 1)
+        labels = [
+            f"{n} {shown(name)}" for n, name in zip(numbers, self.names, strict=True)
+        ]
+        wide = max(map(len, labels), default=0)
+        columns = [["", *labels]]
+        columns[0] = [label.ljust(wide) for label in columns[0]]
+        for n, line in zip(numbers, self.values.T, strict=True):
+            columns.append([str(n), *map(_cell, line)])
+        lines = in_columns(columns, width=width, indent=0)
+        strongest = self.pairs(N_PAIRS)
+        if strongest:
+            rows = [
+                (f"  {shown(one)}, {shown(other)}", f"{value:.4f}", measure)
+                for one, other, value, measure in strongest
+            ]
+            lines += ["", "the strongest pairs", *aligned(rows, left=(0, 2))]
+        text = "\n".join(lines)
+        return text.replace("é", "e") if ascii_only else text
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _cell(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}"
+
+
+def measure_of(one: str, other: str) -> str:
+    """Return the name of the measure for two kinds of columns.
+
+    >>> measure_of("numeric", "nominal")
+    'correlation ratio'
+    """
+    kinds = {one, other}
+    if kinds == {"numeric"}:
+        return PEARSON
+    if "nominal" not in kinds:
+        return SPEARMAN
+    return CRAMER if kinds == {"nominal"} else RATIO
+
+
+def association_of(
+    columns: Sequence[Column], weights: Floats | None = None
+) -> Association:
+    """Return how strongly each two columns go together.
+
+    >>> size = Column("size", "numeric", np.array([1.0, 2.0, 3.0, 5.0]))
+    >>> price = Column("price", "numeric", np.array([2.0, 4.0, 6.0, 10.0]))
+    >>> sort = Column("sort", "nominal", np.array([0, 0, 1, 1]), ("a", "b"))
+    >>> association_of([size, price, sort]).values.round(3)
+    array([[1.   , 1.   , 0.845],
+           [1.   , 1.   , 0.845],
+           [0.845, 0.845, 1.   ]])
+    """
+    n, n_rows = len(columns), len(columns[0].cells) if columns else 0
+    own = np.ones(n_rows) if weights is None else weights
+    known = np.array([_known(column) & (own > 0) for column in columns])
+    known = known.reshape(n, n_rows)
+    both = known.astype(np.float64)
+    rows = np.rint(both @ both.T).astype(np.int64)
+    values = np.full((n, n), np.nan)
+    numeric = np.array([column.kind == "numeric" for column in columns], bool)
+    whole = np.flatnonzero(numeric & (known | (own == 0)).all(axis=1)).tolist()
+    if whole and own.any():
+        cells = np.array([columns[at].cells[own > 0] for at in whole])
+        values[np.ix_(whole, whole)] = _pearson(cells, own[own > 0])
+    for one, other in combinations(range(n), 2):
+        if not {one, other} <= set(whole):
+            here = known[one] & known[other]
+            pair = columns[one].take(here), columns[other].take(here)
+            values[one, other] = values[other, one] = _of_pair(*pair, own[here])
+    for at, column in enumerate(columns):
+        some = np.unique(column.cells[known[at]])
+        values[at, at] = 1.0 if len(some) > 1 else np.nan
+    return Association(
+        tuple(column.name for column in columns),
+        tuple(column.kind for column in columns),
+        values,
+        rows,
+    )
+
+
+def _known(column: Column) -> NDArray[np.bool_]:
+    if column.kind == "numeric":
+        return np.isfinite(column.cells)
+    return np.asarray(column.cells >= 0)
+
+
+def _pearson(cells: Floats, weights: Floats) -> Floats:
+    """Return Pearson's r of all pairs of lines of numbers, of which none is missing.
+
+    Numbers are taken from their mean and in units of their deviation, so that sums of
+    squares lose no digits.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        numbers = cells / np.abs(cells).max(axis=1, keepdims=True)
+        numbers -= np.average(numbers, axis=1, weights=weights)[:, None]
+        numbers /= np.sqrt(np.average(numbers**2, axis=1, weights=weights))[:, None]
+    numbers[np.ptp(cells, axis=1) == 0] = np.nan
+    r = (numbers * weights) @ numbers.T / weights.sum()
+    return np.asarray(np.clip(r, -1.0, 1.0))
+
+
+def _of_pair(one: Column, other: Column, weights: Floats) -> float:
+    """Return the association of two columns without missing cells."""
+    if not len(weights):
+        return float("nan")
+    if one.kind == other.kind == "nominal":
+        return _cramer(one.cells, other.cells, weights)
+    if "nominal" not in (one.kind, other.kind):
+        cells = [each.cells for each in (one, other)]
+        if "ordinal" in (one.kind, other.kind):
+            cells = [_ranks(each, weights) for each in cells]
+        return float(_pearson(np.array(cells, np.float64), weights)[0, 1])
+    groups, numbers = (one, other) if one.kind == "nominal" else (other, one)
+    if numbers.kind == "ordinal":
+        return _ratio(groups.cells, _ranks(numbers.cells, weights), weights)
+    return _ratio(groups.cells, numbers.cells, weights)
+
+
+def _ranks(cells: NDArray[Any], weights: Floats) -> Floats:
+    """Return ranks by weight; equals share their middle one."""
+    _, values = np.unique(cells, return_inverse=True)
+    own = np.bincount(values, weights)
+    return np.asarray((own.cumsum() - own / 2)[values])
+
+
+def _ratio(groups: NDArray[Any], numbers: Floats, weights: Floats) -> float:
+    """Return the correlation ratio of numbers in groups."""
+    sizes = np.bincount(groups, weights)
+    some = sizes > 0
+    if np.count_nonzero(some) < 2 or np.ptp(numbers) == 0:
+        return float("nan")
+    numbers = numbers / np.abs(numbers).max()
+    numbers = numbers - np.average(numbers, weights=weights)
+    sums = np.bincount(groups, weights * numbers)
+    between = float((sums[some] ** 2 / sizes[some]).sum())
+    return float(np.sqrt(min(1.0, between / float(weights @ numbers**2))))
+
+
+def _cramer(one: Integers, other: Integers, weights: Floats) -> float:
+    """Return Cramér's V of two columns of codes."""
+    from scipy.stats import chi2_contingency
+
+    width = int(other.max()) + 1
+    counts = np.bincount(one * width + other, weights, (int(one.max()) + 1) * width)
+    table = counts.reshape(-1, width)
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    fewer = min(table.shape)
+    if fewer < 2:
+        return float("nan")
+    chi_square = float(chi2_contingency(table, correction=False).statistic)
+    return float(np.sqrt(min(1.0, chi_square / (table.sum() * (fewer - 1)))))

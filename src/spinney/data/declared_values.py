@@ -1,0 +1,133 @@
+"""Values that are declared: what a nominal column may hold, whether a row does or not.
+
+A user declares them, and then every cell is one of them; or the type of a column does,
+a category of a data frame, an enumeration of DuckDB's, the header of an ARFF file. What
+no row has is kept, so that a tree can answer it, unless a type declares very many: most
+likely those are left over from a larger table, of which these rows are a part.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spinney.data.cells import is_marker, marker_values, matched_code, typed_levels
+from spinney.data.declarations import Declarations
+from spinney.data.table import Column, Table, Value, level_order
+from spinney.errors import DataError, Setting, Text, phrase
+
+# Of so many values without rows a tree has a leaf each, and is still a tree to read.
+MOST_WITHOUT_ROWS = 20
+
+
+def with_declared_values(table: Table, declarations: Declarations) -> Table:
+    """Return a table whose columns have the values that a user declares of them.
+
+    >>> from spinney.data.table import factorise
+    >>> column = Column("sky", "nominal", *factorise(["sunny", "rainy"]))
+    >>> declared = Declarations(values={"sky": ("sunny", "rainy", "cloudy")})
+    >>> with_declared_values(Table((column,), 2), declared)["sky"].levels
+    ('cloudy', 'rainy', 'sunny')
+    """
+    if not declarations.values:
+        return table
+    return replace(
+        table,
+        columns=tuple(
+            with_values(column, declarations.values[column.name], declarations.missing)
+            if column.name in declarations.values
+            else column
+            for column in table.columns
+        ),
+    )
+
+
+def with_values(
+    column: Column, values: Sequence[Value], markers: Collection[str] = ()
+) -> Column:
+    """Return a column that may hold these values; refuse a cell that is none of them.
+
+    What stands for a missing cell is no value.
+    """
+    if column.kind != "nominal":
+        msg = (
+            f"values are declared of column {column.name!r}, and the table has it "
+            f"{column.kind}: declare them where the table is read"
+        )
+        raise DataError(msg)
+    levels = merged_values(column.levels, values, markers)
+    code_of = {level_order(level): code for code, level in enumerate(levels)}
+    codes = np.full(len(column.levels) + 1, -1, dtype=np.int32)
+    present = np.bincount(column.cells + 1, minlength=len(codes))[1:]
+    for code, level in enumerate(column.levels):
+        new = matched_code(level, code_of)
+        if new is None and present[code]:
+            raise refuse_value(column.name, level, levels)
+        codes[code] = -1 if new is None else new
+    return replace(column, cells=codes[column.cells], levels=levels, declared=True)
+
+
+def merged_values(
+    seen: Sequence[Value], values: Sequence[Value], markers: Collection[str] = ()
+) -> tuple[Value, ...]:
+    """Return declared values in order, as values of the type that cells have."""
+    dropped = marker_values(markers)
+    typed = typed_levels(values, seen)
+    kept = {level_order(v): v for v in typed if v != "" and not is_marker(v, dropped)}
+    return tuple(kept[key] for key in sorted(kept))
+
+
+def refuse_value(name: str, value: Value, values: Iterable[Value]) -> DataError:
+    """Return the error for a cell that is none of the declared values."""
+    listed = [str(each) for each in values]
+    more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
+    return DataError(
+        f"column {name!r} holds {value!r}, which is none of its values "
+        f"{', '.join(listed[:10])}{more}",
+        remedy=phrase(
+            "add it to the values or declare it missing ({})",
+            Setting("missing_values", [str(value)]),
+        ),
+    )
+
+
+def with_values_of_types(
+    table: Table,
+    named: Mapping[str, Sequence[Value]],
+    declarations: Declarations | None = None,
+) -> Table:
+    """Return a table whose nominal columns may hold what their types name.
+
+    A user's word counts more. Where very many values of a column have no row, those
+    are left out, which a note of the table says.
+    """
+    declarations = declarations or Declarations()
+    made, notes = [], list(table.notes)
+    for column in table.columns:
+        values = named.get(column.name)
+        if values and _heeded(column, declarations):
+            markers = declarations.missing
+            declared = with_values(column, (*column.levels, *values), markers)
+            n_without = len(declared.without_rows)
+            if n_without <= MOST_WITHOUT_ROWS:
+                column = declared
+            else:
+                notes.append(left_out(column.name, n_without))
+        made.append(column)
+    return replace(table, columns=tuple(made), notes=tuple(notes))
+
+
+def _heeded(column: Column, declarations: Declarations) -> bool:
+    """Tell whether a column may have values that its type declares."""
+    said = column.name in declarations.values
+    return column.kind == "nominal" and declarations.heeds_types and not said
+
+
+def left_out(name: str, n_values: int) -> Text:
+    """Return the note that values without rows are left out."""
+    return (
+        f"column {name!r} is of a type with {n_values} values that no row has, which "
+        "are left out; to keep them, declare them (",
+        Setting("values", ...),
+        ")",
+    )

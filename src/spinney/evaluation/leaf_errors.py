@@ -1,0 +1,152 @@
+"""Where a tree errs: the errors of a table's rows by leaf, the worst leaves first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import weight_text
+from spinney._support.text_table import aligned
+
+if TYPE_CHECKING:
+    from spinney.models import FittedTree
+    from spinney.output.rules import Rule
+
+MOST_SHOWN = 10
+NARROWEST_RULE, NARROWEST_PREMISE = 20, 8
+
+
+@dataclass(frozen=True, slots=True)
+class LeafErrors:
+    """What came to a leaf, and how much of it was predicted wrongly.
+
+    Parameters
+    ----------
+    rule : Rule
+        What leads to the leaf, and what it predicts.
+    weight : float
+        Of the rows that came there: their number, unless they have weights.
+    errors : float
+        The weight of those of another class; of numbers the sum of squared errors.
+    """
+
+    rule: "Rule"
+    weight: float
+    errors: float
+
+    @property
+    def rate(self) -> float:
+        """The share of errors, or of numbers the mean squared error."""
+        return self.errors / self.weight
+
+
+def leaf_errors(
+    model: "FittedTree", rows: Any, wrong: Floats, weights: Floats | None
+) -> tuple[LeafErrors, ...]:
+    """Return the leaves that rows come to, those with the most errors first.
+
+    Parameters
+    ----------
+    model : FittedTree
+    rows : Table
+        As the model reads it. A row that a missing value divides belongs to the leaf
+        where most of it comes to.
+    wrong : array
+        How wrong each row is: 0 or 1, or of numbers the squared error.
+    weights : array, optional
+        Of the rows.
+    """
+    from spinney.output.rules import rules_of
+
+    leaf_of = np.asarray(model.apply(rows), dtype=np.int64)
+    each = np.ones(len(wrong)) if weights is None else weights
+    size = len(model.tree)
+    weight: Floats = np.bincount(leaf_of, each, size).astype(np.float64)
+    errors: Floats = np.bincount(leaf_of, each * wrong, size).astype(np.float64)
+    rules = {rule.leaf: rule for rule in rules_of(model.tree)}
+    return tuple(
+        LeafErrors(rules[number], float(weight[number]), float(errors[number]))
+        for number in _worst_first(weight, errors)
+    )
+
+
+def _worst_first(weight: Floats, errors: Floats) -> list[int]:
+    """Return the leaves with rows: most errors, then fewest rows, then order."""
+    visited: Integers = np.flatnonzero(weight > 0)
+    order = np.lexsort((visited, weight[visited], -errors[visited]))
+    numbers: list[int] = visited[order].tolist()
+    return numbers
+
+
+def leaves_as_dicts(
+    leaves: Sequence[LeafErrors], *, numeric: bool
+) -> list[dict[str, Any]]:
+    """Return them as plain data."""
+    total = sum(leaf.errors for leaf in leaves)
+    return [
+        {
+            "leaf": leaf.rule.leaf,
+            "rows": leaf.weight,
+            **(
+                {
+                    "rmse": float(np.sqrt(leaf.rate)),
+                    "share": leaf.errors / total if total else 0.0,
+                }
+                if numeric
+                else {"errors": leaf.errors, "rate": leaf.rate}
+            ),
+            "rule": leaf.rule.claim(),
+        }
+        for leaf in leaves
+    ]
+
+
+def leaves_text(
+    leaves: Sequence[LeafErrors], *, numeric: bool, width: int | None
+) -> list[str]:
+    """Return lines for people: of the worst leaves, their errors and rules.
+
+    There are none where nothing is wrong.
+    """
+    wrong = [leaf for leaf in leaves if leaf.errors > 0]
+    if not wrong:
+        return []
+    shown, more = wrong[:MOST_SHOWN], wrong[MOST_SHOWN:]
+    heads = ["rmse", "share"] if numeric else ["errors"]
+    total = sum(leaf.errors for leaf in wrong)
+    cells = [["leaf", "rows", *heads]]
+    for leaf in shown:
+        figures = [weight_text(leaf.errors)]
+        if numeric:
+            rmse = f"{np.sqrt(leaf.rate):.4g}"
+            figures = [rmse, f"{100 * leaf.errors / total:.0f} %"]
+        cells.append([str(leaf.rule.leaf), weight_text(leaf.weight), *figures])
+    rules = ["rule", *(leaf.rule.claim() for leaf in shown)]
+    lines = [
+        f"{line}  {_cut(rule, width, len(line) + 2)}"
+        for line, rule in zip(aligned(cells), rules, strict=True)
+    ]
+    if more:
+        rest = sum(leaf.errors for leaf in more)
+        part = f"{100 * rest / total:.0f} %" if numeric else weight_text(rest)
+        plural = "leaf has" if len(more) == 1 else "leaves have"
+        lines.append(f"({len(more)} more {plural} {part} of the errors)")
+    return ["errors by leaf, the worst first", *lines]
+
+
+def _cut(rule: str, width: int | None, used: int) -> str:
+    """Return a rule that fits; what is left out comes before its label, if it can.
+
+    >>> _cut("IF a > 1 AND b > 2 THEN c = yes", 31, 5)
+    'IF a > 1 AND… THEN c = yes'
+    """
+    room = len(rule) if width is None else max(NARROWEST_RULE, width - used)
+    if len(rule) <= room:
+        return rule
+    premise, then, label = rule.rpartition(" THEN ")
+    kept = room - len(f"…{then}{label}")
+    if kept < NARROWEST_PREMISE:
+        return f"{rule[: room - 1]}…"
+    return f"{premise[:kept]}…{then}{label}"

@@ -1,0 +1,87 @@
+"""How strongly the columns of a table go together, from any table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spinney.data import (
+    Association,
+    Declarations,
+    Notation,
+    Value,
+    association_of,
+    declarations_of,
+)
+from spinney.data.readers import read_table
+
+
+def association(
+    data: Any,
+    *,
+    nominal: Sequence[str] = (),
+    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    weight: str | None = None,
+    missing_values: Sequence[str] = (),
+    format: str | None = None,
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
+) -> Association:
+    """Return how strongly each two columns of a table go together.
+
+    Numbers by Pearson's r, names by Cramér's V, a number and names by the correlation
+    ratio, ordered columns by their ranks; see :mod:`spinney.data.association`.
+
+    Parameters
+    ----------
+    data, nominal, ordinal, numeric, ignore, missing_values, format, encoding, notation
+        As for :func:`spinney.grow`.
+    weight : str, optional
+        The column of row weights.
+
+    Returns
+    -------
+    Association
+        ``names``, ``values``, a matrix, and ``rows``, how many had both cells. It
+        prints as a table; ``groups(0.7)`` are columns that say nearly the same.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> shop = {"size": [1, 2, 3, 4], "price": [2.0, 3.5, 6.5, 8.0],
+    ...         "sort": ["a", "a", "b", "b"]}
+    >>> print(spinney.association(shop))
+                1     2     3
+    1 size   1.00  0.99  0.89
+    2 price  0.99  1.00  0.95
+    3 sort   0.89  0.95  1.00
+    <BLANKLINE>
+    the strongest pairs
+      size, price  0.9899  Pearson's r
+      price, sort  0.9487  correlation ratio
+      size, sort   0.8944  correlation ratio
+    """
+    declared = declarations_of(
+        nominal, ordinal, numeric, ignore, missing_values, notation
+    )
+    return associated(data, declared, weight=weight, format=format, encoding=encoding)
+
+
+def associated(
+    data: Any,
+    declarations: Declarations,
+    *,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+) -> Association:
+    """Return the associations of a table, by what was declared of it."""
+    from spinney.sources.rows import row_weights
+
+    table = read_table(
+        data, declarations=declarations, format=format, encoding=encoding
+    )
+    if weight is None:
+        return association_of(table.columns)
+    weights = row_weights(table[weight])
+    return association_of(table.without([weight]).columns, weights)
