@@ -19,6 +19,7 @@ PAGES = (
     "docs/growing.md",
     "docs/documents.md",
     "docs/pictures.md",
+    "docs/explorer.md",
     "docs/plots.md",
     "docs/pruning.md",
     "docs/buckets.md",

@@ -53,6 +53,7 @@ class _Commands(click.Group):
         "forest",
         "cluster",
         "show",
+        "explore",
         "rules",
         "explain",
         "prune",
@@ -68,6 +69,7 @@ class _Commands(click.Group):
         "cluster": "spinney.cli.cluster_command",
         "compile": "spinney.cli.compile_command",
         "evaluate": "spinney.cli.evaluate_command",
+        "explore": "spinney.cli.explore_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
         "look": "spinney.cli.look_command",
@@ -112,6 +114,7 @@ Examples:
   spinney look melons.csv
   spinney grow melons.csv --target ripe --ignore id -o melons.spinney
   spinney rules melons.spinney
+  spinney explore melons.spinney --open
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney score melons.spinney test.csv

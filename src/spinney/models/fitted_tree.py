@@ -246,12 +246,13 @@ class FittedTree(FittedTable):
         )
         return Picture(svg)
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return what a notebook shows: the picture, or where it shows none, text."""
+    def _in_words(self) -> str:
         from spinney.output import to_text
 
-        text = to_text(self.tree, max_depth=DEPTH_IN_NOTEBOOKS)
-        return {"text/plain": text, "image/svg+xml": self.plot().svg}
+        return to_text(self.tree, max_depth=DEPTH_IN_NOTEBOOKS)
+
+    def _picture(self) -> str:
+        return self.plot().svg
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

@@ -9,7 +9,7 @@ from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
-from spinney.output.picture import Picture, svg_bytes, to_svg
+from spinney.output.picture import svg_bytes, to_svg
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -40,6 +40,12 @@ def _json(model: Any) -> str:
     return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
 
 
+def _page(model: Any) -> str:
+    from spinney.output.explorer import explorer_page
+
+    return explorer_page([model])
+
+
 FORMATS = {
     row.name: row
     for row in (
@@ -50,7 +56,7 @@ FORMATS = {
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ("tree", "rules"), _json),
         Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
-        Format("html", ("tree",), lambda m: Picture(to_svg(m.model_)).html),
+        Format("html", ("tree", "forest", "clusters"), _page),
         Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
         Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
