@@ -1,7 +1,7 @@
 // What is known of the selected node: counts, split, rivals, arithmetic, rule.
 
 import { button, copyText, element, meter, shareBar } from "./dom.js";
-import { countText, figure, percent, rounded, weightText } from "./numbers.js";
+import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
 import { cutText, momentsOf, readCodes } from "./tree.js";
 
@@ -277,17 +277,31 @@ function bars(state, weights, most) {
   return bar;
 }
 
-function splitText(state, node, line) {
+function splitText(state, line) {
   const attribute = state.schema.attributes[line.attribute];
   if (!line.grouped) {
     if (line.cuts.length > 1) return `${line.branches} intervals`;
-    return cutText(attribute, line.cuts, 0, "") || "";
+    const [cut] = line.cuts;
+    if (!attribute.numeric || attribute.unit || cut === Infinity)
+      return cutText(attribute, line.cuts, 0, "");
+    return `≤ ${shortCut(cut, line.values)}`;
   }
   const codes = new Set(attribute.values.map((_, code) => code));
   if (line.groups.every((group) => group.length <= 1)) return `${line.branches} values`;
   const [listed, without] = readCodes(line.groups, 0, codes, line.missing);
   const text = attribute.among(listed, without);
   return `${text.slice(attribute.text.length + 1)}${line.branches > 2 ? " …" : ""}`;
+}
+
+// A cut in four digits, or in as many as keep its neighbours on their sides.
+function shortCut(cut, values) {
+  const below = most(values.filter((value) => value <= cut));
+  const above = least(values.filter((value) => value > cut));
+  for (let digits = 4; digits < 17; digits += 1) {
+    const short = Number(cut.toPrecision(digits));
+    if (below <= short && short < above) return rounded(cut, digits);
+  }
+  return rounded(cut, 17);
 }
 
 function candidates(state, node) {
@@ -315,7 +329,7 @@ function candidates(state, node) {
   const withP = lines.some(({ pValue }) => pValue !== null);
   const rows = lines.slice(0, 40).map((line) => {
     const attribute = schema.attributes[line.attribute];
-    const asks = splitText(state, node, line);
+    const asks = splitText(state, line);
     return element(
       "tr",
       { class: line.chosen ? "chosen" : null },
@@ -324,7 +338,11 @@ function candidates(state, node) {
         { scope: "row", title: attribute.text },
         line.chosen ? "✓\u00a0" : "",
         attribute.text,
-        element("small", { title: asks }, ` ${asks}`),
+        element(
+          "small",
+          { title: line.cuts.length === 1 ? `≤ ${attribute.number(line.cuts[0])}` : asks },
+          ` ${asks}`,
+        ),
       ),
       element(
         "td",

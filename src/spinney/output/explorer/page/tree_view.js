@@ -112,8 +112,7 @@ export class TreeView {
   turn() {
     this.state.horizontal = !this.state.horizontal;
     this.boxes.clear();
-    this.draw();
-    this.stage.fit();
+    this.reset();
   }
 
   // The nodes that are seen, in printing order, and who is below whom.
@@ -147,7 +146,7 @@ export class TreeView {
       const box = large ? null : this.boxOf(node);
       this.widths[at] = box ? box.width : NARROWEST;
       const label = box ? box.labelWidth + 10 : 0;
-      room[at] = turned ? BOX + (this.stubs[at] ? STUB : 0) : Math.max(this.widths[at], label);
+      room[at] = turned ? BOX + (this.stubs[at] ? 2 * STUB : 0) : Math.max(this.widths[at], label);
     });
     this.across = tidyLayout(this.below, room, turned ? 12 : GAP);
     this.depths = nodes.map((node) => tree.depth[node]);
