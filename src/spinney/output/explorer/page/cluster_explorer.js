@@ -62,7 +62,7 @@ export class ClusterExplorer {
       ),
     );
     state.on(() => this.show());
-    this.form = this.whatIf();
+    this.form = this.makeForm();
     this.show();
   }
 
@@ -253,7 +253,7 @@ export class ClusterExplorer {
     ];
   }
 
-  whatIf() {
+  makeForm() {
     const { state, clusters } = this;
     const { schema } = state;
     const row = new Array(schema.attributes.length).fill(NaN);
