@@ -18,6 +18,7 @@ PAGES = (
     "docs/predicting.md",
     "docs/growing.md",
     "docs/pictures.md",
+    "docs/lesson.md",
     "docs/pruning.md",
     "docs/buckets.md",
     "docs/model_trees.md",

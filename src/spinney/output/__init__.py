@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING
 from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from spinney.output.offline_page import check_page_suffix
     from spinney.output.tree_text import fitting_depth, to_text
 
-__all__ = ["fitting_depth", "to_text"]
+__all__ = ["check_page_suffix", "fitting_depth", "to_text"]
 
-__getattr__ = names_on_demand(__name__, {"tree_text": ("fitting_depth", "to_text")})
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "offline_page": ("check_page_suffix",),
+        "tree_text": ("fitting_depth", "to_text"),
+    },
+)

@@ -125,9 +125,16 @@ def _candidate(
     return [
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
-        *(f"  {line}" for line in _gain_lines(candidate)),
-        *(f"  {line}" for line in candidate.working),
-        *(f"  {line}" for line in _further_lines(candidate, node)),
+        *(f"  {line}" for line in working_lines(candidate, node)),
+    ]
+
+
+def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
+    """Return how the merit of an attribute at a node follows from its counts."""
+    return [
+        *_gain_lines(candidate),
+        *candidate.working,
+        *_further_lines(candidate, node),
     ]
 
 

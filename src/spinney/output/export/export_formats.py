@@ -57,6 +57,7 @@ FORMATS = {
         Format("json", ("tree", "rules"), _json),
         Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
         Format("html", ("tree", "forest", "clusters"), _page),
+        Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
     )
 }
