@@ -21,6 +21,7 @@ PAGES = (
     "docs/pictures.md",
     "docs/explorer.md",
     "docs/plots.md",
+    "docs/lesson.md",
     "docs/pruning.md",
     "docs/buckets.md",
     "docs/model_trees.md",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         NodeExplanation,
         RowExplanation,
     )
+    from spinney.output.lesson import LessonPage
     from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
     from spinney.sources.rows import TrainingSet
@@ -253,6 +254,40 @@ class FittedTree(FittedTable):
 
     def _picture(self) -> str:
         return self.plot().svg
+
+    def lesson(
+        self, data: Any = None, *, pruned: "FittedTree | None" = None
+    ) -> "LessonPage":
+        """Return a page that steps through the making of the tree, for teaching.
+
+        Each question has its candidates with their counts and arithmetic, then the
+        choice, its reason, and the tree so far; pruning and rules come at the end.
+
+        Parameters
+        ----------
+        data : table, optional
+            The table that the tree was grown on: its rows are shown, and where they
+            go. Without it the lesson has counts only.
+        pruned : fitted tree, optional
+            What :meth:`prune` made of this tree: how, comes at the end.
+
+        Returns
+        -------
+        LessonPage
+            ``save(path)`` keeps it as .html; it needs no network.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> spinney.grow(shop, "sold", recipe="id3").lesson(shop)
+        <lesson of 4 slides: save(path) keeps it as .html>
+        """
+        from spinney.output.lesson import LessonPage, tree_slides
+
+        rows = None if data is None else self._whole_table(data)
+        title = f"How a tree for {self.schema.target.name} is grown"
+        return LessonPage(tree_slides(self, rows, pruned), title)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

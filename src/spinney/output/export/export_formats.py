@@ -59,6 +59,7 @@ FORMATS = {
         Format("html", ("tree", "forest", "clusters"), _page),
         Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
         Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
+        Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
     )
 }
