@@ -11,7 +11,8 @@ The last 32 bytes are the array ``sha256``, the checksum of all bytes before the
 That is so in every version of the format.
 
 Arrays of a large file are *packed*: such a one is the bytes that zlib makes of it, and
-the text ``packed`` says what they become, its dtype and shape.
+the text ``packed`` says what they become, its dtype and shape. What would become over a
+hundred times as many bytes is not packed, so that a small file asks for little memory.
 """
 
 import hashlib
@@ -47,6 +48,11 @@ PACKED_FROM = 1 << 16
 # The first level makes most of the difference, and costs least: higher ones take four
 # times as long for a sixth of the bytes.
 LEVEL = 1
+
+# A file that is said to become more than this must have a part of it as bytes: a bomb
+# asks for memory that nobody sent.
+FREELY_UNPACKED = 1 << 26
+MOST_TIMES = 100
 
 _PICKLE, _ZIP, _GZIP = b"\x80", b"PK", b"\x1f\x8b"
 
@@ -88,6 +94,8 @@ def pack(
     entries, forms, end = dict[str, Any](), dict[str, Any](), 0
     ordered = sorted(arrays.items())
     parts = run_all([partial(_bytes, array, packed=packed) for _, array in ordered])
+    if sum(a.nbytes for a in arrays.values()) > may_become(sum(map(len, parts))):
+        parts = [_bytes(array, packed=False) for _, array in ordered]
     checksum = np.zeros(32, dtype=np.uint8)
     parts.append(checksum.tobytes())
     for (name, array), part in zip(
@@ -108,6 +116,11 @@ def pack(
     for part in file:
         digest.update(part)
     return [*file, digest.digest()]
+
+
+def may_become(size: int) -> int:
+    """Return how many bytes a file of some may be unpacked to."""
+    return max(FREELY_UNPACKED, MOST_TIMES * size)
 
 
 def _bytes(array: NDArray[Any], *, packed: bool) -> bytes:
@@ -267,6 +280,12 @@ def unpack(
         msg = (
             f"its packed arrays come to {unpacked} bytes, over the limit of "
             f"{max_unpacked} (limits can allow more, if you trust it)"
+        )
+        raise DamageError(msg)
+    if unpacked > may_become(len(data)):
+        msg = (
+            f"its packed arrays come to {unpacked} bytes, over {MOST_TIMES} times "
+            "its own"
         )
         raise DamageError(msg)
     arrays = {}
