@@ -53,6 +53,7 @@ LEVEL = 1
 # asks for memory that nobody sent.
 FREELY_UNPACKED = 1 << 26
 MOST_TIMES = 100
+LONGEST = 1 << 48  # what no array has, and NumPy can still multiply
 
 _PICKLE, _ZIP, _GZIP = b"\x80", b"PK", b"\x1f\x8b"
 
@@ -222,6 +223,9 @@ def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
     )
     if len(shape) not in (1, 2):
         msg = f"{what} has {len(shape)} dimensions"
+        raise DamageError(msg)
+    if max(shape) > LONGEST:  # even where the other length is 0
+        msg = f"{what} has a length of {max(shape)}, not what its shape needs"
         raise DamageError(msg)
     return ArrayForm(dtype, shape)
 
