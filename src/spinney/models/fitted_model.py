@@ -251,14 +251,35 @@ class FittedTable(LargeTables):
     # Keeping
 
     def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text" and, of trees, "numbered-text", in which each line
-        begins with the number of its node, "rules", "json", and as pictures "svg",
-        "html", a page of its own, "dot", for Graphviz, and "png" and "pdf", which are
-        bytes and need Matplotlib.
+        The formats are "text", and programs that answer as the model does, "python" and
+        "javascript"; of trees "numbered-text", in
+        which each line begins with the number of its node, "rules", "json", and as
+        pictures "svg", "html", a page of its own, "dot", for Graphviz, and "png" and
+        "pdf", which are bytes and need Matplotlib.
+
+        Parameters
+        ----------
+        format : str
+            One of these.
+        path : str or path, optional
+            The file to write to.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
+        >>> code = spinney.grow(shop, "sold", recipe="cart").export("python")
+        >>> names = {}
+        >>> exec(code, names)
+        >>> names["predict"]({"size": 3})
+        'yes'
         """
         from spinney.output.export import exported
 

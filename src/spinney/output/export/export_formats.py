@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
+from spinney.output.export.javascript_code import to_javascript
+from spinney.output.export.portable import portable
+from spinney.output.export.python_code import to_python
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
 from spinney.output.picture import Picture, svg_bytes, to_svg
@@ -27,18 +30,23 @@ class Format:
         What the user types.
     kinds : tuple of str
         The kinds of fitted models that it can say.
-    write : function of a fitted model of such a kind
+    write : function of a fitted model of such a kind, and of the options
         Returns the text, or the bytes of a picture.
+    options : tuple of str
+        What else can be said of it.
     """
 
     name: str
     kinds: tuple[str, ...]
-    write: Callable[[Any], str | bytes]
+    write: Callable[..., str | bytes]
+    options: tuple[str, ...] = ()
 
 
 def _json(model: Any) -> str:
     return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
 
+
+TREES = ("tree", "forest")
 
 FORMATS = {
     row.name: row
@@ -54,16 +62,23 @@ FORMATS = {
         Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
         Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
+        Format("python", TREES, lambda m: to_python(portable(m))),
+        Format("javascript", TREES, lambda m: to_javascript(portable(m))),
     )
 }
 
 
 def exported(
-    model: Any, format: str, *, path: "str | os.PathLike[str] | None" = None
+    model: Any,
+    format: str,
+    *,
+    path: "str | os.PathLike[str] | None" = None,
+    **options: Any,
 ) -> Any:
     """Return a fitted model in a format; write it to a path too, if one is given.
 
-    Formats are texts, but for "png" and "pdf", which are bytes.
+    Formats are texts, but for "png" and "pdf", which are bytes. Options that are None
+    have not been given.
     """
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds
@@ -76,7 +91,14 @@ def exported(
             f"{' and '.join(map(repr, kinds))}: take {' or '.join(fitting)}"
         )
         raise ParameterError(msg)
-    content = FORMATS[format].write(model)
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in FORMATS[format].options:
+            of = [row.name for row in FORMATS.values() if name in row.options]
+            problem = ("says nothing with ", Setting("format", format))
+            remedy = ("leave it out, or take ", Setting("format", of[0])) if of else ""
+            raise refusal(Setting(name, value), problem, remedy)
+    content = FORMATS[format].write(model, **given)
     if path is not None:
         write_whole(path, [content.encode() if isinstance(content, str) else content])
     return content
