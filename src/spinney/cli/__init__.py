@@ -55,6 +55,7 @@ class _Commands(click.Group):
         "show",
         "rules",
         "explain",
+        "export",
         "prune",
         "predict",
         "score",
@@ -68,6 +69,7 @@ class _Commands(click.Group):
         "cluster": "spinney.cli.cluster_command",
         "compile": "spinney.cli.compile_command",
         "evaluate": "spinney.cli.evaluate_command",
+        "export": "spinney.cli.export_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
         "look": "spinney.cli.look_command",
@@ -115,6 +117,7 @@ Examples:
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney score melons.spinney test.csv
+  spinney export melons.spinney --to sql --table melons
   spinney forest melons.csv --target ripe --ignore id
   spinney cluster melons.csv --columns density,sugar --k auto -o labels.csv
   spinney evaluate melons.csv --target ripe --ignore id --folds 5

@@ -255,11 +255,13 @@ class FittedTable(LargeTables):
         format: str,
         *,
         path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text", and programs that answer as the model does, "python" and
-        "javascript"; of trees "numbered-text", in
+        The formats are "text", and programs that answer as the model does, "python",
+        "javascript", "c" and "sql" (``docs/exports.md``); of trees "numbered-text", in
         which each line begins with the number of its node, "rules", "json", and as
         pictures "svg", "html", a page of its own, "dot", for Graphviz, and "png" and
         "pdf", which are bytes and need Matplotlib.
@@ -270,6 +272,10 @@ class FittedTable(LargeTables):
             One of these.
         path : str or path, optional
             The file to write to.
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, optional
+            Of "sql": in whose words, DuckDB's if not given.
+        table : str, optional
+            Of "sql": the table to select rows from, "data" if not given.
 
         Examples
         --------
@@ -284,4 +290,4 @@ class FittedTable(LargeTables):
         from spinney.output.export import exported
 
         self._grown()
-        return exported(self, format, path=path)
+        return exported(self, format, path=path, dialect=dialect, table=table)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import Setting, refusal
+from spinney.output.export.c_code import to_c
 from spinney.output.export.javascript_code import to_javascript
 from spinney.output.export.portable import portable
 from spinney.output.export.python_code import to_python
+from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
 from spinney.output.picture import Picture, svg_bytes, to_svg
@@ -46,6 +48,10 @@ def _json(model: Any) -> str:
     return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
 
 
+def _sql(model: Any, **options: str) -> str:
+    return to_sql(portable(model), **options)
+
+
 TREES = ("tree", "forest")
 
 FORMATS = {
@@ -64,6 +70,8 @@ FORMATS = {
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
         Format("python", TREES, lambda m: to_python(portable(m))),
         Format("javascript", TREES, lambda m: to_javascript(portable(m))),
+        Format("c", TREES, lambda m: to_c(portable(m))),
+        Format("sql", TREES, _sql, options=("dialect", "table")),
     )
 }
 
@@ -83,21 +91,20 @@ def exported(
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds
     if model.kind not in kinds:
-        fitting = [
-            repr(row.name) for row in FORMATS.values() if model.kind in row.kinds
-        ]
-        msg = (
-            f"format={format!r} cannot say a model of the kind {model.kind!r}, but "
-            f"{' and '.join(map(repr, kinds))}: take {' or '.join(fitting)}"
+        others = [repr(row.name) for row in FORMATS.values() if model.kind in row.kinds]
+        problem = (
+            f"cannot say a model of the kind {model.kind!r}, but "
+            f"{' and '.join(map(repr, kinds))}"
         )
-        raise ParameterError(msg)
+        remedy = f"take {' or '.join(others)}"
+        raise refusal(Setting("format", format), problem, remedy)
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if name not in FORMATS[format].options:
-            of = [row.name for row in FORMATS.values() if name in row.options]
-            problem = ("says nothing with ", Setting("format", format))
-            remedy = ("leave it out, or take ", Setting("format", of[0])) if of else ""
-            raise refusal(Setting(name, value), problem, remedy)
+            of = next(row.name for row in FORMATS.values() if name in row.options)
+            beside = ("says nothing with ", Setting("format", format))
+            other = ("leave it out, or take ", Setting("format", of))
+            raise refusal(Setting(name, value), beside, other)
     content = FORMATS[format].write(model, **given)
     if path is not None:
         write_whole(path, [content.encode() if isinstance(content, str) else content])

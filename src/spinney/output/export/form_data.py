@@ -70,15 +70,22 @@ def form_text(form: Portable, statement: str, comment: str, written: Written) ->
     return "\n".join(statement.format(*pair) for pair in texts.items())
 
 
-def head(form: Portable, comment: str, written: Written) -> str:
-    """Return what a person reads first: what is predicted, and what rows must hold."""
+def head(
+    form: Portable, comment: str, written: Written, *, may_lack: bool = False
+) -> str:
+    """Return what a person reads first: what is predicted, and what rows must hold.
+
+    ``may_lack`` says whether rows may be without columns that surrogates alone ask.
+    """
     lines = [f"{form.title(written)}.", "", "A row has a value for each column:"]
-    lines += [f"  {written(c.name)}: {asked(c, written)}" for c in form.columns]
+    for column in form.columns:
+        what = asked(column, written, may_lack=may_lack)
+        lines.append(f"  {written(column.name)}: {what}")
     lines += ["A text that is not listed is treated as a missing value."]
     return "\n".join(f"{comment} {line}".rstrip() for line in lines)
 
 
-def asked(column: Input, written: Written) -> str:
+def asked(column: Input, written: Written, *, may_lack: bool) -> str:
     """Return what the cells of a column must be, in one line."""
     if column.is_number:
         text = "a number" if column.unit is None else f"a number of {column.unit}"
@@ -88,7 +95,7 @@ def asked(column: Input, written: Written) -> str:
         texts = [written(value_text(value)) for value in column.values[:MOST_LISTED]]
         more = ["..."] if len(column.values) > MOST_LISTED else []
         text = "one of " + ", ".join(texts + more)
-    return text + (" (may be left out)" if column.optional else "")
+    return text + (" (may be left out)" if column.optional and may_lack else "")
 
 
 def _column(column: Input) -> dict[str, Any]:

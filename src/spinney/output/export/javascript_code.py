@@ -7,9 +7,8 @@ import json
 from typing import Any
 
 from spinney._support.json_text import escaped
-from spinney.errors import ParameterError
 from spinney.output.export.form_data import ByText, form_text, head
-from spinney.output.export.portable import Portable
+from spinney.output.export.portable import Portable, refuse_to_say
 
 __all__ = ["to_javascript"]
 
@@ -29,14 +28,13 @@ def to_javascript(form: Portable) -> str:
     """
     for label in form.target.classes:
         if not isinstance(label, str) and abs(label) > LARGEST_EXACT:
-            msg = (
-                f"format='javascript' cannot say the class {label!r}: its numbers are "
-                "exact up to 2**53; make the classes texts"
-            )
-            raise ParameterError(msg)
+            what = f"the class {label!r}, for its numbers are exact up to 2**53"
+            refuse_to_say("javascript", what, "make the classes texts")
     functions = [_NUMERIC if form.target.is_numeric else _CLASSES, _WALK]
     constants = form_text(form, "const {} = {};", "//", written)
-    return "\n".join([head(form, "//", written), _ABOUT, constants, *functions])
+    return "\n".join(
+        [head(form, "//", written, may_lack=True), _ABOUT, constants, *functions]
+    )
 
 
 def written(value: Any) -> str:

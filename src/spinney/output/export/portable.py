@@ -17,9 +17,9 @@ All formats are written from this, and none of them knows a tree.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -37,8 +37,8 @@ from spinney.data import (
     marker_numbers,
     marker_values,
 )
-from spinney.errors import ParameterError
-from spinney.trees import Groups, LinearModel, Split, Surrogate, Threshold
+from spinney.errors import ParameterError, Setting, Text, refusal
+from spinney.trees import Groups, LinearModel, Split, Surrogate, Threshold, labels_of
 from spinney.trees.predict import FlatTree, flatten
 
 __all__ = [
@@ -53,7 +53,9 @@ __all__ = [
     "Portable",
     "Quotient",
     "Sum",
+    "best_class",
     "portable",
+    "refuse_to_say",
 ]
 
 
@@ -224,6 +226,16 @@ class Portable:
         costs = np.asarray(self.target.costs, dtype=np.float64)
         lines: list[list[float]] = (costs / (costs.max() or 1.0)).tolist()
         return lines
+
+
+def best_class(shares: Sequence[float], costs: Any = None) -> int:
+    """Return the class of some shares, as models have it."""
+    return int(labels_of(np.array([shares]), costs)[0])
+
+
+def refuse_to_say(format: str, what: str, remedy: Text) -> NoReturn:
+    """Raise the error for a part of a model that a format has no words for."""
+    raise refusal(Setting("format", format), f"cannot say {what}", remedy)
 
 
 def portable(model: Any) -> Portable:

@@ -23,7 +23,9 @@ def to_python(form: Portable) -> str:
     """
     functions = [_NUMERIC if form.target.is_numeric else _CLASSES, _WALK]
     constants = form_text(form, "{} = {}", "#", repr)
-    return "\n".join([head(form, "#", repr), _ABOUT, constants, *functions])
+    return "\n".join(
+        [head(form, "#", repr, may_lack=True), _ABOUT, constants, *functions]
+    )
 
 
 _ABOUT = """\
