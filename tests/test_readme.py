@@ -16,6 +16,7 @@ PAGES = (
     "README.md",
     "docs/tables.md",
     "docs/predicting.md",
+    "docs/exports.md",
     "docs/growing.md",
     "docs/pictures.md",
     "docs/plots.md",

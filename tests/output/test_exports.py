@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import math
 import shutil
 import sqlite3
 import subprocess
@@ -10,11 +11,32 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.helpers.export_cases import CASES, UNSEEN, grown, outputs_of, rows_of
+from tests.helpers.export_cases import (
+    CASES,
+    NUMBERS,
+    UNSEEN,
+    changed,
+    grown,
+    outputs_of,
+    rows_of,
+    table,
+)
+from tests.helpers.hostile_names import NAMES
 
+import spinney
 from spinney._support.text import value_text
+from spinney.data import Target
 from spinney.errors import ParameterError
-from spinney.output.export.portable import portable
+from spinney.output.export.javascript_code import to_javascript
+from spinney.output.export.portable import (
+    FormNode,
+    FormQuestion,
+    Input,
+    Portable,
+    portable,
+)
+from spinney.output.export.python_code import to_python
+from spinney.output.export.sql_code import to_sql
 from spinney.output.export.sql_dialects import DIALECTS
 
 TYPES = {
@@ -204,3 +226,142 @@ def test_sql_says_the_same(case, ask):
         np.testing.assert_allclose(said[0], outputs, rtol=1e-12, atol=1e-15)
     else:
         np.testing.assert_array_equal(said[0], outputs)
+
+
+def chain(depth, *, divides):
+    """Return a tree with a leaf beside every node of one long way."""
+    nodes = []
+    for at in range(depth):
+        leaf, deeper = 2 * at + 1, 2 * at + 2
+        asks = (FormQuestion(0, (float(at),), (leaf, deeper)),)
+        parts = ((leaf, 0.5), (deeper, 0.5)) if divides else ()
+        nodes.append(FormNode(asks, None if divides else deeper, parts))
+        nodes.append(FormNode(says=(float(at),)))
+    nodes.append(FormNode(says=(float(depth),)))
+    target = Target("y", origin=0.0)
+    return Portable((Input("x", True),), (), tuple(nodes), (0,), False, target)
+
+
+@pytest.mark.parametrize("divides", [False, True])
+def test_a_deep_tree_is_no_deep_program(divides):
+    depth = 300 if divides else 3000
+    form = chain(depth, divides=divides)
+    rows = [0.0, 0.5, depth - 1.5, 9e9, None]
+    expected = [0.0, 1.0, depth - 1.0, depth, 1.0 if divides else depth]
+    names = {}
+    exec(to_python(form), names)
+    assert [names["predict"]({"x": x}) for x in rows] == pytest.approx(expected)
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (x)")
+    connection.executemany("INSERT INTO data VALUES (?)", [[x] for x in rows])
+    said = connection.execute(to_sql(form, dialect="sqlite")).fetchall()
+    assert [line[-1] for line in said] == pytest.approx(expected)
+    assert to_javascript(form).count("ask:") == to_python(form).count("'ask':") == depth
+
+
+def test_costs_decide_the_label(tmp_path):
+    case = changed("c4.5")
+    data = table(missing=0.1)
+    del data["value"]
+    costs = [[0, 9, 1], [1, 0, 1], [7, 1, 0]]
+    model = spinney.TreeClassifier(recipe="c4.5", cost_matrix=costs, nominal=["grade"])
+    classes = data.pop("class")
+    model.fit(data, classes)
+    rows = sql_rows(case)
+    expected = outputs_of(model, rows)
+    assert expected[1] != outputs_of(grown(case), rows)[1]
+    same_bits(by_python(model, rows), expected)
+    assert by_duckdb(model, rows)[1] == expected[1]
+    if CC is not None:
+        same_bits(by_c(model, rows, tmp_path), expected)
+
+
+@pytest.mark.parametrize(
+    ("train", "given"),
+    [
+        ((True, False), (True, False, "True", "FALSE", "true", 1, 0, "1", None)),
+        (("True", "False"), (True, False, "True", "true", None)),
+        (("true", "false"), (True, False, "True", "true")),
+        ((7, 8), (7, 7.0, "7", "7.0", np.int64(8), np.float64(8), float("nan"), "")),
+        (("7", "1e-05"), (7, "7", 1e-05, 0.00001, "0.00001")),
+    ],
+)
+def test_values_are_read_as_the_model_reads_them(train, given):
+    data = {"x": [train[0], train[1]] * 4, "y": ["no", "yes"] * 4}
+    model = spinney.grow(data, "y", recipe="id3", nominal=["x"])
+    names = {}
+    exec(model.export("python"), names)
+    for value in given:
+        expected = model.outputs({"x": [value]})[0].tolist()
+        assert list(names["probabilities"]({"x": value}).values()) == expected, value
+
+
+@pytest.mark.parametrize(
+    "value", [3, 3.5, "3", " 4.0", True, None, "", "nan", -1, "-1"]
+)
+def test_numbers_are_read_as_the_model_reads_them(value):
+    data = {"x": [0.0, 1, 2, 3, 4, 5], "y": [0.0, 0, 0, 1.5, 1.5, 1.5]}
+    model = spinney.grow(data, "y", recipe="cart", missing_values=["-1"])
+    names = {}
+    exec(model.export("python"), names)
+    assert names["predict"]({"x": value}) == model.outputs({"x": [value]})[0, 0]
+
+
+@pytest.mark.parametrize("value", ["x", "1_000", "inf", float("inf"), "١"])
+def test_what_is_no_number_is_refused(value):
+    data = {"x": [0.0, 1, 2, 3], "y": [0.0, 0, 1.5, 1.5]}
+    names = {}
+    exec(spinney.grow(data, "y", recipe="cart").export("python"), names)
+    with pytest.raises(ValueError, match="x"):
+        names["predict"]({"x": value})
+    with pytest.raises(KeyError, match="x"):
+        names["predict"]({})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_names_and_values_stay_what_they_are(name, tmp_path):
+    label = "a" if name.splitlines()[1:] else name
+    data = {name: [name, "other"] * 3, "size": [1.0, 2, 3] * 2, "y": [label, "b"] * 3}
+    model = spinney.grow(data, "y", recipe="id3")
+    rows = [{name: each, "size": 3.0} for each in (name, "other", None, "new")]
+    expected = outputs_of(model, rows)
+    same_bits(by_python(model, rows), expected)
+    if "\0" in name:
+        for format in ("c", "sql"):
+            with pytest.raises(ParameterError, match="NUL"):
+                model.export(format)
+        return
+    if CC is not None:
+        same_bits(by_c(model, rows, tmp_path), expected)
+    connection = duckdb.connect()
+    connection.register("data", pa.table({n: [r[n] for r in rows] for n in rows[0]}))
+    same_bits(answers(connection.execute(model.export("sql")), model), expected)
+    if NODE is not None and len(name) < 100:
+        code = tmp_path / "model.mjs"
+        model.export("javascript", path=code)
+        assert "<" not in code.read_text("utf-8").split("/** ")[0]
+
+
+def test_nan_is_missing_in_duckdb():
+    case = CASES[2]
+    rows = sql_rows(case)[:60]
+    nan = [
+        {n: math.nan if v is None and n in NUMBERS else v for n, v in r.items()}
+        for r in rows
+    ]
+    assert by_duckdb(grown(case), nan)[1] == outputs_of(grown(case), rows)[1]
+
+
+def test_what_a_format_has_no_words_for_is_refused():
+    model = grown(CASES[0])
+    with pytest.raises(ParameterError, match="dialect='mysql' is unknown"):
+        model.export("sql", dialect="mysql")
+    with pytest.raises(ParameterError, match=r"table='a\.\.b' is no name of a table"):
+        model.export("sql", table="a..b")
+    with pytest.raises(ParameterError, match="table='t' says nothing with format='c'"):
+        model.export("c", table="t")
+    large = {"x": [1, 2, 3, 4], "y": [2**60, 2**60, 2**60 + 1, 2**60 + 1]}
+    with pytest.raises(
+        ParameterError, match="format='javascript' cannot say the class"
+    ):
+        spinney.grow(large, "y", nominal=["y"], recipe="id3").export("javascript")

@@ -40,7 +40,7 @@ from spinney.output.export.sql_dialects import DEFAULT_DIALECT, DIALECTS, Dialec
 
 __all__ = ["to_sql"]
 
-MOST_LEVELS = 50  # of a tree that stand in one expression
+MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
 Says = Callable[[int], str]
 
 
@@ -64,9 +64,9 @@ def to_sql(
       CASE q."leaf" WHEN 1 THEN 1.0e0 WHEN 2 THEN 0.0e0 END AS "p(a)",
       CASE q."leaf" WHEN 1 THEN 0.0e0 WHEN 2 THEN 1.0e0 END AS "p(b)"
     FROM (
-      SELECT t.*,
-        CASE WHEN CAST("x" AS REAL) > 2.5e0 THEN 2 ELSE 1 END AS "leaf"
-      FROM "shop" AS t
+    SELECT t.*,
+      CASE WHEN CAST("x" AS REAL) > 2.5e0 THEN 2 ELSE 1 END AS "leaf"
+    FROM "shop" AS t
     ) AS q
     <BLANKLINE>
     """
@@ -419,9 +419,11 @@ class _Query:
 
 
 def _nested(query: str) -> str:
-    """Return a query as the source of another."""
-    indented = query.replace("\n", "\n  ")
-    return f"(\n  {indented}\n) AS q"
+    """Return a query as the source of another.
+
+    It is not indented: a name or a text in it may have lines of its own.
+    """
+    return f"(\n{query}\n) AS q"
 
 
 def _select(alias: str, columns: Sequence[tuple[str, str]], source: str) -> str:
