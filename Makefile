@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-loops test-fuzz test-slow study forests speed everyday clean
+.PHONY: axe demo test lint test-loops test-fuzz test-slow study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -55,6 +55,10 @@ test-loops: $(VENV)/.tools
 	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \
 	  tests/growth/test_grow_ranked.py tests/trees/test_flat_layout.py \
 	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
+
+# What checks the pages for those who cannot see them; tests/browser takes it if there.
+axe:
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core
 
 # The property tests with ten times as many examples.
 test-fuzz: $(VENV)/.tools

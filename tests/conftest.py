@@ -7,6 +7,8 @@ import pytest
 from hypothesis import settings
 from tests.helpers.fuzz import examples
 
+from spinney.growth import engine
+
 # How long an example takes is the machine's affair.
 settings.register_profile("spinney", deadline=None, max_examples=examples(100))
 settings.load_profile("spinney")
@@ -22,6 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="take the texts that the tests produce as the golden ones",
     )
+
+
+@pytest.fixture(autouse=True)
+def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test depend on what was loaded, compiled or grown for long before it.
+
+    ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
+    """
+    monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
+    monkeypatch.setattr(engine, "_SPENT", [0.0])
+    monkeypatch.setattr(engine, "_is_compiled", lambda loops: True)
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

@@ -29,7 +29,8 @@ class Cell:
     """Programs, Spinney last, that do one thing with one table in one worker process.
 
     ``like`` names the cell to compare with where there is no peer. One row is predicted
-    as a table or, ``kept``, by Spinney's ``predictor()``.
+    as a table or, ``kept``, by Spinney's ``predictor()``. ``loaded`` is a process that
+    has loaded Spinney's loops, as one has that grew many trees, or a forest.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Cell:
     weights: bool = False
     one_row: bool = False
     kept: bool = False
+    loaded: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,13 @@ def lines() -> Iterator[Cell | Command]:
     yield from shell_lines()
     for table in BUNDLED:
         yield line("default", table, {}, {})
-        yield line("cart, branch", table, {"recipe": "cart", "missing": "branch"}, {})
+        branch = {"recipe": "cart", "missing": "branch"}
+        yield line("cart, branch", table, branch, {})
+        yield line("cart, loops loaded, branch", table, branch, {}, loaded=True)
     ydf = next(p for p in nominal_trees(800) if p.name == "YDF")
-    adult = line("c4.5", "adult, 800 rows", {"recipe": "c4.5"})
-    yield replace(adult, programs=(ydf, *adult.programs))
+    for name, loaded in (("c4.5", False), ("c4.5, loops loaded", True)):
+        adult = line(name, "adult, 800 rows", {"recipe": "c4.5"}, loaded=loaded)
+        yield replace(adult, programs=(ydf, *adult.programs))
     yield line("cart", "diabetes", {"recipe": "cart"}, {})
     yield line(BASE, MADE, CART, DEPTH)
     like = f"{MADE}, {BASE}"

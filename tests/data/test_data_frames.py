@@ -403,3 +403,19 @@ def test_a_relation_keeps_its_order_of_rows(values):
     table = read_table(relation)
     assert table["i"].cells.tolist() == list(map(float, range(99_999, -1, -1)))
     assert values(table)["t"][:2] == ["v99999", "v99998"]
+
+
+@pytest.mark.parametrize("missing", [(), ("?",), ("low", "?")])
+def test_a_categorical_reads_as_its_texts_do(missing):
+    texts = ["low", None, "high", "?", "low", "", "mid"]
+    every = ["mid", "low", "?", "", "high"]
+    coded = pd.Series(pd.Categorical(texts, categories=every))
+    plain = pd.Series(texts, dtype=object)
+    declared = Declarations(missing=missing)
+    one, other = (
+        read_table(pd.DataFrame({"x": series}), declarations=declared).columns[0]
+        for series in (coded, plain)
+    )
+    assert (one.kind, one.levels) == (other.kind, other.levels)
+    np.testing.assert_array_equal(one.cells, other.cells)
+    assert one.cells.dtype == other.cells.dtype

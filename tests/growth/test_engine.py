@@ -1,6 +1,7 @@
-"""Who grows a tree: by price, the same for the same rows where rivals are kept."""
+"""Who grows a tree: by price, and the same nodes for the same rows."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.engine import choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet
 
+CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
 BRANCH = RECIPES["cart"].changed(missing="branch")
 
 
@@ -38,9 +41,50 @@ def loaded(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture
+def replays(monkeypatch):
+    """Let the plain learner find what lost where loops grew a small tree."""
+    monkeypatch.setattr(engine, "can_replay", CAN_REPLAY)
+
+
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
-def test_what_is_loaded_has_no_say_where_rivals_are_kept(recipe, loaded):
-    assert choose_engine(rows(300), recipe, Options()).name == "plain"
+@pytest.mark.usefixtures("replays")
+def test_loops_that_are_loaded_leave_rivals_to_the_plain_learner(recipe, loaded):
+    chosen = choose_engine(rows(300), recipe, Options())
+    assert (chosen.name != "plain") is chosen.replays is loaded
+
+
+@pytest.mark.usefixtures("replays")
+@pytest.mark.parametrize("what", ["weights", "class weights", "numbers"])
+def test_sums_in_another_order_are_not_replayed(what, loaded):
+    training, options = rows(300), Options()
+    if what == "weights":
+        training = replace(training, weights=np.full(300, 0.1))
+    elif what == "class weights":
+        options = Options(class_weights=np.array([0.1, 0.3]))
+    else:
+        schema = replace(training.schema, target=Target("c", (), 0.0))
+        training = replace(training, schema=schema, classes=np.arange(300.0))
+    assert choose_engine(training, BRANCH, options).name == "plain"
+
+
+@pytest.mark.usefixtures("replays")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
+    for name in ("binned", "ranked"):
+        monkeypatch.delitem(
+            sys.modules, f"spinney.growth.{name}.loops.grow", raising=False
+        )
+    monkeypatch.setattr(engine, "_is_compiled", lambda loops: compiled)
+    monkeypatch.setattr(engine, "LOADING", 1e-9)
+    monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 0.0)
+    training, options = rows(300), Options()
+    first = choose_engine(training, BRANCH, options)
+    assert first.name == "plain"
+    first.grow(OpenedSource(training), BRANCH, options)
+    monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 1e-10)
+    chosen = choose_engine(training, BRANCH, options).name
+    assert chosen == ("binned" if compiled else "plain")
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
@@ -59,6 +103,17 @@ def test_loops_are_loaded_once_for_many_trees(loaded):
     with only_to_predict(many):
         assert choose_engine(training, BRANCH, Options()).name == "binned"
     assert choose_engine(training, BRANCH, Options()).name == "plain"
+
+
+def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
+    """Folds of a small table are grown at once on a machine that never compiled."""
+    monkeypatch.delitem(sys.modules, "spinney.growth.binned.loops.grow", raising=False)
+    training = rows(300)
+    many = int(2 * engine.LOADING / plain_seconds(training, BRANCH))
+    with only_to_predict(many):
+        assert choose_engine(training, BRANCH, Options()).name == "binned"
+        monkeypatch.setattr(engine, "_is_compiled", lambda loops: False)
+        assert choose_engine(training, BRANCH, Options()).name == "plain"
 
 
 def test_rows_that_stay_away_are_for_the_plain_learner():

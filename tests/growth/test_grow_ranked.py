@@ -163,15 +163,23 @@ def test_nodes_are_the_plain_learners(
     raising=st.booleans(),
     confidence=st.sampled_from([0.25, 0.05, 0.5]),
     name=st.sampled_from(["c4.5", "id3"]),
+    costs=st.none() | st.lists(st.sampled_from([1.0, 2.0, 7.5]), min_size=9),
 )
 @settings(max_examples=examples(150))
-def test_pruned_trees_are_the_plain_learners(training, said, raising, confidence, name):
+def test_pruned_trees_are_the_plain_learners(
+    training, said, raising, confidence, name, costs
+):
     pruning = {"raising": raising, "confidence": confidence, "pruning": "error-based"}
-    recipe = recipe_of(name, {**said, **pruning})
+    recipe, options = recipe_of(name, {**said, **pruning}), Options()
+    if costs is not None:
+        k = training.schema.n_classes
+        matrix = np.resize(costs, (k, k)) * (1 - np.eye(k))
+        options = Options(costs=matrix)
     source = training.source()
-    plain = pruned_after_growing(grow_tree(source, recipe), source, recipe=recipe)
+    tree = grow_tree(source, recipe, options)
+    plain = pruned_after_growing(tree, source, recipe=recipe)
     with swift_limits(together=True, rivals=True):
-        swift = grow_and_prune(training, recipe)
+        swift = grow_and_prune(training, recipe, options)
     assert swift is not None
     same_tree(plain.tree, swift.tree, same, rivals=True)
     assert len(plain.steps) == len(swift.steps)
@@ -238,7 +246,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["id3"].changed(criterion=lambda table: 1.0),
     ):
         assert choose_engine(training, recipe, Options()).name == "plain"
-    for options in (*PLAIN_OPTIONS, Options(costs=np.ones((2, 2)))):
+    for options in (*PLAIN_OPTIONS, Options(costs=np.array([[0, 1], [0, 0]]))):
         assert choose_engine(training, quinlan, options).name == "plain"
     many = Attribute("c", "nominal", tuple(map(str, range(1001))))
     wide = Schema((many,), Target("y", ("a", "b")))

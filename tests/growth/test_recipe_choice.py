@@ -7,7 +7,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney import Recipe
 from spinney.growth import Tried, tried_text
-from spinney.growth.folds import recipe_choice
+from spinney.growth.folds import FoldGrowth, recipe_choice
 from spinney.recipes import RECIPES, candidates_of
 
 IRIS = TABLES / "iris.csv"
@@ -291,3 +291,29 @@ def test_that_a_table_was_small_is_kept(tmp_path):
     assert loaded.tried_ == model.tried_
     assert str(loaded.explain(0)) == str(model.explain(0))
     assert str(model.explain(0)).endswith("not pruned by folds")
+
+
+@pytest.mark.parametrize(("n_rows", "again"), [(60, 0), (90, 5)])
+def test_folds_that_chose_are_not_grown_again_to_prune(n_rows, again, monkeypatch):
+    random = np.random.default_rng(0)
+    rows = {"x": random.random(n_rows), "z": random.random(n_rows)}
+    rows["y"] = np.where(rows["x"] + random.normal(0, 0.4, n_rows) > 0.5, "a", "b")
+    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 70)
+    candidates, masks = [], []
+    regrow = FoldGrowth.regrow
+
+    def noted(growth, mask):
+        candidates.append(growth.recipe.name)
+        masks.append(len(mask))
+        return regrow(growth, mask)
+
+    monkeypatch.setattr(FoldGrowth, "regrow", noted)
+    model = spinney.grow(rows, "y")
+    assert model.model_.recipe.pruning == "cost-complexity"
+    assert sum(size == n_rows for size in masks) == (10 if again == 0 else again)
+    monkeypatch.undo()
+    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 70)
+    recipe = model.model_.recipe
+    alone = spinney.grow(rows, "y", recipe=recipe)
+    assert str(alone) == str(model)
+    assert str(alone.sequence_) == str(model.sequence_)

@@ -113,6 +113,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "own": np.ones(width),
         "branch_share": 0.0,
         "cut_share": 0.0,
+        "most_in_side": 25.0,
         "least_deviation": 0.0,
         "by_ratio": False,
         "below_average": 0.0,

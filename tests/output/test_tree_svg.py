@@ -165,7 +165,7 @@ def test_hostile_names_of_columns_asked_about():
 
 
 def test_a_page_fetches_and_runs_nothing(hostile):
-    page = hostile.export("html")
+    page = hostile.plot().html
     assert "default-src 'none'" in page
     assert "<script" not in page.lower()
     assert page.count("<svg") == 1
@@ -274,7 +274,7 @@ def test_a_picture_is_saved_by_its_suffix(tmp_path):
     model.plot().save(tmp_path / "melons.svg")
     assert (tmp_path / "melons.svg").read_text("utf-8") == model.export("svg")
     model.plot().save(tmp_path / "melons.HTML")
-    assert (tmp_path / "melons.HTML").read_text("utf-8") == model.export("html")
+    assert (tmp_path / "melons.HTML").read_text("utf-8") == model.plot().html
 
 
 def test_what_is_not_drawn_is_refused_with_a_way(tmp_path):
@@ -294,7 +294,8 @@ def test_a_notebook_shows_fitted_trees():
     assert callable(model._repr_html_)
     model.fit({"size": [1, 2, 3]}, ["a", "b", "b"])
     bundle = model._repr_mimebundle_(include=None, exclude=None)
-    assert set(bundle) == {"text/plain", "image/svg+xml"}
+    assert set(bundle) == {"text/plain", "image/svg+xml", "text/html"}
+    assert bundle["text/html"].startswith('<iframe sandbox="allow-scripts" ')
     assert bundle["text/plain"] == str(model)
     check_harmless(bundle["image/svg+xml"])
     assert not hasattr(model, "_repr_html_")

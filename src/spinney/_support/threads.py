@@ -86,10 +86,16 @@ def in_turns(
     return rooms
 
 
-def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
-    """Do pieces of work, in threads if there are several; return what they return."""
+def run_all(
+    pieces: Iterable[Callable[[], Result]], *, in_threads: bool = True
+) -> list[Result]:
+    """Do pieces of work, in threads if there are several; return what they return.
+
+    Pieces of a few microseconds are done sooner than a thread is woken: they say that
+    they want none.
+    """
     work = list(pieces)
-    if len(work) == 1 or n_threads() == 1:
+    if len(work) == 1 or n_threads() == 1 or not in_threads:
         return [piece() for piece in work]
     pool = _pool(os.getpid(), n_threads())
     futures = [pool.submit(copy_context().run, piece) for piece in work]

@@ -53,9 +53,11 @@ class _Commands(click.Group):
         "forest",
         "cluster",
         "show",
+        "explore",
         "rules",
         "explain",
         "export",
+        "lesson",
         "prune",
         "predict",
         "score",
@@ -70,8 +72,10 @@ class _Commands(click.Group):
         "compile": "spinney.cli.compile_command",
         "evaluate": "spinney.cli.evaluate_command",
         "export": "spinney.cli.export_command",
+        "explore": "spinney.cli.explore_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
+        "lesson": "spinney.cli.lesson_command",
         "look": "spinney.cli.look_command",
         "plot": "spinney.cli.plot_command",
         "predict": "spinney.cli.predict_command",
@@ -114,6 +118,7 @@ Examples:
   spinney look melons.csv
   spinney grow melons.csv --target ripe --ignore id -o melons.spinney
   spinney rules melons.spinney
+  spinney explore melons.spinney --open
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney score melons.spinney test.csv

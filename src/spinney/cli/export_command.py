@@ -33,8 +33,8 @@ __all__ = ["export"]
     "--to",
     required=True,
     metavar="FORMAT",
-    help="python, javascript, c or sql: programs that answer as MODEL does; of trees "
-    "also text, numbered-text, rules, json, dot, svg, html, png and pdf.",
+    help="python, javascript, c or sql: programs that answer as MODEL does; text or "
+    "html; of trees also numbered-text, rules, json, dot, svg, png, pdf and lesson.",
 )
 @click.option(
     "--dialect",

@@ -46,6 +46,8 @@ from spinney.sources.rows import given_weights
 if TYPE_CHECKING:
     import os
 
+    from spinney.output.explorer import ExplorerPage
+
 
 @dataclass(eq=False, repr=False)
 class ClusterParameters:
@@ -205,6 +207,34 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         if "clusters_" not in vars(self):
             return str(super().__str__())
         return str(FittedClusters(self.clusters_))
+
+    def explore(self, *, rows: Any = None, beside: Any = None) -> "ExplorerPage":
+        """Return a page of its own in which the clusters are looked at.
+
+        Parameters
+        ----------
+        rows : table, optional
+            Whose rows are to be in the page, with the iterations that led there.
+        beside : fitted model, optional
+            Other clusters, or a tree or a forest, to be compared with these.
+        """
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows: the clusters, or before fit the parameters."""
+        if "clusters_" in vars(self):
+            return FittedClusters(self.clusters_)._repr_mimebundle_(**options)
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle
+
+    @property
+    def _repr_html_(self) -> Any:
+        """Scikit-learn's page of the parameters, before there are clusters to show."""
+        if "clusters_" in vars(self):
+            msg = "fitted clusters are shown by their own page, not by their parameters"
+            raise AttributeError(msg)
+        return super()._repr_html_
 
 
 def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:

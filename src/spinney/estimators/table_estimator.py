@@ -18,6 +18,7 @@ from spinney._support.threads import limited_threads
 from spinney.data import Declarations, Table, Target, Value, declarations_of
 from spinney.data.readers import read_table
 from spinney.errors import CellError, DataError, SpinneyError
+from spinney.models import Explored
 from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
@@ -241,6 +242,20 @@ class GrownEstimator(TableEstimator):
 
     def __str__(self) -> str:
         return super().__str__() if self._grown_as in vars(self) else repr(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows: the model, or before fit the parameters."""
+        shows: Any = Explored if hasattr(self, self._grown_as) else TableEstimator
+        bundle: dict[str, str] = shows._repr_mimebundle_(self, **options)
+        return bundle
+
+    @property
+    def _repr_html_(self) -> Any:
+        """Scikit-learn's page of the parameters, before there is a model to show."""
+        if hasattr(self, self._grown_as):
+            msg = "a fitted model is shown by its own page, not by its parameters"
+            raise AttributeError(msg)
+        return super()._repr_html_
 
     def _most_threads(self) -> int | None:
         return self.n_jobs

@@ -98,20 +98,6 @@ class TreeEstimator(GrownEstimator, FittedTree):
         )
         raise AttributeError(msg)
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return what a notebook shows: the tree, or before fit the parameters."""
-        shows = FittedTree if hasattr(self, self._grown_as) else GrownEstimator
-        bundle: dict[str, str] = shows._repr_mimebundle_(self, **options)
-        return bundle
-
-    @property
-    def _repr_html_(self) -> Any:
-        """Scikit-learn's page of the parameters, before there is a tree to show."""
-        if hasattr(self, self._grown_as):
-            msg = "a fitted tree is shown as a picture, not as HTML"
-            raise AttributeError(msg)
-        return super()._repr_html_
-
     def get_depth(self) -> int:
         """Return the height of the tree."""
         return self.tree.height

@@ -2,7 +2,8 @@
 
 All of them grow the same tree. The plain learner takes anything, and rows wherever
 they are; compiled loops take what ``binned_limits`` and ``ranked_limits`` say, where it
-takes longer to do without them than to load them. Asking loads none.
+takes longer to do without them than to load them: one large tree, or many small ones,
+one after the other. Asking loads none.
 """
 
 import sys
@@ -10,6 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.ranked.ranked_limits import can_grow_ranked
+from spinney.growth.replayed_nodes import replayed
 from spinney.growth.source_parts import refuse_lacking_source
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
@@ -30,7 +35,10 @@ from spinney.trees import Tree, lazy_nodes_of
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     refuse_lacking_source(rows.source, recipe)
-    return grow_with_construction(rows.source, recipe, options)
+    began = perf_counter()
+    tree = grow_with_construction(rows.source, recipe, options)
+    _SPENT[0] += perf_counter() - began
+    return tree
 
 
 def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -42,7 +50,7 @@ def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
 def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.ranked.grow_ranked import grow
 
-    return limited(grow(rows.at_hand, recipe, options.class_weights), recipe)
+    return limited(grow(rows.at_hand, recipe, options), recipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +62,23 @@ class Engine:
     name : str
         "plain", "binned" (two branches, numbers in bins) or "ranked" (a branch per
         value, values by rank).
-    grow : function
+    grows : function
         From rows, a recipe and options to the unpruned tree.
+    replays : bool
+        Whether the plain learner finds the splits that lost, when somebody asks.
     """
 
     name: str
-    grow: Callable[[OpenedSource, Recipe, Options], Tree]
+    grows: Callable[[OpenedSource, Recipe, Options], Tree]
+    replays: bool = False
+
+    def grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+        """Return the unpruned tree."""
+        tree = self.grows(rows, recipe, options)
+        if not self.replays:
+            return tree
+        kept = _kept(rows)
+        return replayed(tree, lambda: PLAIN.grow(kept, recipe, options))
 
     def grow_and_prune(
         self, rows: OpenedSource, recipe: Recipe, options: Options
@@ -69,7 +88,14 @@ class Engine:
         if self.name == "ranked" and by_errors:
             from spinney.growth.ranked.grow_ranked import grow_and_prune
 
-            return grow_and_prune(rows.at_hand, recipe, options.class_weights)
+            result = grow_and_prune(rows.at_hand, recipe, options)
+            if not self.replays:
+                return result
+            kept = _kept(rows)
+            tree = replayed(
+                result.tree, lambda: PLAIN.grow_and_prune(kept, recipe, options).tree
+            )
+            return replace(result, tree=tree)
         tree = self.grow(rows, recipe, options)
         return pruned_after_growing(
             tree,
@@ -96,10 +122,10 @@ class Engine:
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
 # level, and besides for a row, which ends up in a node of few, of numbers alone; what
-# it takes to load compiled loops; and how long somebody waits for all rivals of splits,
-# exactly.
+# it takes to load compiled loops, and to compile them, once on a machine; and how long
+# somebody waits for all rivals of splits, exactly.
 PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
-LOADING = 0.75
+LOADING, COMPILING = 0.75, 10.0
 PATIENCE = 0.5
 
 PLAIN = Engine("plain", _grow_plain)
@@ -134,9 +160,9 @@ def choose_engine(
     """Return the engine that grows the tree of these rows soonest.
 
     Rows that are not at hand, where ``training`` is None, are for the plain learner.
-    ``rivals`` says that somebody may ask for the splits that lost. The loops of two
-    branches know not all of these exactly, so they are taken a little later then, and
-    what a process has loaded before has no say: the same rows give the same nodes.
+    ``rivals`` says that somebody may ask for the splits that lost. Loops do not keep
+    all of these exactly; where the plain learner is quick, it finds them then. So the
+    same rows give the same nodes, whatever a process has loaded before.
     """
     if training is None:
         return PLAIN
@@ -144,15 +170,26 @@ def choose_engine(
     n_trees = _ONLY_TO_PREDICT.get()
     if n_trees is not None:
         plain, rivals = plain * n_trees, False
-    if plain > (PATIENCE if rivals else _loading(BINNED)) and can_grow_binned(
-        training, recipe, options
+    for engine, can_grow, patience in (
+        (BINNED, can_grow_binned, PATIENCE),
+        (RANKED, can_grow_ranked, LOADING),
     ):
-        return BINNED
-    if plain > (LOADING if rivals else _loading(RANKED)) and can_grow_ranked(
-        training, recipe, options
-    ):
-        return RANKED
+        replays = rivals and plain <= patience
+        if replays and not can_replay(training, options):
+            continue
+        price = _loading(engine) if replays or not rivals else patience
+        if plain > price and can_grow(training, recipe, options):
+            return replace(engine, replays=replays)
     return PLAIN
+
+
+def can_replay(training: TrainingSet, options: Options) -> bool:
+    """Return whether loops and plain learner agree in every bit of a node.
+
+    Where rows are counted they do. Weights and numbers are added up in other orders.
+    """
+    weighed = training.weights is not None or options.class_weights is not None
+    return not (weighed or training.schema.target.is_numeric)
 
 
 def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
@@ -165,7 +202,32 @@ def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
     return float(n_rows * (n_attributes * n_levels * PER_CELL + per_row))
 
 
+# How long the plain learner has worked in this process.
+_SPENT = [0.0]
+
+
 def _loading(engine: Engine) -> float:
-    """Return how long it takes until the loops of an engine can run."""
-    loaded = f"spinney.growth.{engine.name}.loops.grow" in sys.modules
-    return 0.0 if loaded else LOADING
+    """Return how long a tree may take before the loops of an engine are loaded for it.
+
+    Loops that were loaded cost nothing. Others are loaded, or compiled where this
+    machine never has, when the plain learner has worked for as long as that takes, all
+    small trees of the process together: whoever grows one tree never waits for them,
+    and whoever grows many waits at most twice as long as needed.
+    """
+    if f"spinney.growth.{engine.name}.loops.grow" in sys.modules:
+        return 0.0
+    price = LOADING if _is_compiled(engine) else COMPILING
+    return price if _SPENT[0] < price else 0.0
+
+
+@cache
+def _is_compiled(engine: Engine) -> bool:
+    """Return whether machine code of an engine lies beside its loops."""
+    kept = Path(__file__).parent / engine.name / "loops" / "__pycache__"
+    return next(kept.glob("grow.*.nbi"), None) is not None
+
+
+def _kept(rows: OpenedSource) -> OpenedSource:
+    """Return a copy of rows, which whoever gave them may change."""
+    every = np.arange(len(rows.at_hand.classes))
+    return OpenedSource(rows.at_hand.taken(every))

@@ -58,6 +58,11 @@ class Options:
             target = replace(target, costs=tuple(map(tuple, self.costs.tolist())))
         return replace(schema, attributes=attributes, target=target)
 
+    @property
+    def every_class_weighs(self) -> bool:
+        """Whether no class costs nothing, and so would weigh nothing when altered."""
+        return self.costs is None or bool(self.costs.sum(axis=0).min() > 0)
+
     def leave_all_to_recipe(self, schema: Schema) -> bool:
         """Return whether nothing but weights and costs is given, and columns alone."""
         if self.preference or self.forced or self.prices or self.constructed:

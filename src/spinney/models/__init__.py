@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
+from spinney.models.explored import Explored
 from spinney.models.facts import about_installation, as_lines
 from spinney.models.fitted_forest import (
     FOREST_PARAMETERS,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FOREST_PARAMETERS",
     "RECIPE_PARAMETERS",
+    "Explored",
     "FittedForest",
     "FittedModel",
     "FittedTree",

@@ -178,6 +178,15 @@ class FittedForest(FittedTable):
         self.forest_ = replace(self._grown(), typical=typical)
         return typical
 
+    def _picture(self) -> str:
+        """Return a picture of the typical tree, or of one that asks as all do."""
+        from spinney.output.picture import to_svg
+
+        typical = self._grown().typical
+        if typical is not None:
+            return to_svg(self.trees[typical.number])
+        return to_svg(self.trees[int(forests.like_all_first(self.importances())[0])])
+
     def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.
 
@@ -327,7 +336,8 @@ def forest_from(
 ) -> "tuple[Forest, TrainingSet]":
     """Grow a forest on a table that holds its target; return it and the rows.
 
-    Of several recipes each tree takes one, in turn.
+    Of several recipes each tree takes one, in turn. Columns that only tell rows apart
+    are left out, unless they are declared.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class.
     """
@@ -351,6 +361,7 @@ def forest_from(
         declarations,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
+        identifiers=False,
     )
     training = forests.with_ordered_categories(training, recipes)
     if training.schema.target.is_numeric:

@@ -20,6 +20,7 @@ from spinney.data.readers import (
     read_by,
     unseen_values,
 )
+from spinney.models.explored import Explored
 from spinney.models.row_predictor import RowPredictor
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class LargeTables:
         )
 
 
-class FittedTable(LargeTables):
+class FittedTable(Explored, LargeTables):
     """What fitted trees and forests share: reading tables and saying what they are.
 
     A subclass says what was grown, which attributes it needs, and predicts.
@@ -260,11 +261,11 @@ class FittedTable(LargeTables):
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text", and programs that answer as the model does, "python",
-        "javascript", "c" and "sql" (``docs/exports.md``); of trees "numbered-text", in
-        which each line begins with the number of its node, "rules", "json", and as
-        pictures "svg", "html", a page of its own, "dot", for Graphviz, and "png" and
-        "pdf", which are bytes and need Matplotlib.
+        The formats are "text", "html", the page of :meth:`explore`, and programs that
+        answer as the model does, "python", "javascript", "c" and "sql"
+        (``docs/exports.md``); of trees "numbered-text", in which each line begins with
+        the number of its node, "rules", "json", and as pictures "svg", "dot", for
+        Graphviz, and "png" and "pdf", which are bytes and need Matplotlib.
 
         Parameters
         ----------

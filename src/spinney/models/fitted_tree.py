@@ -1,7 +1,8 @@
 """What can be done with a grown tree: predict, read, question, prune, keep.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the
-estimators add its conventions.
+estimators add its conventions. It is one file, because it is one class, and half of it
+is what users read of its methods.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         NodeExplanation,
         RowExplanation,
     )
+    from spinney.output.lesson import LessonPage
     from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
     from spinney.sources.rows import TrainingSet
@@ -246,12 +248,47 @@ class FittedTree(FittedTable):
         )
         return Picture(svg)
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return what a notebook shows: the picture, or where it shows none, text."""
+    def _in_words(self) -> str:
         from spinney.output import to_text
 
-        text = to_text(self.tree, max_depth=DEPTH_IN_NOTEBOOKS)
-        return {"text/plain": text, "image/svg+xml": self.plot().svg}
+        return to_text(self.tree, max_depth=DEPTH_IN_NOTEBOOKS)
+
+    def _picture(self) -> str:
+        return self.plot().svg
+
+    def lesson(
+        self, data: Any = None, *, pruned: "FittedTree | None" = None
+    ) -> "LessonPage":
+        """Return a page that steps through the making of the tree, for teaching.
+
+        Each question has its candidates with their counts and arithmetic, then the
+        choice, its reason, and the tree so far; pruning and rules come at the end.
+
+        Parameters
+        ----------
+        data : table, optional
+            The table that the tree was grown on: its rows are shown, and where they
+            go. Without it the lesson has counts only.
+        pruned : fitted tree, optional
+            What :meth:`prune` made of this tree: how, comes at the end.
+
+        Returns
+        -------
+        LessonPage
+            ``save(path)`` keeps it as .html; it needs no network.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> spinney.grow(shop, "sold", recipe="id3").lesson(shop)
+        <lesson of 4 slides: save(path) keeps it as .html>
+        """
+        from spinney.output.lesson import LessonPage, tree_slides
+
+        rows = None if data is None else self._whole_table(data)
+        title = f"How a tree for {self.schema.target.name} is grown"
+        return LessonPage(tree_slides(self, rows, pruned), title)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

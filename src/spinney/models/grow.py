@@ -7,8 +7,14 @@ from typing import Any
 from spinney._support.checks import Progress, check_number, check_progress
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, Tried, options_of
-from spinney.growth.folds import choose_recipe, grow_by, warn_of_squares
+from spinney.growth import Model, options_of
+from spinney.growth.folds import (
+    CopiedRows,
+    RecipeChoice,
+    choose_recipe,
+    grow_by,
+    warn_of_squares,
+)
 from spinney.growth.prune import CodedRows, pruned_by_impurity
 from spinney.models.held_rows import held_rows, read_validation
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
@@ -55,22 +61,29 @@ def grow_model(
     options = replace(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
-    tried: tuple[Tried, ...] = ()
+    copied, choice, most_held = None, RecipeChoice(first), None
     if rows.training is None:
         # Folds need rows: what is first is taken.
-        recipe, most_held = first, None
-        if recipe.forest or (recipe.needs_rows and held.validation is None):
-            raise _no_rows(recipe)
+        if first.forest or (first.needs_rows and held.validation is None):
+            raise _no_rows(first)
     else:
+        copied = CopiedRows(rows.training)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
         told.expect(n_tried * (first.folds + 1))
-        recipe, tried = choose_recipe(
-            rows.training, candidates, options, grown=told.grown
-        )
+        choice = choose_recipe(copied, candidates, options, grown=told.grown)
+    recipe, tried, fold_trees = choice
     by_folds = recipe.pruning == "cost-complexity" and held.validation is None
-    told.expect(1 + recipe.folds * by_folds)
-    result = grow_by(rows, recipe, options, most_held=most_held, grown=told.grown)
+    told.expect(1 + recipe.folds * (by_folds and fold_trees is None))
+    result = grow_by(
+        rows,
+        recipe,
+        options,
+        copied=copied,
+        most_held=most_held,
+        grown=told.grown,
+        fold_trees=fold_trees,
+    )
     told.finish()
     if ccp_alpha:
         warn_of_squares(recipe, rows.schema.target)

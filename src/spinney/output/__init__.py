@@ -6,11 +6,16 @@ from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
     from spinney.output.node_errors import NodeErrors
+    from spinney.output.offline_page import check_page_suffix
     from spinney.output.tree_text import fitting_depth, to_text
 
-__all__ = ["NodeErrors", "fitting_depth", "to_text"]
+__all__ = ["NodeErrors", "check_page_suffix", "fitting_depth", "to_text"]
 
 __getattr__ = names_on_demand(
     __name__,
-    {"node_errors": ("NodeErrors",), "tree_text": ("fitting_depth", "to_text")},
+    {
+        "node_errors": ("NodeErrors",),
+        "offline_page": ("check_page_suffix",),
+        "tree_text": ("fitting_depth", "to_text"),
+    },
 )

@@ -17,6 +17,7 @@ UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
 ASCII = ("|-- ", "`-- ", "|   ", "    ", "->", "...")
 DEEPEST_INDENT = 40
 CLASSES_SHOWN = 4
+VALUES_IN_LINE = 12  # of a branch; rules name them all
 NO_ROWS = "no rows: as its parent"
 
 
@@ -88,7 +89,9 @@ def _node_text(
     tree: Tree, node: Node, together: Sequence[Node], *, ascii_only: bool
 ) -> str:
     arrow = (ASCII if ascii_only else UNICODE)[4]
-    name = tree.condition(node, ascii_only=ascii_only, together=together)
+    name = tree.condition(
+        node, ascii_only=ascii_only, together=together, most=VALUES_IN_LINE
+    )
     name = name or shown(tree.schema.target.name)
     label = tree.model_names.get(node.number) or label_text(tree.label(node))
     verdict = f" {arrow} {label}" if node.is_leaf else ""

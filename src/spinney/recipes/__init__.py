@@ -11,7 +11,7 @@ from spinney.recipes.named_recipes import (
 )
 from spinney.recipes.needs import refuse_unusable
 from spinney.recipes.other_words import our_names
-from spinney.recipes.recipe import Named, Recipe
+from spinney.recipes.recipe import MOST_IN_SIDE, Named, Recipe
 from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
 from spinney.recipes.vocabulary import BY_VALIDATION, MOST_BUCKETS, check_alphas
 
@@ -20,6 +20,7 @@ __all__ = [
     "COMMON_SETTINGS",
     "DEFAULT_RECIPE",
     "MOST_BUCKETS",
+    "MOST_IN_SIDE",
     "RECIPES",
     "RECIPE_TEXTS",
     "SETTINGS",

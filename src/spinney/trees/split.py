@@ -278,10 +278,12 @@ def describe(
     *,
     ascii_only: bool = False,
     codes: "Collection[int] | None" = None,
+    most: int = VALUES_SHOWN,
 ) -> str:
     """Return how a branch reads, such as ``texture = clear`` or ``density ≤ 0.3815``.
 
-    ``codes`` are those that can come to the node, all if not given; no other is shown.
+    ``codes`` are those that can come to the node, all if not given; no other is shown,
+    and of the values no more than ``most``.
 
     >>> from spinney.data.schema import Attribute
     >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))
@@ -314,7 +316,7 @@ def describe(
     if not listed:
         return f"{name} is missing"
     values = [attribute.values[code] for code in listed]
-    return values_text(name, values, without=without, ascii_only=ascii_only)
+    return values_text(name, values, without=without, ascii_only=ascii_only, most=most)
 
 
 def values_text(
@@ -323,17 +325,20 @@ def values_text(
     *,
     without: bool = False,
     ascii_only: bool = False,
+    most: int = VALUES_SHOWN,
 ) -> str:
     """Return how "one of some values" reads, or "none of them"; of many the first.
 
     >>> values_text("hue", ["red"]), values_text("hue", ["red", 7], without=True)
     ('hue = red', 'hue ∉ {red, 7}')
+    >>> values_text("hue", ["red", "green", "blue"], most=1)
+    'hue ∈ {red, and 2 more}'
     """
-    texts = [shown(value) for value in values[:VALUES_SHOWN]]
+    texts = [shown(value) for value in values[:most]]
     if len(values) == 1:
         one = sign("≠", ascii_only=ascii_only) if without else "="
         return f"{name} {one} {texts[0]}"
-    if len(values) > VALUES_SHOWN:
-        texts.append(f"and {len(values) - VALUES_SHOWN} more")
+    if len(values) > most:
+        texts.append(f"and {len(values) - most} more")
     many = sign("∉" if without else "∈", ascii_only=ascii_only)
     return f"{name} {many} {{{', '.join(texts)}}}"

@@ -20,6 +20,7 @@ from spinney.trees.costs import expected_costs
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import LinearModel
 from spinney.trees.split import (
+    VALUES_SHOWN,
     Groups,
     Route,
     Split,
@@ -423,11 +424,17 @@ class Tree:
         return tuple(empty) if len(empty) > 1 and alike else ()
 
     def condition(
-        self, node: Node, *, ascii_only: bool = False, together: Sequence[Node] = ()
+        self,
+        node: Node,
+        *,
+        ascii_only: bool = False,
+        together: Sequence[Node] = (),
+        most: int = VALUES_SHOWN,
     ) -> str:
         """Return how the branch that leads to a node reads; empty for the root.
 
         If the node is one of several leaves that are told ``together``, how all read.
+        Of many values it names no more than ``most``.
         """
         if node.parent is None:
             return ""
@@ -437,9 +444,9 @@ class Tree:
             attribute = self.schema.attributes[parent.split.attribute]
             values = [attribute.values[code] for code in self.codes_of(together)]
             name = attribute.text(ascii_only=ascii_only)
-            return values_text(name, values, ascii_only=ascii_only)
+            return values_text(name, values, ascii_only=ascii_only, most=most)
         return self.branch_text(
-            parent, parent.candidate, node.branch, ascii_only=ascii_only
+            parent, parent.candidate, node.branch, ascii_only=ascii_only, most=most
         )
 
     def codes_of(self, siblings: Sequence[Node]) -> list[int]:
@@ -454,7 +461,13 @@ class Tree:
         return sorted(code for group in codes for code in group)
 
     def branch_text(
-        self, node: Node, candidate: Candidate, branch: int, *, ascii_only: bool = False
+        self,
+        node: Node,
+        candidate: Candidate,
+        branch: int,
+        *,
+        ascii_only: bool = False,
+        most: int = VALUES_SHOWN,
     ) -> str:
         """Return how a branch of a node's candidate reads, missing values included."""
         split = candidate.split
@@ -462,7 +475,9 @@ class Tree:
             split = node.route.described
         attribute = self.schema.attributes[split.attribute]
         codes = self.codes_at(node, split)
-        text = describe(split, attribute, branch, ascii_only=ascii_only, codes=codes)
+        text = describe(
+            split, attribute, branch, ascii_only=ascii_only, codes=codes, most=most
+        )
         absent = bool(candidate.table.missing_rows.any())
         if absent and split.missing == branch and not text.endswith(" is missing"):
             return f"{text} or missing"

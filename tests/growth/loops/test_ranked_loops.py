@@ -16,6 +16,7 @@ layout, count, errors, search, grow, prune = plain(
     )
 )
 
+NO_COSTS = np.zeros((0, 0))
 LIMITS = layout.Limits(
     n_classes=2,
     impurity=layout.ENTROPY,
@@ -29,6 +30,8 @@ LIMITS = layout.Limits(
     min_gain=1e-9,
     correct=False,
     runners_up=100,
+    most_in_side=25.0,
+    altered=np.ones(2),
     reuse=True,
 )
 
@@ -226,16 +229,29 @@ def test_too_little_room_is_told_before_anything_is_changed():
 )
 def test_a_leaf_may_make_as_many_errors_as_in_plain_python(weights, expected):
     lines, prior = np.array([weights], float), np.zeros(2)
-    assert errors.wrong(lines, 0, prior, 0.0) == expected
-    rules = layout.Rules(True, 0.25, NormalDist().inv_cdf(0.75), 1.0)
+    rules = layout.Rules(True, 0.25, NormalDist().inv_cdf(0.75), 1.0, NO_COSTS, 1.0)
+    assert errors.wrong(rules, lines, 0, prior) == expected
     total = expected + (added_errors(sum(weights), expected) if sum(weights) else 0)
     assert errors.estimate(rules, lines, 0, prior) == pytest.approx(total)
 
 
 def test_the_prior_may_change_what_a_leaf_predicts():
     lines = np.array([[2.0, 3.0]])
-    assert errors.wrong(lines, 0, np.array([4.0, 0.0]), 5.0) == 3
-    assert errors.wrong(lines, 0, np.array([0.0, 0.0]), 1.0) == 2
+    rules = layout.Rules(True, 0.25, NormalDist().inv_cdf(0.75), 5.0, NO_COSTS, 1.0)
+    assert errors.risk(rules, lines, 0, np.array([4.0, 0.0])) == 3
+    assert errors.risk(rules._replace(scale=1.0), lines, 0, np.zeros(2)) == 2
+
+
+def test_costs_decide_the_label_of_a_leaf_and_its_risk():
+    lines, prior = np.array([[6.0, 2.0]]), np.zeros(2)
+    costs = np.array([[0.0, 4.0], [1.0, 0.0]])  # the label 0 costs 8, the label 1 6
+    rules = layout.Rules(True, 0.25, NormalDist().inv_cdf(0.75), 1.0, costs, 4.0)
+    assert errors.wrong(rules, lines, 0, prior) == 6
+    assert errors.risk(rules, lines, 0, prior) == 6
+    dear = rules._replace(costs=2 * costs, dearest=8.0)
+    assert errors.wrong(dear, lines, 0, prior) == 6
+    assert errors.risk(dear, lines, 0, prior) == 12
+    assert errors.wrong(rules._replace(costs=NO_COSTS), lines, 0, prior) == 2
 
 
 @pytest.mark.parametrize("raising", [False, True])
@@ -263,7 +279,7 @@ def test_a_split_that_saves_no_error_is_pruned(raising):
     growth.members.rows[:80] = np.arange(80)
     growth.members.stack[0] = 0, 80, 0, 1, 0
     grown.state[layout.WAITING] = 1
-    rules = layout.Rules(raising, 0.25, NormalDist().inv_cdf(0.75), 1.0)
+    rules = layout.Rules(raising, 0.25, NormalDist().inv_cdf(0.75), 1.0, NO_COSTS, 1.0)
     arrays = (growth.members, grown, drafts, growth.work)
     assert prune.prune(layout.Pruning(growth.ranked, rules, *arrays)) == layout.DONE
     assert grown.nodes[0, layout.CHILDREN] == 2

@@ -1,5 +1,6 @@
 """Data frames of any library that narwhals knows, and Arrow streams."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -65,6 +66,8 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
             numbers = _numbers(series.dt.timestamp("us")) / ticks
             return numeric_column(name, numbers, missing=missing, unit=unit)
+    if kind is None and (coded := _category_codes(series)) is not None:
+        return _by_category(name, *coded, missing)
     cells = series.to_list()
     if kind is None and dtype in (nw.String, nw.Boolean):
         plain, _ = plain_values(name, cells)
@@ -79,6 +82,36 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
         nominal = (*declarations.nominal, name)
         declarations = replace(declarations, nominal=nominal)
     return column_from_values(name, cells, declarations)
+
+
+def _category_codes(
+    series: "nw.Series[Any]",
+) -> tuple[NDArray[np.int64], list[str]] | None:
+    """Return codes and texts of a categorical of pandas whose order says nothing."""
+    native = series.to_native()
+    codes = getattr(getattr(native, "cat", None), "codes", None)
+    if codes is None or native.dtype.ordered:
+        return None
+    categories = list(native.dtype.categories)
+    if set(map(type, categories)) != {str}:
+        return None
+    return np.asarray(codes, np.int64), categories
+
+
+def _by_category(
+    name: str,
+    codes: NDArray[np.int64],
+    categories: list[str],
+    missing: Iterable[str],
+) -> Column:
+    """Return the column of a categorical: its texts are read once each, not by row."""
+    seen = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
+    present = np.flatnonzero(seen)
+    texts, _ = plain_values(name, [categories[code] for code in present])
+    column = coded_column(name, texts, missing=missing)
+    code_of = np.full(len(categories) + 1, -1, np.int32)  # the last is of missing cells
+    code_of[present] = column.cells
+    return replace(column, cells=code_of[codes])
 
 
 def _with_categories(

@@ -20,18 +20,19 @@ MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
 LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 
-# What cuts compete by; gain ratio chooses among the cuts of an attribute by gain.
-CRITERIA = (
-    "gini",
-    "gain",
-    "gain_ratio",
-    "misclassification",
-    "twoing",
-    "squared_error",
-    "poisson",
-    "sdr",
-    "variance_root",
-)
+# What cuts compete by, as ``loops/score.py`` calls it; gain ratio chooses among the
+# cuts of an attribute by gain.
+SCORES = {
+    "gini": "GINI",
+    "gain": "ENTROPY",
+    "gain_ratio": "ENTROPY",
+    "misclassification": "ERRORS",
+    "twoing": "TWOING",
+    "squared_error": "SQUARES",
+    "poisson": "POISSON",
+    "sdr": "DEVIATION",
+    "variance_root": "ROOT",
+}
 
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {
@@ -51,15 +52,15 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
     if schema.n_classes > MOST_CLASSES:
         return False
     criterion = recipe.measure(numeric=schema.target.is_numeric)
-    if criterion.name not in CRITERIA:
+    if criterion.name not in SCORES:
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
     weights = training.weighed(options.class_weights).weights
     if weights is not None and weights.min() < LEAST_WEIGHT:
         return False
-    if options.costs is not None and options.costs.sum(axis=0).min() <= 0:
-        return False  # a class that costs nothing would weigh nothing
+    if not options.every_class_weighs:
+        return False
     if criterion.average and not (
         options.costs is None
         and _all_count(training.weighed(options.class_weights), criterion)
@@ -69,11 +70,8 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if not (recipe.bucketing is None or _can_bucket(recipe)):
         return False
-    if (options.costs is not None or criterion.average) and goes_by_surrogates(
-        training, recipe
-    ):
-        # Costs count rows again, which are sent by splits alone then. Gain ratio is no
-        # score to be raised by what missing rows are worth (``loops/search.py``).
+    if criterion.average and goes_by_surrogates(training, recipe):
+        # No score to be raised by what missing rows are worth (``loops/search.py``).
         return False
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)
 

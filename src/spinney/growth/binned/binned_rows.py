@@ -14,7 +14,7 @@ from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_arrays import moments_of
-from spinney.growth.binned.binned_limits import goes_by_surrogates
+from spinney.growth.binned.binned_limits import SCORES, goes_by_surrogates
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -24,7 +24,7 @@ from spinney.growth.binned.loops.coding import (
     prepare,
 )
 from spinney.growth.binned.loops.layout import Cells, Labels, Rules
-from spinney.recipes import Recipe
+from spinney.recipes import MOST_IN_SIDE, Recipe
 from spinney.search import Search
 from spinney.sources import Request
 from spinney.trees.criteria import deviation
@@ -235,19 +235,6 @@ def _weights(weights: Floats | None) -> Floats:
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
 
 
-# What cuts compete by, for each of the criteria that ``binned_limits`` lists.
-KINDS = {
-    "gini": score.GINI,
-    "gain": score.ENTROPY,
-    "gain_ratio": score.ENTROPY,
-    "misclassification": score.ERRORS,
-    "twoing": score.TWOING,
-    "squared_error": score.SQUARES,
-    "poisson": score.POISSON,
-    "sdr": score.DEVIATION,
-    "variance_root": score.ROOT,
-}
-
 SMALL = 96
 DEEP = 2**31 - 1
 
@@ -304,7 +291,7 @@ def prepared(
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
     criterion, least_deviation = recipe.measure(numeric=numbers is not None), 0.0
-    kind = KINDS[criterion.name]
+    kind = getattr(score, SCORES[criterion.name])
     if numbers is not None:
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))
@@ -332,6 +319,7 @@ def prepared(
         own=np.ones(len(weights)) if altered is None else 1 / altered,
         branch_share=recipe.min_branch_share,
         cut_share=recipe.min_cut_share / max(1, schema.n_classes),
+        most_in_side=MOST_IN_SIDE,
         least_deviation=least_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,
         below_average=criterion.slack,

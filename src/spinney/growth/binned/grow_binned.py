@@ -11,12 +11,14 @@ Who does what changes nothing: every attribute of a node is searched, ties go to
 first, and a subtree depends on its own rows only.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_arrays import with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
@@ -24,10 +26,9 @@ from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
 from spinney.growth.binned.grow_routed import grow_routed
 from spinney.growth.binned.loops import nodes
-from spinney.growth.binned.loops.nodes import stacked
 from spinney.growth.binned.loops.row_words import RowWords, words_of
 from spinney.growth.binned.meeting import Meeting, ranges_of
-from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch
+from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_stretch
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named, typical_value
@@ -110,25 +111,17 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     """Put the parts of a tree into one, each below what its link says."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
-    n_lines = np.cumsum([0, *(len(part.lines.codes) for part in parts)])
-    shape = stacked([part.shape for part in parts])
-    lost = stacked([part.rivals for part in parts])
-    owners = np.repeat(np.arange(len(parts)), np.diff(starts))
+    every, starts = end_to_end(parts)
+    whole = every.shape.whole
+    first = np.repeat(starts[:-1], np.diff(starts))
     for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
-        own = shape.whole[:, column]
-        own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
-    shape.whole[:, nodes.LINE] += n_lines[owners]
-    n_lost = [len(part.rivals.whole) for part in parts]
-    owners = np.repeat(np.arange(len(parts)), n_lost)
-    lost.whole[:, nodes.ABOVE] += starts[owners]
-    lost.whole[:, nodes.LINE] += n_lines[owners]
+        own = whole[:, column]
+        own += np.where(own >= 0, first, 0).astype(np.int32)
     for part, (above, branch) in enumerate(links):
         if above >= 0:
-            own = starts[part]
-            shape.whole[own, [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
-            shape.whole[starts[above], nodes.CHILD + branch] = starts[part]
-    return Grown(shape, stacked([part.lines for part in parts]), lost)
+            whole[starts[part], [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
+            whole[starts[above], nodes.CHILD + branch] = starts[part]
+    return every
 
 
 def grow(
@@ -139,7 +132,7 @@ def grow(
     """Grow the tree that the plain learner would grow.
 
     Its nodes are made when they are looked at. Under costs it is grown on altered
-    weights, and then counted as the rows weigh.
+    weights, and what it counted becomes what the rows weigh.
     """
     options = options or Options()
     schema, class_weights = options.priced(training.schema), options.class_weights
@@ -163,7 +156,33 @@ def grow(
         typical = typical_values(training)
         for records in (grown.shape, grown.rivals):
             with_typical(records, grown.lines, schema, typical)
+    if altered is not None:
+        each = np.ones(len(altered)) if class_weights is None else class_weights
+        by_count = each if training.weights is None else None
+        weigh = partial(_unaltered, altered=altered, by_count=by_count)
+        grown = Grown(*(_weighed(part, weigh) for part in grown))
+        if surrogates is not None and surrogates.sent is not None:
+            assert surrogates.sent_rows is not None
+            sent = weigh(surrogates.sent, surrogates.sent_rows)
+            surrogates = replace(surrogates, sent=sent)
     known = schema, recipe, ready.buckets
-    nodes = GrownNodes(*grown, *known, surrogates, class_weights)
-    counted = None if altered is None else nodes.recounted(training)
-    return Tree(schema, counted or nodes)
+    return Tree(schema, GrownNodes(*grown, *known, surrogates, class_weights))
+
+
+def _weighed(records: Any, weigh: Callable[[Floats, Integers], Floats]) -> Any:
+    """Return nodes, lines or rivals with other weights."""
+    return records._replace(weights=weigh(records.weights, records.counts))
+
+
+def _unaltered(
+    weights: Floats, counts: Integers, *, altered: Floats, by_count: Floats | None
+) -> Floats:
+    """Return sums of altered weights as the rows weigh.
+
+    Costs alter all rows of a class alike. Where a row weighs what its class says
+    (``by_count``), sums are products, and exact.
+    """
+    n_times = weights.shape[-1] // len(altered)  # weights, and those of missing rows
+    if by_count is not None:
+        return np.asarray(counts * np.tile(by_count, n_times))
+    return np.asarray(weights / np.tile(altered, n_times))

@@ -34,7 +34,7 @@ from spinney.growth.binned.loops.route import COUNTED, SENT, Routing, route_rows
 from spinney.growth.binned.loops.row_words import words_of
 from spinney.growth.binned.loops.surrogates import SurrogateLines
 from spinney.growth.binned.meeting import Meeting, ranges_of
-from spinney.growth.binned.subtree import Grown, Stretch, grow_waiting
+from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_waiting
 from spinney.growth.binned.surrogate_finder import (
     Finder,
     NodeArrays,
@@ -261,22 +261,15 @@ def _in_printing_order(
 
 def _linked(parts: Sequence[Routed], levels: Level, places: Integers) -> Grown:
     """Return the nodes of parts one after the other, linked by the places to be."""
-    every = [part.grown for part in parts]
-    shape, lines, rivals = (stacked(each) for each in zip(*every, strict=True))
+    every, _ = end_to_end([part.grown for part in parts])
+    shape, rivals = every.shape, every.rivals
     below = np.flatnonzero(levels.above >= 0)
     above, side = levels.above[below], levels.side[below]
     shape.whole[below, nodes.ABOVE] = places[above]
     shape.whole[:, nodes.SIDE] = levels.side
     shape.whole[above, nodes.CHILD + side] = places[below]
-    first_node = np.cumsum([0, *(len(each.shape.whole) for each in every)])
-    first_line = np.cumsum([0, *(len(each.lines.codes) for each in every)])
-    part = np.repeat(np.arange(len(parts)), np.diff(first_node))
-    shape.whole[:, nodes.LINE] += first_line[part].astype(np.int32)
-    part = np.repeat(np.arange(len(parts)), [len(each.rivals.whole) for each in every])
-    rivals.whole[:, nodes.LINE] += first_line[part].astype(np.int32)
-    owners = rivals.whole[:, nodes.ABOVE] + first_node[part]
-    rivals.whole[:, nodes.ABOVE] = places[owners]
-    return Grown(shape, lines, rivals)
+    rivals.whole[:, nodes.ABOVE] = places[rivals.whole[:, nodes.ABOVE]]
+    return every
 
 
 def _places(above: list[int], side: list[int]) -> Integers:

@@ -1,12 +1,13 @@
 """The subtree of a stretch of rows, grown by one thread."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney.growth.binned.binned_rows import Prepared
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.bags import Bags, no_bags
@@ -21,6 +22,7 @@ from spinney.growth.binned.loops.nodes import (
     longer,
     shape_for,
     stack_for,
+    stacked,
 )
 from spinney.growth.binned.loops.row_words import RowWords
 
@@ -148,3 +150,21 @@ def _grown(
         cut(search.listed, state[nodes.LISTED]),
         cut(search.runners_up, state[nodes.RECORDED]),
     )
+
+
+def end_to_end(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
+    """Return parts of a tree one after the other, and where each begins and ends.
+
+    Nodes and rivals have their lines there, and rivals their nodes; how the nodes of
+    one part hang on those of another is not known here.
+    """
+    shape, lines, rivals = (stacked(each) for each in zip(*parts, strict=True))
+    starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
+    first_line = np.cumsum([0, *(len(part.lines.codes) for part in parts)])[:-1]
+    n_rivals = [len(part.rivals.whole) for part in parts]
+    shape.whole[:, nodes.LINE] += np.repeat(first_line, np.diff(starts)).astype(
+        np.int32
+    )
+    rivals.whole[:, nodes.LINE] += np.repeat(first_line, n_rivals).astype(np.int32)
+    rivals.whole[:, nodes.ABOVE] += np.repeat(starts[:-1], n_rivals).astype(np.int32)
+    return Grown(shape, lines, rivals), starts

@@ -6,12 +6,17 @@ from spinney.growth.folds.fold_growth import (
     grow_by,
     warn_of_squares,
 )
-from spinney.growth.folds.recipe_choice import FEWEST_FOR_FOLDS, choose_recipe
+from spinney.growth.folds.recipe_choice import (
+    FEWEST_FOR_FOLDS,
+    RecipeChoice,
+    choose_recipe,
+)
 
 __all__ = [
     "FEWEST_FOR_FOLDS",
     "CopiedRows",
     "FoldGrowth",
+    "RecipeChoice",
     "choose_recipe",
     "grow_by",
     "warn_of_squares",

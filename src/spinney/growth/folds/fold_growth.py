@@ -9,7 +9,7 @@ shuffled gives the same tree, and so do two rows in the place of one of weight 2
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -51,6 +51,10 @@ def warn_of_squares(recipe: Recipe, target: Target) -> None:
             remedy="the tree is grown by the deviance of counts, but cost-complexity "
             "pruning weighs its leaves by squared errors",
         )
+
+
+FoldTrees = Sequence[tuple[Mask, Tree]]
+"""Which copies each fold holds out, and the unpruned tree of the others."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,8 @@ class FoldGrowth:
         folds are held out if not given.
     grown : function
         Called after each tree.
+    before : sequence of (mask, Tree), optional
+        The folds of the recipe with their unpruned trees, where they have been grown.
     """
 
     rows: CopiedRows
@@ -109,6 +115,7 @@ class FoldGrowth:
     options: Options
     most_held: int | None = None
     grown: Callable[[], object] = lambda: None
+    before: FoldTrees | None = None
 
     @property
     def training(self) -> TrainingSet:
@@ -198,9 +205,14 @@ class FoldGrowth:
         # Or its attribute has one value there: then the tree is grown freely.
         return grow(replace(self, options=replace(self.options, forced={})))
 
-    def fold_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
+    def grown_folds(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
         """Give the copies of each fold, and the unpruned tree of the others."""
         return ((held, self.regrow(~held)) for held in self._held(folds))
+
+    @cached_property
+    def fold_trees(self) -> FoldTrees:
+        """Those of the recipe's own folds, all of them kept."""
+        return list(self.grown_folds(self.folds))
 
     def finished_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
         """Give the copies of each fold, and the finished tree of the others."""
@@ -222,7 +234,7 @@ class FoldGrowth:
         counted = training.own_weights
         if scale is not None:
             counted = counted * scale[training.classes]
-        trees = self.fold_trees(folds)
+        trees = self.grown_folds(folds) if self.before is None else self.before
         return TrainingRows(training.columns, training.classes, counted, trees)
 
     def grow_and_prune(self) -> Pruned:
@@ -274,17 +286,19 @@ def grow_by(
     recipe: Recipe,
     options: Options,
     *,
+    copied: CopiedRows | None = None,
     most_held: int | None = None,
     grown: Callable[[], object] = lambda: None,
+    fold_trees: FoldTrees | None = None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
-    ``most_held`` and ``grown`` are those of :class:`FoldGrowth`.
+    The others are those of :class:`FoldGrowth`.
     """
     by_folds = recipe.needs_rows and options.validation is None
     if by_folds or recipe.forest:
-        copied = CopiedRows(rows.at_hand)
-        growth = FoldGrowth(copied, recipe, options, most_held, grown)
+        copied = copied or CopiedRows(rows.at_hand)
+        growth = FoldGrowth(copied, recipe, options, most_held, grown, fold_trees)
         result = growth.grow_and_prune()
     else:
         engine = choose_engine(rows.training, recipe, options)

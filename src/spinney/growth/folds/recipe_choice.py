@@ -12,13 +12,14 @@ and says nothing. Such a table is grown by the first candidate that needs no fol
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.engine import only_to_predict
-from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
+from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth, FoldTrees
 from spinney.growth.growth_options import Options
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
@@ -40,39 +41,50 @@ INDIFFERENT = 0.5
 WORST = 1e280
 
 
+class RecipeChoice(NamedTuple):
+    """A recipe, how each candidate did, and its trees of folds where all rows chose."""
+
+    recipe: Recipe
+    tried: tuple[Tried, ...] = ()
+    fold_trees: FoldTrees | None = None
+
+
 def choose_recipe(
-    training: TrainingSet,
+    copied: CopiedRows,
     candidates: Mapping[str, Recipe],
     options: Options,
     *,
     grown: Callable[[], object] = lambda: None,
-) -> tuple[Recipe, tuple[Tried, ...]]:
+) -> RecipeChoice:
     """Return one of the candidates, and how each did; nothing is tried of a single one.
 
     Of a large table they are compared on some of the rows, of a small one not at all,
     unless folds are asked for by hand. ``grown`` is called after each tree; there are a
     tree for each fold, and one, of each candidate.
     """
-    first, *others = candidates.values()
+    training, (first, *others) = copied.training, candidates.values()
     if not others or len(training.classes) < 2:
-        return first, ()
+        return RecipeChoice(first)
     if "folds" not in first.given and _is_small(training):
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
-                return recipe, (Tried(name, chosen=True),)
+                return RecipeChoice(recipe, (Tried(name, chosen=True),))
     numeric = training.schema.target.is_numeric
-    rows = CopiedRows(training).few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
+    rows = copied.few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
+    tried, growths = list[Tried](), list[FoldGrowth]()
     with only_to_predict(n_trees), warnings.catch_warnings():
         # What is to be said of a recipe is said when the tree of all rows is grown.
         warnings.simplefilter("ignore", SpinneyWarning)
-        tried = [
-            _judged(name, FoldGrowth(rows, recipe, options, grown=grown))
-            for name, recipe in candidates.items()
-        ]
+        for name, recipe in candidates.items():
+            growths.append(FoldGrowth(rows, recipe, options, grown=grown))
+            tried.append(_judged(name, growths[-1]))
     chosen = _chosen(tried)
     tried[chosen] = replace(tried[chosen], chosen=True)
-    return list(candidates.values())[chosen], tuple(tried)
+    recipe, fold_trees = growths[chosen].recipe, None
+    if rows is copied and recipe.pruning == "cost-complexity":
+        fold_trees = growths[chosen].fold_trees
+    return RecipeChoice(recipe, tuple(tried), fold_trees)
 
 
 def _is_small(training: TrainingSet) -> bool:
@@ -119,6 +131,7 @@ def _judged(name: str, growth: FoldGrowth) -> Tried:
 def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
     """Return how the subtree does that cost complexity chooses."""
     rows, costs = growth.training_rows(growth.folds), growth.options.costs
+    rows = replace(rows, fold_trees=growth.fold_trees)
     tree = growth.grow_on(np.ones(len(rows.targets), dtype=bool))
     sequence = sequence_of(tree, leaf_risks(tree, costs))
     sequence = cross_validated(sequence, rows, costs=costs)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Importances,
         grouped_importances,
         impurity_importances,
+        like_all_first,
         permutation_importances,
     )
     from spinney.growth.forest.interactions import Interactions, interactions_of
@@ -64,6 +65,7 @@ __all__ = [
     "grow_forest",
     "impurity_importances",
     "interactions_of",
+    "like_all_first",
     "nearest",
     "out_of_bag",
     "outlier_scores",
@@ -86,6 +88,7 @@ __getattr__ = names_on_demand(
             "Importances",
             "grouped_importances",
             "impurity_importances",
+            "like_all_first",
             "permutation_importances",
         ),
         "interactions": ("Interactions", "interactions_of"),

@@ -5,7 +5,7 @@ says what it needs besides.
 """
 
 from spinney.growth.prune.by_validation import CodedRows, Validation, validate
-from spinney.growth.prune.cost_complexity import TrainingRows
+from spinney.growth.prune.cost_complexity import TrainingRows, validated
 from spinney.growth.prune.cost_complexity_sequence import (
     RULES,
     Sequence,
@@ -58,4 +58,5 @@ __all__ = [
     "sequence_of",
     "upper_errors",
     "validate",
+    "validated",
 ]

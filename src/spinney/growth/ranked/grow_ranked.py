@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
 from spinney._support.ties import TOLERANCE
+from spinney.growth.growth_options import Options
 from spinney.growth.prune import Pruned
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.grow import Task
@@ -241,29 +241,36 @@ def _cut(grown: Grown) -> Grown:
 
 
 def grow(
-    training: "TrainingSet", recipe: Recipe, class_weights: Floats | None = None
+    training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
     Its nodes are made when they are looked at.
     """
-    rows = rank_rows(training.weighed(class_weights), recipe)
-    return Tree(training.schema, _nodes(rows, recipe))
+    rows = _ranked(training, recipe, options or Options())
+    return Tree(rows.schema, _nodes(rows, recipe))
 
 
 def grow_and_prune(
-    training: "TrainingSet", recipe: Recipe, class_weights: Floats | None = None
+    training: "TrainingSet", recipe: Recipe, options: Options | None = None
 ) -> Pruned:
     """Grow a tree and prune it by errors, as the plain learner would."""
-    rows = rank_rows(training.weighed(class_weights), recipe)
+    rows = _ranked(training, recipe, options or Options())
     nodes = _nodes(rows, recipe)
-    return prune_ranked(Tree(training.schema, nodes), nodes, rows)
+    return prune_ranked(Tree(rows.schema, nodes), nodes, rows)
+
+
+def _ranked(training: "TrainingSet", recipe: Recipe, options: Options) -> RankedRows:
+    weighed = training.weighed(options.class_weights)
+    priced = replace(weighed, schema=options.priced(training.schema))
+    return rank_rows(priced, recipe, options.costs)
 
 
 def _nodes(rows: RankedRows, recipe: Recipe) -> RankedNodes:
     grown = grow_ranked(rows, _reason(rows))
     order = printing_order(grown.nodes)
-    return RankedNodes(grown, rows.values, rows.schema, recipe, *order)
+    altered = rows.limits.altered
+    return RankedNodes(grown, rows.values, rows.schema, recipe, *order, altered)
 
 
 def _reason(rows: RankedRows) -> int:

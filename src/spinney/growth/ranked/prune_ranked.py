@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.ties import last_best
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
 from spinney.growth.ranked.loops import layout
@@ -31,7 +30,7 @@ from spinney.growth.ranked.ranked_workspace import (
 )
 from spinney.recipes import Recipe
 from spinney.search import midpoint
-from spinney.trees import Tree
+from spinney.trees import Tree, labels_of
 
 ACTIONS = {
     layout.COLLAPSED: "collapsed",
@@ -53,11 +52,14 @@ class _Pruning:
         self.nodes, self.rows = nodes, rows
         recipe, n_rows = nodes.recipe, len(rows.ranked.codes)
         prior, weight = _prior(recipe, rows.weights)
+        costs = np.array(rows.schema.target.costs or np.zeros((0, 0)), np.float64)
         self.rules = Rules(
             recipe.raising,
             float(recipe.confidence),
             NormalDist().inv_cdf(1 - recipe.confidence),
             1.0 + weight,
+            costs,
+            float(costs.max(initial=0.0)) or 1.0,
         )
         # What is written must not change the tree as it was grown.
         every = (
@@ -106,9 +108,14 @@ class _Pruning:
         some = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
         weights = self.grown.weights[some]
         sizes, lines = weights.sum(axis=1), np.arange(len(some))
-        wrong[some] = sizes - weights[lines, last_best(weights)]
+        costs = self.rows.schema.target.costs
+        wrong[some] = sizes - weights[lines, labels_of(weights, costs)]
         predicted = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
-        risks[some] = sizes - weights[lines, last_best(predicted)]
+        labels = labels_of(predicted, costs)
+        if costs is None:
+            risks[some] = sizes - weights[lines, labels]
+        else:
+            risks[some] = (weights * self.rules.costs[labels]).sum(axis=1)
         levels = levels_of(nodes)
         as_tree, risk_of_tree = (
             sums_below(nodes, levels, own) for own in (wrong, risks)
@@ -155,7 +162,13 @@ class _Pruning:
         order, numbers = printing_order(grown.nodes)
         self.give_reasons(order)
         left = RankedNodes(
-            grown, nodes.values, nodes.schema, nodes.recipe, order, numbers
+            grown,
+            nodes.values,
+            nodes.schema,
+            nodes.recipe,
+            order,
+            numbers,
+            nodes.altered,
         )
         return Tree(tree.schema, left)
 

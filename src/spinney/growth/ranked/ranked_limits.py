@@ -31,7 +31,7 @@ def can_grow_ranked(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    if len(training.classes) >= MOST_ROWS or options.costs is not None:
+    if len(training.classes) >= MOST_ROWS or not options.every_class_weighs:
         return False
     if not options.leave_all_to_recipe(schema):
         return False

@@ -67,7 +67,8 @@ REASONS = reason_codes(
 class RankedNodes(LazyNodes):
     """Nodes in printing order, each made when it is first asked for.
 
-    ``order`` says which line of ``grown`` each node is, ``numbers`` the reverse.
+    ``order`` says which line of ``grown`` each node is, ``numbers`` the reverse, and
+    ``altered`` what weights of classes were multiplied by because errors cost.
     """
 
     grown: Grown
@@ -76,6 +77,7 @@ class RankedNodes(LazyNodes):
     recipe: Recipe
     order: Integers
     numbers: Integers
+    altered: Floats
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -246,7 +248,7 @@ class RankedNodes(LazyNodes):
         gain, merit = grown.merits[at, [GAIN, MERIT]].tolist()
         if np.isnan(gain):  # counted again when its node took other rows
             criterion = self.recipe.measure(numeric=False)
-            branches = branch_table(table, split)
+            branches = branch_table(table, split).scaled(self.altered)
             gain, merit = (
                 float(criterion.gain(branches)),
                 float(criterion.merit(branches)),

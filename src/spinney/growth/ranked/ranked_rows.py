@@ -13,7 +13,8 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.layout import Limits, Ranked
-from spinney.recipes import Recipe
+from spinney.recipes import MOST_IN_SIDE, Recipe
+from spinney.trees import altered_priors
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -24,6 +25,7 @@ KINDS = {
     "nominal": layout.NOMINAL,
 }
 DEEP = 2**31 - 1
+FEWEST_ROWS = 10_000  # that threads are woken for to rank a column
 
 # The splits that lost are kept at nodes with so large a share of the rows.
 RUNNERS_UP_SHARE = 2000
@@ -42,11 +44,16 @@ class RankedRows:
     counts: Integers
 
 
-def rank_rows(training: "TrainingSet", recipe: Recipe) -> RankedRows:
-    """Rank rows for the kernels."""
+def rank_rows(
+    training: "TrainingSet", recipe: Recipe, costs: Floats | None = None
+) -> RankedRows:
+    """Rank rows for the kernels; what errors cost alters the weights of classes."""
     schema, classes = training.schema, training.classes
     pairs = list(zip(schema.attributes, training.columns, strict=True))
-    ranked_columns = run_all([partial(_ranked, *pair) for pair in pairs])
+    many = len(classes) > FEWEST_ROWS
+    ranked_columns = run_all(
+        [partial(_ranked, *pair) for pair in pairs], in_threads=many
+    )
     values = tuple(each for each, _ in ranked_columns)
     n_codes = [len(each) for each in values]
     n_classes, parts = schema.n_classes, training.weights
@@ -58,7 +65,7 @@ def rank_rows(training: "TrainingSet", recipe: Recipe) -> RankedRows:
         codes[:, column] = ranks
 
     columns = [*(ranks for _, ranks in ranked_columns), classes]
-    run_all([partial(fill, *each) for each in enumerate(columns)])
+    run_all([partial(fill, *each) for each in enumerate(columns)], in_threads=many)
     weights = np.bincount(classes, parts, minlength=n_classes)
     counts = np.bincount(classes, minlength=n_classes)
     total = float(weights.sum())
@@ -70,7 +77,10 @@ def rank_rows(training: "TrainingSet", recipe: Recipe) -> RankedRows:
     )
     if parts is not None and np.all(parts == 1.0):
         parts = None
-    limits = _limits(recipe, n_classes, total, len(classes))
+    altered = np.ones(n_classes)
+    if costs is not None:
+        altered = altered_priors(weights.astype(np.float64), costs)
+    limits = _limits(recipe, total, len(classes), altered)
     return RankedRows(
         schema,
         ranked,
@@ -82,10 +92,10 @@ def rank_rows(training: "TrainingSet", recipe: Recipe) -> RankedRows:
     )
 
 
-def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits:
+def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limits:
     criterion = recipe.measure(numeric=False)
     return Limits(
-        n_classes,
+        len(altered),
         layout.GINI if criterion.name == "gini" else layout.ENTROPY,
         criterion.average,
         float(criterion.slack),
@@ -97,6 +107,8 @@ def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
         n_rows // RUNNERS_UP_SHARE,
+        MOST_IN_SIDE,
+        altered,
         recipe.reuse,
     )
 

@@ -14,6 +14,7 @@ from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
 from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import read_by
+from spinney.models.explored import Explored
 from spinney.models.facts import cluster_facts
 from spinney.models.fitted_model import LargeTables
 from spinney.output.export import exported
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import os
 
 
-class FittedClusters(LargeTables):
+class FittedClusters(Explored, LargeTables):
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters
@@ -98,6 +99,11 @@ class FittedClusters(LargeTables):
             )
         return lines
 
+    def _picture(self) -> str:
+        from spinney.output.picture import to_cluster_svg
+
+        return to_cluster_svg(self.clusters_)
+
     # Reading tables, and assigning their rows
 
     def read(
@@ -137,7 +143,10 @@ class FittedClusters(LargeTables):
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
     ) -> str:
-        """Return the clusters as "text"; write it to a path too, if one is given."""
+        """Return the clusters as "text", or as "html", the page of :meth:`explore`.
+
+        It is written to a path too, if one is given.
+        """
         text: str = exported(self, format, path=path)
         return text
 

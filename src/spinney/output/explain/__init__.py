@@ -5,6 +5,7 @@ from spinney.output.explain.attribute_explanation import (
     AttributeExplanation,
     explain_attribute,
 )
+from spinney.output.explain.explanation_text import working_lines
 from spinney.output.explain.node_explanation import (
     GivenRows,
     NodeExplanation,
@@ -25,4 +26,5 @@ __all__ = [
     "explain_attribute",
     "explain_node",
     "explain_row",
+    "working_lines",
 ]

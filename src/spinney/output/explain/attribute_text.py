@@ -7,10 +7,10 @@ from spinney.output.explain.explanation_text import (
     candidate_text,
     cells_of,
     counts_text,
-    fact_lines,
     gain_ratio,
     given_lines,
     head_lines,
+    split_lines,
 )
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def attribute_text(told: "AttributeExplanation", *, ascii_only: bool = False) ->
         lines += ["", told.remark]
     if told.best is not None:
         best = told.best.lines
-        further = fact_lines(best, told.impurity_name)
-        _, *arithmetic = candidate_text(best, cells, further)
+        working = split_lines(best, told.impurity_name)
+        _, *arithmetic = candidate_text(best, cells, working)
         lines += ["", "the best:", *arithmetic]
     if told.given is not None:
         lines += ["", *given_lines(told.given, cells)]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 ROWS_SHOWN = 40
-
+VALUES_SHOWN = 8
 MANY_VALUES = 12  # of fewer nobody doubts that the best subset was found
 
 
@@ -48,11 +48,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         more.append(("surprise, −lg P", *map(_surprise, node.surprise), "", ""))
     lines = head_lines(node, cells, more)
     for candidate in node.candidates:
-        further = [
-            *fact_lines(candidate, node.impurity_name),
-            *_gate_lines(candidate, node),
-        ]
-        lines += ["", *candidate_text(candidate, cells, further)]
+        working = working_lines(candidate, node)
+        lines += ["", *candidate_text(candidate, cells, working)]
     lines.append("")
     if node.average_gain is not None:
         able = [c.attribute for c in node.candidates if c.competes]
@@ -182,10 +179,24 @@ def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
     return [*cells(rows), f"  else to {node.otherwise}"]
 
 
+def working_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
+    """Return how the merit of an attribute at a node follows from its counts."""
+    return [
+        *split_lines(candidate, node.impurity_name),
+        *_gate_lines(candidate, node),
+    ]
+
+
+def split_lines(candidate: "CandidateLines", impurity: str) -> list[str]:
+    """Return the gain of a split written out, and what else is known of it."""
+    gain = _gain_lines(candidate)
+    return [*gain, *candidate.working, *fact_lines(candidate, impurity)]
+
+
 def candidate_text(
-    candidate: "CandidateLines", cells: "Cells", further: "Sequence[str]"
+    candidate: "CandidateLines", cells: "Cells", working: "Sequence[str]"
 ) -> list[str]:
-    """Return a split: its counts, its gain written out, and further lines."""
+    """Return a split: its counts, and how its merit follows from them."""
     rows: list[tuple[str, ...]] = []
     for number, branch in enumerate(candidate.branches):
         rows.append(
@@ -196,11 +207,14 @@ def candidate_text(
                 _impurity(branch.impurity),
             )
         )
+        values = [value for value in candidate.values if value.branch == number]
         rows += [
             (f"  {shown(value.value)}", *counts_text(value.weights), "", "")
-            for value in candidate.values
-            if value.branch == number
+            for value in values[:VALUES_SHOWN]
         ]
+        if len(values) > VALUES_SHOWN:
+            more = f"  … {len(values) - VALUES_SHOWN} more values"
+            rows.append((more, *[""] * len(branch.weights), "", ""))
     lacking = []
     if candidate.missing and not candidate.missing_weight:  # of a forest's tree
         goes = candidate.missing_goes_to
@@ -213,9 +227,7 @@ def candidate_text(
         shown(candidate.attribute),
         *(f"  {line}" for line in cells(rows)),
         *lacking,
-        *(f"  {line}" for line in _gain_lines(candidate)),
-        *(f"  {line}" for line in candidate.working),
-        *(f"  {line}" for line in further),
+        *(f"  {line}" for line in working),
     ]
 
 

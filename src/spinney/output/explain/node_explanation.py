@@ -20,7 +20,7 @@ from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
 from spinney.growth import Member, Model, Tried
 from spinney.growth.plain import CountedNode
-from spinney.output.explain.explanation_text import node_text
+from spinney.output.explain.explanation_text import VALUES_SHOWN, node_text
 from spinney.output.explain.why_chosen import least_gain, paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
 from spinney.trees import (
@@ -374,7 +374,7 @@ def candidate_lines(
     shown_as = partial(figures_of, target=tree.schema.target)
     branches = tuple(
         BranchLine(
-            tree.branch_text(node, candidate, branch),
+            tree.branch_text(node, candidate, branch, most=VALUES_SHOWN),
             shown_as(counts.weights[branch]),
             float(counts.sizes[branch]),
             impurity_of(criterion, counts.weights[branch]),

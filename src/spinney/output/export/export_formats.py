@@ -14,7 +14,7 @@ from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
-from spinney.output.picture import Picture, svg_bytes, to_svg
+from spinney.output.picture import svg_bytes, to_svg
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -48,6 +48,12 @@ def _json(model: Any) -> str:
     return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
 
 
+def _page(model: Any) -> str:
+    from spinney.output.explorer import explorer_page
+
+    return explorer_page([model])
+
+
 def _sql(model: Any, **options: str) -> str:
     return to_sql(portable(model), **options)
 
@@ -64,9 +70,10 @@ FORMATS = {
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ("tree", "rules"), _json),
         Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
-        Format("html", ("tree",), lambda m: Picture(to_svg(m.model_)).html),
+        Format("html", ("tree", "forest", "clusters"), _page),
         Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
         Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
+        Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
         Format("python", TREES, lambda m: to_python(portable(m))),
         Format("javascript", TREES, lambda m: to_javascript(portable(m))),

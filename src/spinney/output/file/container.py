@@ -159,7 +159,7 @@ def _why_foreign(data: bytes, length: int, max_header: int) -> str:
     if len(data) < LENGTH or len(data) - LENGTH < length <= max_header:
         return "it ends before its header does"
     if data[:LENGTH].isascii() and data[:LENGTH].decode().isprintable():
-        return "it is text, not a model file"
+        return "it is text, such as a table, and not a model that was grown and saved"
     return f"its first bytes tell a header of {length} bytes, over {max_header}"
 
 

@@ -1,8 +1,17 @@
 """A finished tree as a picture: where nodes stand, what they say, and SVG of it."""
 
 from spinney.output.picture.axes_picture import draw_svg, svg_bytes
+from spinney.output.picture.cluster_svg import to_cluster_svg
 from spinney.output.picture.node_boxes import STYLES
 from spinney.output.picture.tree_picture import Picture, check_suffix
 from spinney.output.picture.tree_svg import to_svg
 
-__all__ = ["STYLES", "Picture", "check_suffix", "draw_svg", "svg_bytes", "to_svg"]
+__all__ = [
+    "STYLES",
+    "Picture",
+    "check_suffix",
+    "draw_svg",
+    "svg_bytes",
+    "to_cluster_svg",
+    "to_svg",
+]

@@ -6,28 +6,39 @@ nothing else there, and several share their rules.
 
 from spinney._support.colours import COLOURS
 
-__all__ = ["STYLE_SHEET", "style_of"]
+__all__ = ["STYLE_SHEET", "style_of", "variables"]
 
 SCOPE = ".spinney-tree"
 FONTS = 'Helvetica,Arial,"Liberation Sans","Nimbus Sans",sans-serif'
+# What the colours of a picture, and of the explorer around it, are called.
 LIGHT = {
-    ".page,.pill": "fill:#ffffff",
-    "text": "fill:#1c2126",
-    ".note": "fill:#4a545e",
-    ".frame": "stroke:#5f6b76",
-    ".branch": "stroke:#b3bcc5",
-    ".axis": "stroke:#8a95a0",
-    ".empty,.merit": "fill:#dfe4e9",
+    "page": "#ffffff",
+    "text": "#1c2126",
+    "note": "#4a545e",
+    "frame": "#5f6b76",
+    "branch": "#b3bcc5",
+    "axis": "#8a95a0",
+    "empty": "#dfe4e9",
 }
 DARK = {
-    ".page,.pill": "fill:#14171a",
-    "text": "fill:#eceff2",
-    ".note": "fill:#b9c2cb",
-    ".frame": "stroke:#8a95a0",
-    ".branch": "stroke:#505a64",
-    ".axis": "stroke:#75808b",
-    ".empty,.merit": "fill:#333b43",
-    ".k0": "fill:#2186c8",  # the blue is too dark for a dark page
+    "page": "#14171a",
+    "text": "#eceff2",
+    "note": "#b9c2cb",
+    "frame": "#8a95a0",
+    "branch": "#505a64",
+    "axis": "#75808b",
+    "empty": "#333b43",
+}
+# The blue is too dark for a dark page.
+DARK_COLOURS = {"k0": "#2186c8"}
+PAINTS = {
+    ".page,.pill": ("fill", "page"),
+    "text": ("fill", "text"),
+    ".note": ("fill", "note"),
+    ".frame": ("stroke", "frame"),
+    ".branch": ("stroke", "branch"),
+    ".axis": ("stroke", "axis"),
+    ".empty,.merit": ("fill", "empty"),
 }
 SHAPES = {
     "text": f"font-family:{FONTS}",
@@ -46,7 +57,22 @@ SHAPES = {
 }
 
 
-HUES = {f".k{place}": f"fill:{colour}" for place, colour in enumerate(COLOURS)}
+def _rules(rules: dict[str, str]) -> str:
+    return "".join(
+        f"{','.join(f'{SCOPE} {one}' for one in names.split(','))}{{{rule}}}"
+        for names, rule in rules.items()
+    )
+
+
+def _painted(colours: dict[str, str]) -> dict[str, str]:
+    return {names: f"{how}:{colours[what]}" for names, (how, what) in PAINTS.items()}
+
+
+def _fills(colours: dict[str, str]) -> dict[str, str]:
+    return {f".{name}": f"fill:{colour}" for name, colour in colours.items()}
+
+
+CLASS_COLOURS = {f"k{place}": colour for place, colour in enumerate(COLOURS)}
 
 
 def style_of(element: str, classes: str) -> dict[str, str]:
@@ -57,24 +83,29 @@ def style_of(element: str, classes: str) -> dict[str, str]:
     """
     named = {element, *(f".{one}" for one in classes.split())}
     style: dict[str, str] = {}
-    for rules in (SHAPES, HUES, LIGHT):
+    for rules in (SHAPES, _fills(CLASS_COLOURS), _painted(LIGHT)):
         for names, rule in rules.items():
             if named & set(names.split(",")):
                 style |= dict(part.split(":", 1) for part in rule.split(";"))
     return style
 
 
-def _rules(rules: dict[str, str]) -> str:
-    return "".join(
-        f"{','.join(f'{SCOPE} {one}' for one in names.split(','))}{{{rule}}}"
-        for names, rule in rules.items()
-    )
-
-
 STYLE_SHEET = (
     f"{SCOPE}{{max-width:100%;height:auto;color-scheme:light dark}}"
     + _rules(SHAPES)
-    + _rules(HUES)
-    + _rules(LIGHT)
-    + f"@media screen and (prefers-color-scheme:dark){{{_rules(DARK)}}}"
+    + _rules(_fills(CLASS_COLOURS))
+    + _rules(_painted(LIGHT))
+    + "@media screen and (prefers-color-scheme:dark)"
+    + f"{{{_rules(_painted(DARK))}{_rules(_fills(DARK_COLOURS))}}}"
 )
+
+
+def variables(*, dark: bool) -> str:
+    """Return the colours as variables of CSS, such as ``--page:#ffffff;``.
+
+    >>> variables(dark=False)[:15], variables(dark=True)[:15]
+    ('--page:#ffffff;', '--page:#14171a;')
+    """
+    own = {**DARK, **CLASS_COLOURS, **DARK_COLOURS}
+    colours = own if dark else {**LIGHT, **CLASS_COLOURS}
+    return "".join(f"--{name}:{colour};" for name, colour in colours.items())

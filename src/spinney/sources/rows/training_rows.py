@@ -30,6 +30,7 @@ from spinney.sources.rows.incomplete_rows import complete_rows
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
+FEW_ALIKE = 100  # classes beyond which a row in two must share one
 LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
 LARGEST_TOTAL = 1e140
@@ -250,6 +251,12 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         msg = (
             f"target {name!r}: all {n_rows} rows have one class, {only!r}: there is "
             "nothing to tell apart; give rows of a second class, or another target"
+        )
+        raise DataError(msg)
+    if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
+        msg = (
+            f"target {name!r}: {len(present)} of {n_rows} rows have a class of their "
+            "own: that tells rows apart, and nothing can be learnt of it; name another"
         )
         raise DataError(msg)
     check_texts(target.name, target.classes)

@@ -94,7 +94,7 @@ class Rules(NamedTuple):
     take ``listing`` lines of codes. Limits on weights are those of weights times
     ``own``, by class: what they were before costs altered them. A side weighs more than
     ``branch_share`` of its node; that of a cut between numbers as much as ``cut_share``
-    of what is known, or MOST_IN_SIDE. A node whose numbers deviate less than
+    of what is known, or ``most_in_side``. A node whose numbers deviate less than
     ``least_deviation`` is a leaf. Attributes compete by the gain, or, ``by_ratio``, by
     the gain ratio, if they gain the average less ``below_average``. Rows whose value is
     missing count on the better side of a cut, or stay ``apart``: they count on none,
@@ -118,6 +118,7 @@ class Rules(NamedTuple):
     own: NDArray[np.float64]
     branch_share: float
     cut_share: float
+    most_in_side: float
     least_deviation: float
     by_ratio: bool
     below_average: float

@@ -30,7 +30,6 @@ from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
 FEW_BINS = 8
-MOST_IN_SIDE = 25.0  # as that of recipes
 
 
 @kernel
@@ -47,7 +46,7 @@ def _set_least(search, a):
     least, weight = rules.least_branch, limits[layout.WEIGHT]
     if rules.cut_share > 0 and not search.cells.nominal[a]:
         known = weight - own_size(rules, search.work.vectors, layout.AWAY)
-        side = min(rules.cut_share * known, MOST_IN_SIDE)
+        side = min(rules.cut_share * known, rules.most_in_side)
         least = max(least, side * (1 - TOLERANCE))
     if rules.branch_share > 0:
         share = rules.branch_share * weight * (1 + TOLERANCE)

@@ -2,6 +2,8 @@
 
 from math import sqrt
 
+import numpy as np
+
 from spinney._support.jit.compile import kernel
 from spinney._support.ties import TOLERANCE
 
@@ -9,25 +11,59 @@ EQUAL = 1e-6
 
 
 @kernel
-def wrong(weights, node, prior, scale):
-    """Return the weight that is not of the label, the last of the greatest.
-
-    With ``scale`` 0 the weights themselves are compared; else what is predicted, the
-    weights and the prior over their sum, the prior's weight being ``scale`` − 1.
-    """
-    size, best, label = 0.0, -1.0, 0
+def _size(weights, node):
+    size = 0.0
     for c in range(weights.shape[1]):
         size += weights[node, c]
+    return size
+
+
+@kernel
+def _label_of(rules, weights, node, prior, scale):
+    """Return the label of the greatest share, or of the least cost; the last of equals.
+
+    With ``scale`` 0 weights take the place of shares; else these are what is predicted,
+    the weights and the prior over their sum, the prior's weight being ``scale`` − 1.
+    """
+    n_classes, costs = weights.shape[1], rules.costs
+    size = _size(weights, node) + scale - 1
+    by_share = scale > 0.0 and size > 0.0
+    best, label = -np.inf, 0
     for turn in range(2):
-        for c in range(weights.shape[1]):
-            x = weights[node, c]
-            if scale > 0.0 and size + scale - 1 > 0.0:
-                x = (x + prior[c]) / (size + scale - 1)
+        for c in range(n_classes):
+            if len(costs) > 0:
+                worth = 0.0
+                for true in range(n_classes):
+                    x = weights[node, true]
+                    x = (x + prior[true]) / size if by_share else x
+                    worth -= x * (costs[c, true] / rules.dearest)
+            else:
+                worth = weights[node, c]
+                worth = (worth + prior[c]) / size if by_share else worth
             if turn == 0:
-                best = max(best, x)
-            elif x >= best - TOLERANCE * max(1.0, best):
+                best = max(best, worth)
+            elif worth >= best - TOLERANCE * max(1.0, abs(best)):
                 label = c
-    return size - weights[node, label]
+    return label
+
+
+@kernel
+def wrong(rules, weights, node, prior):
+    """Return the weight that is not of the label that the weights give."""
+    label = _label_of(rules, weights, node, prior, 0.0)
+    return _size(weights, node) - weights[node, label]
+
+
+@kernel
+def risk(rules, weights, node, prior):
+    """Return the weight that is not of the label that is predicted, or its cost."""
+    label = _label_of(rules, weights, node, prior, rules.scale)
+    if len(rules.costs) == 0:
+        return _size(weights, node) - weights[node, label]
+    cost = 0.0
+    for c in range(weights.shape[1]):
+        cost += weights[node, c] * rules.costs[label, c]
+    return cost
 
 
 @kernel
@@ -44,12 +80,10 @@ def _added(weight, errors, z):
 @kernel
 def estimate(rules, weights, node, prior):
     """Return how many errors a node may make as a leaf."""
-    weight = 0.0
-    for c in range(weights.shape[1]):
-        weight += weights[node, c]
+    weight = _size(weights, node)
     if weight <= EQUAL:
         return 0.0
-    errors = wrong(weights, node, prior, 0.0)
+    errors = wrong(rules, weights, node, prior)
     if errors >= 1:
         return errors + _added(weight, errors, rules.z)
     none = weight * (1 - rules.confidence ** (1 / weight))

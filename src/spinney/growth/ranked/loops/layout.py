@@ -95,7 +95,11 @@ class Ranked(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a recipe says; the criterion by ``impurity``, ``ratio`` and ``slack``."""
+    """What a recipe says; the criterion by ``impurity``, ``ratio`` and ``slack``.
+
+    A side of a cut need not weigh more than ``most_in_side``, whatever ``cut_share``
+    says. ``altered``, by class: what weights are multiplied by because errors cost.
+    """
 
     n_classes: int
     impurity: int
@@ -109,6 +113,8 @@ class Limits(NamedTuple):
     min_gain: float
     correct: bool
     runners_up: int
+    most_in_side: float
+    altered: NDArray[np.float64]
     reuse: bool
 
 
@@ -148,14 +154,17 @@ class Grown(NamedTuple):
 class Rules(NamedTuple):
     """What pruning goes by.
 
-    Whether branches are raised, the confidence, its quantile, and 1 more than the
-    weight of the prior in what a node predicts.
+    Whether branches are raised, the confidence, its quantile, 1 more than the weight of
+    the prior in what a node predicts, and what errors cost, by label and class; no line
+    where all cost the same. ``dearest`` is the greatest of them.
     """
 
     raising: bool
     confidence: float
     z: float
     scale: float
+    costs: NDArray[np.float64]
+    dearest: float
 
 
 class Drafts(NamedTuple):

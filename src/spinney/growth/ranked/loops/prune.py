@@ -13,7 +13,7 @@ from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
-from spinney.growth.ranked.loops.errors import estimate, wrong
+from spinney.growth.ranked.loops.errors import estimate, risk
 from spinney.growth.ranked.loops.grow import fill_children, let_wait, move, share_out
 from spinney.growth.ranked.loops.layout import question_of, stretch
 
@@ -27,7 +27,7 @@ def _judge(pruning, node):
     rules, grown, drafts = pruning.rules, pruning.grown, pruning.drafts
     weights, prior = grown.weights, drafts.prior
     drafts.estimates[node] = estimate(rules, weights, node, prior)
-    drafts.risks[node] = wrong(weights, node, prior, rules.scale)
+    drafts.risks[node] = risk(rules, weights, node, prior)
 
 
 @kernel
@@ -145,7 +145,7 @@ def _change(pruning, top):
             return short
         as_branch, branch_risk = drafts.total[1], drafts.total[2]
     as_leaf = estimate(rules, grown.weights, node, drafts.prior)
-    leaf_risk = wrong(grown.weights, node, drafts.prior, rules.scale)
+    leaf_risk = risk(rules, grown.weights, node, drafts.prior)
     limit = SLACK + EQUAL
     if as_leaf < as_tree + limit and as_leaf < as_branch + limit:
         change = leaf_risk - tree_risk

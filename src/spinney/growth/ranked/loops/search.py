@@ -4,6 +4,7 @@ The rules are those of ``spinney.search.attribute_split`` and
 ``spinney.search.node_split``. The cuts of an attribute are compared by a score Σ
 φ(side) that is quick to find, φ = Σ x log₂ x over classes less that of the size, or Σ
 x² over size; what is kept is computed from shares, as ``spinney.trees.criteria`` does.
+Where errors cost, x is the weight of a class times ``altered``; limits are of weights.
 A cut between two blocks of one and the same class is never better than both cuts around
 them, since φ is convex (Fayyad and Irani 1992): it counts as a way to cut, and is not
 looked at.
@@ -18,8 +19,6 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import count_together, runs_of
 from spinney.growth.ranked.loops.layout import stretch
-
-MOST_IN_SIDE = 25.0
 
 # Of the blocks between cuts: nothing yet, or several classes.
 NOTHING, MIXED = -2, -1
@@ -68,10 +67,20 @@ def _sum_up(vectors, runs, n_runs, plain, n_classes):
 
 
 @kernel
-def _impurity(kind, array, at, n_classes, size):
-    impurity = 0.0
-    for c in range(n_classes):
-        weight = array[at + c]
+def _altered(limits, array, at):
+    """Return the weight of a line, its classes altered."""
+    size = 0.0
+    for c in range(limits.n_classes):
+        size += array[at + c] * limits.altered[c]
+    return size
+
+
+@kernel
+def _impurity(limits, array, at, size):
+    """Return the impurity of a line, which weighs ``size`` altered."""
+    kind, impurity = limits.impurity, 0.0
+    for c in range(limits.n_classes):
+        weight = array[at + c] * limits.altered[c]
         if weight == size:
             return 0.0
         share = weight / size
@@ -92,9 +101,11 @@ def _information(part, whole):
 @kernel
 def _weigh_values(limits, n_runs, plain, a, known, away, work):
     """Weigh the split with a branch for each value."""
-    n_classes, runs = limits.n_classes, work.runs
-    width = n_classes if plain else 2 * n_classes
+    n_classes, runs, vectors = limits.n_classes, work.runs, work.vectors
+    width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     share = limits.branch_share * (known + away)
+    known = _altered(limits, vectors, layout.KNOWN * line)
+    away = _altered(limits, vectors, layout.AWAY * line)
     enough, more = 0, 0
     after, information = 0.0, _information(away, known + away)
     for j in range(n_runs):
@@ -103,14 +114,12 @@ def _weigh_values(limits, n_runs, plain, a, known, away, work):
             size += runs[width * j + c]
         enough += size >= limits.least_branch * (1 - TOLERANCE)
         more += size > share * (1 + TOLERANCE)
-        part = _impurity(limits.impurity, runs, width * j, n_classes, size)
-        after += size / known * part
+        size = _altered(limits, runs, width * j)
+        after += size / known * _impurity(limits, runs, width * j, size)
         information += _information(size, known + away)
     if enough < 2 or (share != 0 and more < 2):
         return
-    line = 2 * n_classes
-    at, kind = layout.KNOWN * line, limits.impurity
-    before = _impurity(kind, work.vectors, at, n_classes, known)
+    before = _impurity(limits, vectors, layout.KNOWN * line, known)
     gain = max(known / (known + away) * (before - after), 0.0)
     _note(limits, a, gain, information, work)
 
@@ -133,11 +142,11 @@ def _term(x, logs):
 
 
 @kernel
-def _score(kind, vectors, at, n_classes, logs):
+def _score(limits, vectors, at, logs):
     """Return φ of one side."""
-    size, part = 0.0, 0.0
-    for c in range(n_classes):
-        x = vectors[at + c]
+    kind, size, part = limits.impurity, 0.0, 0.0
+    for c in range(limits.n_classes):
+        x = vectors[at + c] * limits.altered[c]
         size += x
         part += _term(x, logs) if kind == layout.ENTROPY else x * x
     return part - _term(size, logs) if kind == layout.ENTROPY else part / size
@@ -160,16 +169,18 @@ def _find_cut(growth, n_runs, plain, a, known, away):
     """Find the best cut between two values."""
     limits, work = growth.limits, growth.work
     n_classes, vectors, scores = limits.n_classes, work.vectors, work.scores
-    line, kind = 2 * n_classes, limits.impurity
+    line, weight = 2 * n_classes, known + away
     n_ways = _weigh_cuts(growth, n_runs, plain, a, known, away)
     if n_ways == 0:
         return
+    known = _altered(limits, vectors, layout.KNOWN * line)
+    away = _altered(limits, vectors, layout.AWAY * line)
     best = -np.inf
     for j in range(n_runs - 1):
         best = max(best, scores[j])
     # Worths are compared as the gains that they are, but for constants.
     scale = known / (known + away) / known
-    before = _score(kind, vectors, layout.KNOWN * line, n_classes, work.logs)
+    before = _score(limits, vectors, layout.KNOWN * line, work.logs)
     highest = max(1.0, abs(scale * (best - before)))
     cut = 0
     while scores[cut] < best - TOLERANCE * highest / scale:
@@ -177,16 +188,13 @@ def _find_cut(growth, n_runs, plain, a, known, away):
     sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
     after, information = 0.0, _information(away, known + away)
     for side in range(layout.LEFT, layout.RIGHT + 1):
-        size = 0.0
-        for c in range(n_classes):
-            size += vectors[side * line + c]
-        part = _impurity(kind, vectors, side * line, n_classes, size)
-        after += size / known * part
+        size = _altered(limits, vectors, side * line)
+        after += size / known * _impurity(limits, vectors, side * line, size)
         information += _information(size, known + away)
-    whole = _impurity(kind, vectors, layout.KNOWN * line, n_classes, known)
+    whole = _impurity(limits, vectors, layout.KNOWN * line, known)
     gain = max(known / (known + away) * (whole - after), 0.0)
     if limits.correct:
-        gain -= log2(float(n_ways)) / (known + away)
+        gain -= log2(float(n_ways)) / weight
     _note(limits, a, gain, information, work)
     work.results[a, layout.BELOW] = work.codes[cut]
     work.results[a, layout.ABOVE] = work.codes[cut + 1]
@@ -197,11 +205,11 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away):
     """Score the cuts that are allowed, and how many they are."""
     ranked, limits, work = growth.ranked, growth.limits, growth.work
     n_classes, vectors, runs = limits.n_classes, work.vectors, work.runs
-    scores, codes, logs, kind = work.scores, work.codes, work.logs, limits.impurity
+    scores, codes, logs = work.scores, work.codes, work.logs
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
     last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
-    least = min(limits.cut_share * known / n_classes, MOST_IN_SIDE)
+    least = min(limits.cut_share * known / n_classes, limits.most_in_side)
     least = max(limits.least_branch, least) * (1 - TOLERANCE)
     share = limits.branch_share * (known + away) * (1 + TOLERANCE)
     numbers, start = ranked.numbers, ranked.facts[a, layout.NUMBERS]
@@ -237,15 +245,15 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away):
             continue
         # The cut before waits until it is known what lies between it and this one.
         if n_ways > 0 and (n_ways == 1 or before != block or block < 0):
-            scores[waiting] = _score(kind, vectors, last_left, n_classes, logs)
-            scores[waiting] += _score(kind, vectors, last_right, n_classes, logs)
+            scores[waiting] = _score(limits, vectors, last_left, logs)
+            scores[waiting] += _score(limits, vectors, last_right, logs)
         for c in range(n_classes):
             vectors[last_left + c] = vectors[left + c]
             vectors[last_right + c] = vectors[right + c]
         n_ways, waiting, before, block = n_ways + 1, j, block, NOTHING
     if n_ways > 0:
-        scores[waiting] = _score(kind, vectors, last_left, n_classes, logs)
-        scores[waiting] += _score(kind, vectors, last_right, n_classes, logs)
+        scores[waiting] = _score(limits, vectors, last_left, logs)
+        scores[waiting] += _score(limits, vectors, last_right, logs)
     return n_ways
 
 

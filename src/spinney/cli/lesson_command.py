@@ -1,0 +1,143 @@
+"""The command ``lesson``: a page that steps through the making of a tree."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney.cli.page_output import page_options, page_path, write_page
+from spinney.cli.shell_options import (
+    GroupedCommand,
+    declarations,
+    examples,
+    in_group,
+    limit_options,
+    reading_options,
+    recipe_options,
+)
+from spinney.cli.shell_settings import recipe_of
+from spinney.errors import ParameterError
+
+__all__ = ["lesson"]
+
+RECIPE = "id3"  # what textbooks begin with
+ROWS_TRACED = 40
+
+
+@click.command(
+    cls=GroupedCommand,
+    epilog=examples(
+        "spinney lesson melons.csv --target ripe --ignore id --open",
+        "spinney lesson melons.csv --target ripe --ignore id --recipe c4.5 -o c45.html",
+        "spinney lesson train.csv --target ripe --prune reduced-error "
+        "--validation valid.csv",
+        "spinney lesson points.csv --columns attr1,attr2 -k 2",
+    ),
+    short_help="Write a page that steps through the making of a tree.",
+)
+@in_group(
+    "Data",
+    click.argument("data"),
+    click.option("--target", metavar="COLUMN", help="What the tree is to predict."),
+    reading_options,
+)
+@in_group(
+    "Recipe",
+    click.option(
+        "--recipe", help=f"id3, c4.5, cart, chaid or m5.  [default: {RECIPE}]"
+    ),
+    recipe_options,
+    limit_options,
+)
+@in_group(
+    "Pruning",
+    click.option(
+        "--prune", metavar="METHOD", help="Such as pre-pruning, reduced-error."
+    ),
+    click.option("--validation", metavar="DATA", help="The rows that pruning asks."),
+)
+@in_group(
+    "Clusters",
+    click.option("-k", "--k", type=click.IntRange(min=1), help="K-means: how many."),
+    click.option(
+        "--columns", multiple=True, metavar="A,B", help="Of these columns only."
+    ),
+    click.option("--start", metavar="FILE", help="The first centroids, a row each."),
+    click.option("--seed", type=int, default=0, show_default=True),
+)
+@in_group("Output", page_options)
+def lesson(data: str, **options: Any) -> None:
+    """Write a page that steps through the making of a tree from the rows of DATA.
+
+    One step is one screen: all rows, the counts and arithmetic of every attribute, the
+    choice and why, where rows go; then pruning and the rules. With -k instead of
+    --target: the iterations of k-means. Arrow keys go on; on paper each step is a page.
+    """
+    if (options["target"] is None) == (options["k"] is None):
+        msg = "a lesson is of a tree, --target COLUMN, or of clusters, -k NUMBER"
+        raise ParameterError(msg)
+    path = page_path(f"{Path(data).stem}_lesson", options)
+    page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
+    write_page(page, path, options, f"{len(page.slides)} slides, with rows of {data}")
+
+
+def _of_tree(data: str, options: dict[str, Any]) -> Any:
+    from spinney.models import FittedTree, grow_from
+    from spinney.recipes import Recipe
+
+    _refuse(options, ("columns", "start"), "-k NUMBER, the number of clusters")
+    recipe, settings = recipe_of(options, Recipe.named(RECIPE))
+    recipe = RECIPE if recipe is None else recipe
+    grown = grow_from(
+        data,
+        options["target"],
+        recipe=recipe,
+        settings=settings,
+        declarations=declarations(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    model = FittedTree(grown)
+    rows = model.read(
+        data, format=options["format_"], encoding=options["encoding"], whole=True
+    )
+    method, validation = options["prune"], options["validation"]
+    if method is None and validation is None:
+        return model.lesson(rows)
+    return model.lesson(rows, pruned=model.prune(method, validation=validation))
+
+
+def _of_clusters(data: str, options: dict[str, Any]) -> Any:
+    from spinney.models.clusters import Plan, find_clusters, measured_rows, read_rows
+    from spinney.output.lesson import LessonPage, cluster_slides
+
+    names = ("recipe", "criterion", "set", "max_depth", "prune", "validation")
+    _refuse(options, names, "--target COLUMN, which the tree predicts")
+    start = options["start"]
+    plan = Plan(
+        n_clusters=options["k"],
+        seed=options["seed"],
+        n_init=1,
+        **({} if start is None else {"init": start}),
+    )
+    _, used, _ = read_rows(
+        data,
+        columns=options["columns"],
+        declarations=declarations(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    fit = find_clusters(measured_rows(used, plan, markers=options["missing"]), plan)
+    trace = fit.trace(ROWS_TRACED)
+    if trace is None:
+        msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"
+        raise ParameterError(msg)
+    return LessonPage(cluster_slides(trace), f"{options['k']} clusters by k-means")
+
+
+def _refuse(options: dict[str, Any], names: tuple[str, ...], needs: str) -> None:
+    """Refuse options of the other kind of lesson."""
+    for name in names:
+        if options[name]:
+            msg = f"--{name.replace('_', '-')} says nothing without {needs}"
+            raise ParameterError(msg)

@@ -1,0 +1,50 @@
+"""Pages from the shell: where they go, and showing them in a browser."""
+
+import tempfile
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney.cli.shell_options import all_of, check_output, output_options
+from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
+from spinney.errors import ParameterError
+
+page_options = all_of(
+    click.option("--open", "open_", is_flag=True, help="Show the page in a browser."),
+    output_options,
+)
+
+
+def page_path(stem: str, options: Mapping[str, Any]) -> str:
+    """Return where a page goes; refuse what cannot or must not be written.
+
+    Without -o it is named after ``stem``, and with --open it is a temporary file.
+    """
+    from spinney.output import check_page_suffix
+
+    output: str | None = options["output"]
+    if output is None and options["open_"]:
+        return str(Path(tempfile.mkdtemp(prefix="spinney-"), f"{stem}.html"))
+    output = f"{stem}.html" if output is None else output
+    if output == STANDARD_OUTPUT:
+        if options["open_"]:
+            msg = "-o '-' and --open exclude each other: name a file, or none"
+            raise ParameterError(msg)
+        return output
+    check_page_suffix(output)
+    check_output(output, force=options["force"])
+    return output
+
+
+def write_page(page: Any, path: str, options: Mapping[str, Any], says: str) -> None:
+    """Write a page, say what it is, and show it if that is asked for."""
+    if path == STANDARD_OUTPUT:
+        write_data(page.html.rstrip("\n"))
+        return
+    page.save(path, force=options["force"])
+    say(f"written to {path} ({says})")
+    if options["open_"] and not webbrowser.open(Path(path).resolve().as_uri()):
+        say(f"no browser could be started: open {path} yourself")

@@ -1,0 +1,59 @@
+"""What a notebook shows of a fitted model, and its page: trees, forests, clusters."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spinney.output.explorer import ExplorerPage
+
+
+class Explored:
+    """A fitted model that can be walked through in a browser."""
+
+    def explore(self, *, rows: Any = None, beside: Any = None) -> "ExplorerPage":
+        """Return a page of its own in which the model is walked and questioned.
+
+        It holds counts and no rows, needs no network, and is shown by a notebook.
+
+        Parameters
+        ----------
+        rows : table, optional
+            Whose rows are to be in the page, to be looked at behind the nodes that
+            they come to. They are readable by whoever has the page.
+        beside : fitted model, optional
+            Another tree, forest or clustering, to be compared with this one.
+
+        Returns
+        -------
+        ExplorerPage
+            ``save(path)`` keeps it as .html; ``html`` is its text.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> page = spinney.grow(shop, "sold", recipe="c4.5").explore()
+        >>> page.html.startswith("<!DOCTYPE html>")
+        True
+        """
+        from spinney.output.explorer import ExplorerPage, explorer_page
+
+        models = [self] if beside is None else [self, beside]
+        return ExplorerPage(explorer_page(models, rows=rows))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what a notebook shows: the page, or where it shows none, less."""
+        bundle = {"text/plain": self._in_words()}
+        picture, frame = self._picture(), self.explore().frame
+        if picture is not None:
+            bundle["image/svg+xml"] = picture
+        if frame is not None:
+            bundle["text/html"] = frame
+        return bundle
+
+    def _in_words(self) -> str:
+        """Return the model as a notebook without pictures shows it."""
+        return str(self)
+
+    def _picture(self) -> str | None:
+        """Return a picture as SVG, if there is one."""
+        return None

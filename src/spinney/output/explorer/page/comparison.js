@@ -1,0 +1,98 @@
+// Two models beside each other: their sizes, errors and what they ask; one form for both.
+
+import { element } from "./dom.js";
+import { countText, percent, rounded } from "./numbers.js";
+
+export function comparison(states) {
+  if (states.length < 2) return null;
+  const lines = [
+    ["kind", (state) => state.kind],
+    ["recipe", (state) => state.data.recipe ?? state.data.method],
+    ["grown on", (state) => `${countText(state.data.grown_on.rows)} rows`],
+    ["leaves", (state) => (state.kind === "tree" ? countText(state.tree.leaves) : "–")],
+    ["depth", (state) => (state.kind === "tree" ? String(state.tree.height) : "–")],
+    ["training error", trainingError],
+    ["asks most by", mostImportant],
+  ];
+  return element(
+    "section",
+    { class: "comparison", "aria-label": "Two models" },
+    element(
+      "table",
+      { class: "data" },
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          element("td"),
+          lines.map(([name]) => element("th", { scope: "col" }, name)),
+        ),
+      ),
+      element(
+        "tbody",
+        {},
+        states.map((state, at) =>
+          element(
+            "tr",
+            {},
+            element("th", { scope: "row" }, `${at ? "right" : "left"}: ${state.data.title}`),
+            lines.map(([, text]) => element("td", {}, text(state))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function trainingError(state) {
+  const sequence = state.kind === "tree" ? state.tree.sequence : null;
+  if (!sequence) return "–";
+  const [error] = sequence.errors;
+  if (state.schema.numeric) return `R² ${rounded(1 - error / (sequence.root_error || 1), 3)}`;
+  return state.schema.target.costs ? rounded(error) : percent(error);
+}
+
+// The attributes that gained most, by weight times gain.
+function mostImportant(state) {
+  if (state.kind === "clusters") return "–";
+  const { attributes } = state.schema;
+  let gained = state.data.importances?.mean;
+  if (!gained) {
+    const { tree } = state;
+    gained = new Array(attributes.length).fill(0);
+    for (let node = 0; node < tree.size; node += 1) {
+      if (!tree.isLeaf(node))
+        gained[tree.attribute[node]] += tree.weight[node] * Math.max(tree.gain[node], 0);
+    }
+    const total = gained.reduce((sum, each) => sum + each, 0) || 1;
+    gained = gained.map((each) => each / total);
+  }
+  return gained
+    .map((each, at) => [each, attributes[at].text])
+    .sort((one, other) => other[0] - one[0])
+    .slice(0, 3)
+    .filter(([each]) => each > 0)
+    .map(([each, name]) => `${name} ${percent(each)}`)
+    .join(", ");
+}
+
+// What is typed into one form is typed into the other, where it has such a field.
+export function tieForms(explorers) {
+  if (explorers.length < 2) return;
+  explorers.forEach((explorer, at) => {
+    const other = explorers[1 - at];
+    if (!explorer.whatIf || !other.whatIf) return;
+    explorer.whatIf.fields.addEventListener(
+      "input",
+      (event) => {
+        const { attribute } = event.target.dataset;
+        const { selectedOptions, value } = event.target;
+        const text = selectedOptions ? selectedOptions[0].textContent : value;
+        other.whatIf.take(attribute, text);
+      },
+      true,
+    );
+  });
+}

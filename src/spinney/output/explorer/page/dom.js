@@ -1,0 +1,120 @@
+// Elements, made one by one: text is only ever text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// element("button", { class: "quiet", type: "button", onclick }, "text", child …)
+export function element(name, properties = {}, ...content) {
+  return filled(document.createElement(name), properties, content);
+}
+
+export function svg(name, properties = {}, ...content) {
+  return filled(document.createElementNS(SVG, name), properties, content);
+}
+
+function filled(made, properties, content) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") made.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "selected") made[name] = value;
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  append(made, content);
+  return made;
+}
+
+export function append(parent, content) {
+  for (const part of content.flat(Infinity)) {
+    if (part === null || part === undefined || part === false) continue;
+    parent.append(part instanceof Node ? part : document.createTextNode(String(part)));
+  }
+  return parent;
+}
+
+export function replace(parent, ...content) {
+  parent.textContent = "";
+  return append(parent, content);
+}
+
+export function button(text, onclick, properties = {}) {
+  return element("button", { type: "button", onclick, ...properties }, text);
+}
+
+// Buttons of which one is pressed.
+export function tabs(names, pressed, onchoose, label) {
+  const list = element("div", { class: "tabs", role: "tablist", "aria-label": label });
+  for (const [key, text] of names) {
+    const chosen = key === pressed;
+    list.append(
+      element(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          "aria-selected": String(chosen),
+          tabindex: chosen ? "0" : "-1",
+          "data-key": key,
+          onclick: () => onchoose(key),
+        },
+        text,
+      ),
+    );
+  }
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const keys = names.map(([key]) => key);
+    const next =
+      keys[(keys.indexOf(event.target.dataset.key) + step + keys.length) % keys.length];
+    event.preventDefault();
+    onchoose(next);
+    list.parentNode?.querySelector(`[data-key="${next}"]`)?.focus();
+  });
+  return list;
+}
+
+// A bar of shares from 0 to 1, in colours.
+export function shareBar(shares, colours, label) {
+  const bar = element("span", { class: "bar", role: "img", "aria-label": label });
+  shares.forEach((share, at) => {
+    if (!(share > 0)) return;
+    const part = element("span");
+    part.style.flexGrow = String(share);
+    part.style.background = colours[at];
+    bar.append(part);
+  });
+  return bar;
+}
+
+export function meter(share, colour) {
+  const inside = element("span");
+  inside.style.width = `${100 * Math.min(Math.max(share, 0), 1)}%`;
+  if (colour) inside.style.background = colour;
+  return element("span", { class: "meter", "aria-hidden": "true" }, inside);
+}
+
+// A text for the clipboard; where a browser has none, for the hand.
+export async function copyText(text, said) {
+  try {
+    await navigator.clipboard.writeText(text);
+    said("Copied.");
+    return;
+  } catch {
+    // Pages from a disk, and frames, may not write there.
+  }
+  const area = element("textarea", { class: "aside", readonly: true, "aria-hidden": "true" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  said(done ? "Copied." : "This browser does not let the page copy: mark the text instead.");
+}
+
+export function saveFile(name, content, type) {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  const link = element("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

@@ -1,0 +1,488 @@
+// The explorer of one model: views of one selection, panels beside them, filters above.
+
+import { aboutPanel } from "./about_panel.js";
+import { button, element, replace, saveFile, tabs } from "./dom.js";
+import { forestPanel } from "./forest_panel.js";
+import { nodePanel, swatch } from "./node_panel.js";
+import { countText, percent, plural, rounded } from "./numbers.js";
+import { pngOf, svgDocument } from "./paint.js";
+import { IcicleView, SunburstView } from "./partition_views.js";
+import { prunePanel } from "./prune_panel.js";
+import { rowsPanel } from "./rows_panel.js";
+import { RuleTable } from "./rule_table.js";
+import { ScatterView } from "./scatter_view.js";
+import { forgetTheme } from "./theme.js";
+import { TreeView } from "./tree_view.js";
+import { WhatIf } from "./what_if.js";
+
+const VIEWS = [
+  ["tree", "Tree"],
+  ["icicle", "Icicle"],
+  ["sunburst", "Sunburst"],
+  ["rules", "Rules"],
+  ["leaves", "Leaves"],
+];
+const MAKES = {
+  tree: TreeView,
+  icicle: IcicleView,
+  sunburst: SunburstView,
+  rules: RuleTable,
+  leaves: ScatterView,
+};
+
+export class Explorer {
+  constructor(host, state, page) {
+    this.state = state;
+    this.page = page;
+    this.viewTabs = element("div", { class: "view-tabs" });
+    this.crumbs = element("nav", {
+      class: "crumbs",
+      "aria-label": "Path to the selected node",
+    });
+    this.legend = element("div", { class: "legend" });
+    this.stage = element("div", { class: "host" });
+    this.panelTabs = element("div", { class: "panel-tabs" });
+    this.panel = element("div", {
+      class: "panel-body",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Details",
+    });
+    this.whatIf = new WhatIf(state);
+    this.filterBar = this.filters();
+    this.filterBar.hidden = true;
+    replace(
+      host,
+      this.header(),
+      this.filterBar,
+      element(
+        "div",
+        { class: "work" },
+        element(
+          "section",
+          { class: "main", "aria-label": "Picture" },
+          this.crumbs,
+          this.stage,
+          this.legend,
+        ),
+        element(
+          "aside",
+          { class: "panel", "aria-label": "Details" },
+          this.panelTabs,
+          this.panel,
+        ),
+      ),
+    );
+    state.on((changed) => this.heard(changed));
+    // The picture last: what stands round it decides its room.
+    this.showPanel();
+    this.showCrumbs();
+    this.showLegend();
+    this.showView();
+  }
+
+  header() {
+    const { state } = this;
+    const { data, schema } = state;
+    this.facts = element("p", { class: "quiet facts-line" });
+    this.showFacts();
+    this.matches = element("output", { class: "quiet matches" });
+    const search = element("input", {
+      type: "search",
+      placeholder: "Search",
+      "aria-label": "Search attributes, values, classes, node numbers",
+      oninput: () => this.find(search.value, 0),
+      onkeydown: (event) => {
+        if (event.key === "Enter") this.find(search.value, event.shiftKey ? -1 : 1);
+      },
+    });
+    const filter = button(
+      "Filter",
+      () => {
+        this.filterBar.hidden = !this.filterBar.hidden;
+        filter.setAttribute("aria-expanded", String(!this.filterBar.hidden));
+      },
+      { class: "small", "aria-expanded": "false" },
+    );
+    const framed = window.self !== window.top;
+    return element(
+      "header",
+      { class: "top" },
+      element(
+        "div",
+        { class: "title" },
+        element("h1", { title: schema.target.text }, schema.target.text),
+        this.facts,
+      ),
+      this.viewTabs,
+      element(
+        "div",
+        { class: "row actions" },
+        element("span", { class: "search" }, search, this.matches),
+        filter,
+        !framed &&
+          button("SVG", () => this.save("svg"), {
+            class: "small",
+            title: "Save the picture as SVG",
+          }),
+        !framed &&
+          button("PNG", () => this.save("png"), {
+            class: "small",
+            title: "Save the picture as PNG",
+          }),
+        this.page.themeButton?.(),
+      ),
+      data.kind === "forest" && forestPicker(this),
+    );
+  }
+
+  showFacts() {
+    const { state } = this;
+    const { data, tree } = state;
+    const parts = [
+      `${plural(data.grown_on.rows, "row")}`,
+      plural(tree.leaves, "leaf", "leaves"),
+      `depth ${tree.height}`,
+      `recipe ${data.recipe}`,
+    ];
+    if (data.kind === "forest") parts[1] = `${plural(data.sizes.trees, "tree")}`;
+    if (data.kind === "forest") parts.splice(2, 1);
+    this.facts.textContent = parts.join(" · ");
+  }
+
+  find(words, step) {
+    const { state } = this;
+    if (words !== this.words) {
+      this.words = words;
+      this.list = state.search(words);
+      this.at = step ? -1 : 0;
+      if (!step && this.list.length) this.select(0);
+    }
+    if (step && this.list?.length) {
+      this.at = (this.at + step + this.list.length) % this.list.length;
+      this.select(this.at);
+    }
+    this.matches.textContent = words.trim()
+      ? this.list.length
+        ? `${this.at + 1}/${countText(this.list.length)}`
+        : "none"
+      : "";
+  }
+
+  select(at) {
+    let node = this.list[at];
+    for (const above of this.state.tree.path(node)) {
+      if (this.state.stops(above)) {
+        node = above;
+        break;
+      }
+    }
+    this.state.select(node, { reveal: true });
+  }
+
+  filters() {
+    const { state } = this;
+    const { schema } = state;
+    const count = element("output", { class: "quiet" });
+    const apply = (change) => {
+      state.filter(change);
+      state.say("filter");
+    };
+    this.countKept = () => {
+      const leaves = state.leaves();
+      const kept = leaves.filter((node) => state.isKept(node));
+      const weight = kept.reduce((sum, node) => sum + state.tree.weight[node], 0);
+      count.textContent = state.kept
+        ? `${countText(kept.length)} of ${plural(leaves.length, "leaf", "leaves")}, ${percent(weight / (state.tree.weight[0] || 1))} of the rows`
+        : "all leaves";
+    };
+    const select = (name, texts, key) => {
+      const control = element("select", {
+        oninput: () => apply({ [key]: Number(control.value) }),
+      });
+      control.append(element("option", { value: "-1" }, "any"));
+      texts.forEach(([value, text]) =>
+        control.append(element("option", { value: String(value) }, text)),
+      );
+      return element("label", {}, element("span", {}, name), control);
+    };
+    const range = (name, key, scale, text) => {
+      const said = element("output", {}, text(0));
+      const control = element("input", {
+        type: "range",
+        min: "0",
+        max: "100",
+        step: "1",
+        value: "0",
+        oninput: () => {
+          const value = scale(Number(control.value) / 100);
+          said.textContent = text(value);
+          apply({ [key]: value });
+        },
+      });
+      control.value = "0";
+      return element("label", {}, element("span", {}, name), control, said);
+    };
+    const asked = [...new Set(state.tree.attribute)]
+      .filter((index) => index >= 0)
+      .sort((one, other) => one - other);
+    const bar = element(
+      "form",
+      {
+        class: "filters",
+        "aria-label": "Filter leaves",
+        onsubmit: (event) => event.preventDefault(),
+      },
+      !schema.numeric &&
+        select(
+          "Class",
+          schema.classes.map((text, code) => [code, text]),
+          "label",
+        ),
+      select(
+        "Asks",
+        asked.map((index) => [index, schema.attributes[index].text]),
+        "attribute",
+      ),
+      range(
+        "Support at least",
+        "support",
+        (part) => (part ? 10 ** (-4 + 4 * part) : 0),
+        (share) => percent(share),
+      ),
+      !schema.numeric &&
+        range(
+          "Confidence at least",
+          "confidence",
+          (part) => part,
+          (share) => percent(share),
+        ),
+      button(
+        "Reset",
+        () => {
+          bar.reset();
+          for (const said of bar.querySelectorAll("label output"))
+            said.textContent = percent(0);
+          apply({ label: -1, attribute: -1, support: 0, confidence: 0 });
+        },
+        { class: "small" },
+      ),
+      count,
+    );
+    this.countKept();
+    return bar;
+  }
+
+  heard(changed) {
+    if (changed.has("tree")) {
+      this.showFacts();
+      this.showView();
+      this.showLegend();
+    } else if (changed.has("view")) this.showView();
+    else this.view.heard(changed);
+    if (changed.has("filter") || changed.has("tree")) this.countKept();
+    if (changed.has("select") || changed.has("tree") || changed.has("prune")) this.showCrumbs();
+    const whatIfOnly = this.state.panel === "what-if" && !changed.has("panel");
+    if (
+      !whatIfOnly &&
+      (changed.has("panel") ||
+        changed.has("select") ||
+        changed.has("prune") ||
+        changed.has("tree"))
+    ) {
+      this.showPanel(changed.has("prune") && !changed.has("panel"));
+    }
+  }
+
+  showView() {
+    const { state } = this;
+    this.view?.destroy();
+    replace(
+      this.viewTabs,
+      tabs(
+        VIEWS,
+        state.view,
+        (key) => {
+          state.view = key;
+          state.say("view");
+        },
+        "Views",
+      ),
+    );
+    this.stage.dataset.view = state.view;
+    this.view = new MAKES[state.view](this.stage, state, this.page.say);
+  }
+
+  panels() {
+    const { state } = this;
+    return [
+      state.kind === "forest" && ["forest", "Forest"],
+      ["node", "Node"],
+      ["what-if", "What if"],
+      state.kind === "tree" && ["prune", "Prune"],
+      state.data.rows && ["rows", "Rows"],
+      ["about", "About"],
+    ].filter(Boolean);
+  }
+
+  showPanel(quietly = false) {
+    const { state } = this;
+    const focused = quietly && document.activeElement?.classList.contains("slider");
+    replace(
+      this.panelTabs,
+      tabs(
+        this.panels(),
+        state.panel,
+        (key) => {
+          state.panel = key;
+          state.say("panel");
+        },
+        "Panels",
+      ),
+    );
+    const content = {
+      node: () => nodePanel(state, this.page.say),
+      "what-if": () => [element("h2", {}, "What if"), this.whatIf.body],
+      prune: () => prunePanel(state, this.page.say),
+      rows: () => rowsPanel(state),
+      about: () => aboutPanel(state, this.page),
+      forest: () => forestPanel(state),
+    }[state.panel]();
+    if (focused && state.panel === "prune") {
+      // The slider stays in the hand that moves it.
+      const old = this.panel.querySelector(".slider");
+      replace(this.panel, content);
+      this.panel.querySelector(".slider").replaceWith(old);
+      old.focus();
+      return;
+    }
+    replace(this.panel, content);
+    this.panel.scrollTop = 0;
+  }
+
+  showCrumbs() {
+    const { state } = this;
+    const crumbs = [[0, "all rows"], ...state.pathTexts(state.selected)];
+    const list = element("ol");
+    crumbs.forEach(([node, text], at) => {
+      const last = at === crumbs.length - 1;
+      list.append(
+        element(
+          "li",
+          {},
+          button(text, () => state.select(node, { reveal: true }), {
+            class: "link",
+            title: text,
+            "aria-current": last ? "true" : null,
+          }),
+        ),
+      );
+    });
+    replace(this.crumbs, list);
+    this.crumbs.scrollLeft = this.crumbs.scrollWidth;
+  }
+
+  showLegend() {
+    const { state } = this;
+    const { schema, tree, colours } = state;
+    if (!schema.numeric) {
+      const weights = tree.weightsOf(0);
+      const items = schema.classes
+        .slice(0, 14)
+        .map((name, code) =>
+          element(
+            "span",
+            { class: "key", title: name },
+            swatch(colours.of(code)),
+            element("b", {}, name),
+            ` ${countText(weights[code])} (${percent(weights[code] / (tree.weight[0] || 1))})`,
+          ),
+        );
+      const more = schema.classes.length - items.length;
+      replace(
+        this.legend,
+        items,
+        more > 0 && element("span", { class: "quiet" }, `and ${more} more`),
+      );
+      return;
+    }
+    const scale = element("span", { class: "scale", "aria-hidden": "true" });
+    for (let step = 0; step < 20; step += 1) {
+      const [hue, strength] = colours.at(
+        colours.low + ((colours.high - colours.low) * (step + 0.5)) / 20,
+      );
+      const part = element("span");
+      part.style.background = hue;
+      part.style.opacity = String(strength * 1.6);
+      scale.append(part);
+    }
+    replace(
+      this.legend,
+      element("span", {}, rounded(colours.low)),
+      scale,
+      element("span", {}, rounded(colours.high)),
+      element("span", { class: "quiet" }, `mean of all rows ${rounded(colours.mean)}`),
+    );
+  }
+
+  async save(kind) {
+    const scene = this.view.scene();
+    if (!scene) {
+      this.page.say("The rules are text: copy them instead.");
+      return;
+    }
+    const { shapes, width, height } = scene;
+    const name = `${this.state.schema.target.name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60) || "tree"}-${this.state.view}`;
+    if (kind === "svg")
+      saveFile(`${name}.svg`, svgDocument(shapes, width, height), "image/svg+xml");
+    else saveFile(`${name}.png`, await pngOf(shapes, width, height), "image/png");
+    this.page.say(`Saved as ${name}.${kind}.`);
+  }
+
+  paper(on) {
+    this.view.stage?.paper(on);
+  }
+
+  // Colours have changed.
+  repaint() {
+    forgetTheme();
+    this.showLegend();
+    this.showPanel();
+    this.view.heard(new Set(["theme"]));
+  }
+}
+
+function forestPicker(explorer) {
+  const { state } = explorer;
+  const { data } = state;
+  const select = element("select", {
+    "aria-label": "Tree of the forest",
+    oninput: () => {
+      state.takeTree(Number(select.value));
+      state.say("tree");
+    },
+  });
+  data.trees.forEach(({ number }, at) =>
+    select.append(
+      element(
+        "option",
+        { value: String(at) },
+        `tree ${number}${at || !data.typical ? "" : " (typical)"}`,
+      ),
+    ),
+  );
+  const { trees, of_trees: total } = data.contains;
+  return element(
+    "label",
+    { class: "picker" },
+    "Tree ",
+    select,
+    element(
+      "span",
+      { class: "quiet" },
+      trees < total
+        ? ` ${trees} of ${total} trees are in this page`
+        : ` of ${total}, those first that ask as most do`,
+    ),
+  );
+}

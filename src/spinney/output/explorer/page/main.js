@@ -1,0 +1,80 @@
+// The page: one model, or two side by side.
+
+import { ClusterExplorer } from "./cluster_explorer.js";
+import { comparison, tieForms } from "./comparison.js";
+import { button, element, replace } from "./dom.js";
+import { Explorer } from "./explorer.js";
+import { State } from "./state.js";
+import { forgetTheme } from "./theme.js";
+
+const data = JSON.parse(document.getElementById("spinney-data").textContent);
+const root = document.getElementById("explorer");
+const said = element("output", { class: "said", role: "status" });
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const explorers = [];
+
+const page = {
+  madeBy: data.made_by,
+  say(text) {
+    said.textContent = text;
+    said.classList.add("shown");
+    setTimeout(() => said.classList.remove("shown"), 2500);
+  },
+};
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : dark.matches;
+}
+
+function repaint() {
+  forgetTheme();
+  for (const explorer of explorers) explorer.repaint();
+}
+
+function themeButton() {
+  const text = () => (isDark() ? "Light" : "Dark");
+  const made = button(
+    text(),
+    () => {
+      document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+      made.textContent = text();
+      repaint();
+    },
+    { class: "small theme", title: "Light or dark" },
+  );
+  dark.addEventListener("change", () => {
+    made.textContent = text();
+    repaint();
+  });
+  return made;
+}
+
+// On paper all is light, and the picture whole.
+for (const [event, on] of [
+  ["beforeprint", true],
+  ["afterprint", false],
+]) {
+  window.addEventListener(event, () => {
+    repaint();
+    for (const explorer of explorers) explorer.paper?.(on);
+  });
+}
+
+function start() {
+  const hosts = data.models.map(() => element("div", { class: "explorer" }));
+  document.body.classList.toggle("two", hosts.length > 1);
+  const states = data.models.map((model) => new State(model));
+  replace(root, comparison(states), element("div", { class: "explorers" }, hosts), said);
+  states.forEach((state, at) => {
+    const offered = { ...page, themeButton: at === hosts.length - 1 ? themeButton : null };
+    const Kind = state.kind === "clusters" ? ClusterExplorer : Explorer;
+    explorers.push(new Kind(hosts[at], state, offered));
+  });
+  tieForms(explorers);
+  root.explorers = explorers;
+  root.dataset.ms = String(Math.round(performance.now()));
+  root.dataset.ready = "yes";
+}
+
+start();

@@ -1,0 +1,493 @@
+// What is known of the selected node: counts, split, rivals, arithmetic, rule.
+
+import { button, copyText, element, meter, shareBar } from "./dom.js";
+import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
+import { theme } from "./theme.js";
+import { cutText, momentsOf, readCodes } from "./tree.js";
+
+const CLASSES_SHOWN = 12;
+const BARS_SHOWN = 24;
+
+export function nodePanel(state, say) {
+  const { tree, selected: node } = state;
+  const ends = state.stops(node);
+  return [
+    heading(state, node, ends),
+    distribution(state, node),
+    ends ? reason(state, node) : split(state, node),
+    candidates(state, node),
+    surrogates(state, node),
+    arithmetic(state, node),
+    rule(state, node, say),
+    tree.isLeaf(node) ? null : cutting(state, node),
+  ];
+}
+
+function heading(state, node, ends) {
+  const { tree, schema } = state;
+  const asks = ends ? null : schema.attributes[tree.attribute[node]].text;
+  const label = state.label(node);
+  return element(
+    "header",
+    { class: "node-head" },
+    element("p", { class: "quiet" }, ends ? `Leaf, node ${node}` : `Node ${node}`),
+    element("h2", {}, ends ? label : `${asks}?`),
+    element(
+      "p",
+      { class: "quiet" },
+      ends
+        ? `predicts ${schema.target.text} = ${label}`
+        : `${tree.branchesOf(node)} branches; as a leaf it would say ${label}`,
+    ),
+  );
+}
+
+function section(title, ...content) {
+  return element("section", {}, element("h3", {}, title), ...content);
+}
+
+function distribution(state, node) {
+  const { tree, schema } = state;
+  const weight = tree.weight[node];
+  const rows = `${countText(weight)} of ${countText(tree.weight[0])} rows (${percent(state.share(node))})`;
+  if (schema.numeric) {
+    const [mean, deviation] = tree.moments(node);
+    return section(
+      schema.target.text,
+      element("p", {}, rows),
+      facts([
+        ["mean", figure(mean)],
+        ["standard deviation", figure(deviation)],
+        tree.outputs[node] !== mean && ["predicts", figure(tree.outputs[node])],
+      ]),
+    );
+  }
+  const weights = tree.weightsOf(node);
+  const order = schema.classes
+    .map((_, code) => code)
+    .filter((code) => weights[code] > 0 || schema.classes.length <= 6);
+  order.sort((one, other) => weights[other] - weights[one] || one - other);
+  const outputs = tree.outputsOf(node);
+  const smoothed = order.some(
+    (code) => Math.abs(outputs[code] - (weight ? weights[code] / weight : 0)) > 1e-9,
+  );
+  const lines = order
+    .slice(0, CLASSES_SHOWN)
+    .map((code) =>
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, swatch(state.colours.of(code)), schema.classes[code]),
+        element(
+          "td",
+          { class: "wide" },
+          meter(weight ? weights[code] / weight : 0, state.colours.of(code)),
+        ),
+        element("td", { class: "number" }, weightText(weights[code])),
+        element("td", { class: "number" }, percent(weight ? weights[code] / weight : 0)),
+        smoothed && element("td", { class: "number" }, outputs[code].toFixed(3)),
+      ),
+    );
+  const more = order.length - CLASSES_SHOWN;
+  return section(
+    schema.target.text,
+    element("p", {}, rows),
+    element(
+      "table",
+      { class: "counts" },
+      element(
+        "thead",
+        { class: "aside" },
+        element(
+          "tr",
+          {},
+          ["class", "share", "rows", "percent", smoothed && "predicted"]
+            .filter(Boolean)
+            .map((name) => element("th", { scope: "col" }, name)),
+        ),
+      ),
+      element("tbody", {}, lines),
+    ),
+    more > 0 && element("p", { class: "quiet" }, `and ${more} more classes`),
+    smoothed &&
+      element(
+        "p",
+        { class: "quiet" },
+        "The last column is what the node predicts: smoothed, or by the rows above.",
+      ),
+  );
+}
+
+export function swatch(colour) {
+  const dot = element("span", { class: "swatch", "aria-hidden": "true" });
+  dot.style.background = colour;
+  return dot;
+}
+
+function facts(pairs) {
+  return element(
+    "dl",
+    { class: "facts" },
+    pairs
+      .filter(Boolean)
+      .map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+  );
+}
+
+function reason(state, node) {
+  const { tree } = state;
+  const made = !tree.isLeaf(node);
+  const code = tree.reason[node];
+  const why = made
+    ? "pruned on this page"
+    : code >= 0
+      ? state.data.reasons[code]
+      : "it asks nothing";
+  return section("Why a leaf", element("p", {}, why));
+}
+
+// Counts of the branches; of named values, of each value.
+function split(state, node) {
+  const { tree, schema } = state;
+  const attribute = schema.attributes[tree.attribute[node]];
+  const winner = tree.candidates?.of(node)?.find(({ chosen }) => chosen);
+  const byValue =
+    winner?.grouped &&
+    winner.values.length <= BARS_SHOWN &&
+    winner.groups.some((group) => group.length > 1);
+  const lines = [];
+  const most = Math.max(
+    ...Array.from(tree.childrenOf(node), (child) => tree.weight[child]),
+    1e-300,
+  );
+  const counts = (weights) => bars(state, weights, most);
+  Array.from(tree.childrenOf(node)).forEach((child, branch) => {
+    if (branch && !tree.isGrouped(node)) lines.push(threshold(state, node, branch, winner));
+    lines.push(
+      element(
+        "tr",
+        { class: "branch-line" },
+        element(
+          "th",
+          { scope: "row" },
+          button(tree.answer(child), () => state.select(child, { reveal: true }), {
+            class: "link",
+            title: tree.condition(child),
+          }),
+        ),
+        element("td", { class: "wide" }, counts(tree.weightsOf(child))),
+        element("td", { class: "number" }, weightText(tree.weight[child])),
+      ),
+    );
+    if (!byValue) return;
+    const codes = new Set(winner.groups[branch]);
+    winner.values.forEach((code, at) => {
+      if (!codes.has(code) || codes.size < 2) return;
+      lines.push(
+        element(
+          "tr",
+          { class: "value-line" },
+          element("th", { scope: "row" }, attribute.valueText(code)),
+          element("td", { class: "wide" }, counts(winner.weights[at])),
+          element("td", { class: "number" }, weightText(weightOf(winner.weights[at], schema))),
+        ),
+      );
+    });
+  });
+  const absent = tree.absent[node];
+  const goes = tree.finalBranch(node);
+  return section(
+    `Split by ${attribute.text}`,
+    element("table", { class: "counts branches" }, element("tbody", {}, lines)),
+    absent > 0 &&
+      element(
+        "p",
+        { class: "quiet" },
+        `${countText(absent)} rows lack ${attribute.text}: `,
+        tree.surrogateCount(node)
+          ? "surrogates send them."
+          : goes < 0
+            ? "they are divided over all branches, by shares."
+            : `they go to ${tree.branchText(node, goes)}.`,
+      ),
+  );
+}
+
+function weightOf(weights, schema) {
+  return schema.numeric ? weights[0] : weights.reduce((sum, weight) => sum + weight, 0);
+}
+
+// The mark between two branches of a number: the cut, and its nearest rows.
+function threshold(state, node, branch, winner) {
+  const { tree, schema } = state;
+  const attribute = schema.attributes[tree.attribute[node]];
+  const cut = tree.cutsOf(node)[branch - 1];
+  if (!Number.isFinite(cut) || attribute.kind === "ordinal") return null;
+  let near = "";
+  if (winner && !winner.grouped) {
+    const below = winner.values.filter((value) => value <= cut).at(-1);
+    const above = winner.values.find((value) => value > cut);
+    if (below !== undefined && above !== undefined) {
+      near = `between ${attribute.number(below)} and ${attribute.number(above)}`;
+    }
+  }
+  return element(
+    "tr",
+    { class: "cut-line" },
+    element(
+      "td",
+      { colspan: "3" },
+      element("span", {}, `cut at ${attribute.number(cut)}`),
+      near && element("span", { class: "quiet" }, ` ${near}`),
+    ),
+  );
+}
+
+// Classes side by side on one scale for all lines; of numbers mean ± deviation.
+function bars(state, weights, most) {
+  const { schema, colours } = state;
+  if (schema.numeric) {
+    const [mean, deviation] = momentsOf(weights, schema);
+    const strip = element("span", { class: "strip" });
+    const [low, high] = [colours.place(mean - deviation), colours.place(mean + deviation)];
+    const part = element("span");
+    part.style.left = `${100 * low}%`;
+    part.style.width = `${Math.max(100 * (high - low), 1)}%`;
+    part.style.background = colours.at(mean)[0];
+    const dot = element("i");
+    dot.style.left = `${100 * colours.place(mean)}%`;
+    dot.style.background = colours.at(mean)[0];
+    strip.append(part, dot);
+    strip.title = `${figure(mean)} ± ${rounded(deviation)}`;
+    return strip;
+  }
+  const list = Array.from(weights);
+  const bar = shareBar(
+    list,
+    list.map((_, code) => colours.of(code)),
+    "",
+  );
+  bar.removeAttribute("role");
+  bar.removeAttribute("aria-label");
+  bar.style.width = `${(100 * weightOf(list, schema)) / most}%`;
+  bar.title = list
+    .map((weight, code) => (weight ? `${schema.classes[code]} ${weightText(weight)}` : ""))
+    .filter(Boolean)
+    .join(", ");
+  return bar;
+}
+
+function splitText(state, line) {
+  const attribute = state.schema.attributes[line.attribute];
+  if (!line.grouped) {
+    if (line.cuts.length > 1) return `${line.branches} intervals`;
+    const [cut] = line.cuts;
+    if (!attribute.numeric || attribute.unit || cut === Infinity)
+      return cutText(attribute, line.cuts, 0, "");
+    return `≤ ${shortCut(cut, line.values)}`;
+  }
+  const codes = new Set(attribute.values.map((_, code) => code));
+  if (line.groups.every((group) => group.length <= 1)) return `${line.branches} values`;
+  const [listed, without] = readCodes(line.groups, 0, codes, line.missing);
+  const text = attribute.among(listed, without);
+  return `${text.slice(attribute.text.length + 1)}${line.branches > 2 ? " …" : ""}`;
+}
+
+// A cut in four digits, or in as many as keep its neighbours on their sides.
+function shortCut(cut, values) {
+  const below = most(values.filter((value) => value <= cut));
+  const above = least(values.filter((value) => value > cut));
+  for (let digits = 4; digits < 17; digits += 1) {
+    const short = Number(cut.toPrecision(digits));
+    if (below <= short && short < above) return rounded(cut, digits);
+  }
+  return rounded(cut, 17);
+}
+
+function candidates(state, node) {
+  const { tree, schema } = state;
+  const lines = tree.candidates?.of(node);
+  if (!lines) {
+    if (tree.isLeaf(node) && !tree.candidates) return null;
+    const why =
+      state.kind === "forest"
+        ? "Trees of a forest keep the split that won, and not its rivals."
+        : tree.isLeaf(node)
+          ? null
+          : "The rivals of this node are not in this page, to keep it small.";
+    return (
+      why &&
+      section(
+        "Candidates",
+        element("p", { class: "quiet" }, why),
+        tree.isLeaf(node) ? null : facts([["gain", figure(tree.gain[node])]]),
+      )
+    );
+  }
+  if (!lines.length) return null;
+  const most = Math.max(...lines.map(({ merit }) => merit), 1e-300);
+  const withP = lines.some(({ pValue }) => pValue !== null);
+  const rows = lines.slice(0, 40).map((line) => {
+    const attribute = schema.attributes[line.attribute];
+    const asks = splitText(state, line);
+    return element(
+      "tr",
+      { class: line.chosen ? "chosen" : null },
+      element(
+        "th",
+        { scope: "row", title: attribute.text },
+        line.chosen ? "✓\u00a0" : "",
+        attribute.text,
+        element(
+          "small",
+          { title: line.cuts.length === 1 ? `≤ ${attribute.number(line.cuts[0])}` : asks },
+          ` ${asks}`,
+        ),
+      ),
+      element(
+        "td",
+        { class: "wide" },
+        meter(line.merit / most, line.chosen ? theme().accent : null),
+      ),
+      element("td", { class: "number", title: String(line.gain) }, brieflyOf(line.gain)),
+      element(
+        "td",
+        { class: "number", title: String(line.merit) },
+        `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
+      ),
+      withP &&
+        element("td", { class: "number" }, line.pValue === null ? "" : rounded(line.pValue, 3)),
+    );
+  });
+  return section(
+    "Candidates",
+    element(
+      "table",
+      { class: "counts candidates" },
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          ["attribute", "", "gain", "merit", withP && "p"]
+            .filter((name) => name !== false)
+            .map((name) => (name ? element("th", { scope: "col" }, name) : element("td"))),
+        ),
+      ),
+      element("tbody", {}, rows),
+    ),
+    lines.length > 40 && element("p", { class: "quiet" }, `and ${lines.length - 40} more`),
+    lines.some(({ exact }) => !exact) &&
+      element(
+        "p",
+        { class: "quiet" },
+        "≥: the best of the cuts that were looked at; what could not win was not searched to the end.",
+      ),
+  );
+}
+
+// Four digits, of tiny numbers two.
+function brieflyOf(number) {
+  return Math.abs(number) < 1e-3 && number !== 0 ? number.toExponential(1) : rounded(number);
+}
+
+function surrogates(state, node) {
+  const { tree, schema } = state;
+  const size = tree.surrogateCount(node);
+  if (!size) return null;
+  const { surrogates: all } = tree;
+  const lines = [];
+  for (let line = all.firstOf[node]; line < all.firstOf[node + 1]; line += 1) {
+    const attribute = schema.attributes[all.attribute[line]];
+    const branch = all.reversed[line] ? 1 : 0;
+    let text;
+    if (all.isGrouped(line)) text = attribute.among(all.groupsOf(line, 2)[0]);
+    else text = cutText(attribute, all.cutsOf(line), branch);
+    lines.push(
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, text),
+        element("td", { class: "number" }, percent(all.agreement[line])),
+        element("td", { class: "number" }, rounded(all.adjusted[line], 3)),
+      ),
+    );
+  }
+  return section(
+    "Surrogates",
+    element(
+      "p",
+      { class: "quiet" },
+      `Where ${schema.attributes[tree.attribute[node]].text} is missing, these send a row to “${tree.answer(tree.childrenOf(node)[0])}”:`,
+    ),
+    element(
+      "table",
+      { class: "counts" },
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          ["question", "agrees", "adjusted"].map((name) =>
+            element("th", { scope: "col" }, name),
+          ),
+        ),
+      ),
+      element("tbody", {}, lines),
+    ),
+  );
+}
+
+function arithmetic(state, node) {
+  if (state.kind === "forest") return null;
+  const text = state.tree.explained[node];
+  return element(
+    "details",
+    {},
+    element("summary", {}, "Arithmetic"),
+    text
+      ? element("pre", { tabindex: "0", "aria-label": "Arithmetic" }, text)
+      : element(
+          "p",
+          { class: "quiet" },
+          "Not in this page, to keep it small: ",
+          element("code", {}, `spinney explain MODEL --node ${node}`),
+          " prints it.",
+        ),
+  );
+}
+
+function rule(state, node, say) {
+  const forms = ["text", "SQL", "Python"].map((form) => [form, state.rule(node, form)]);
+  return section(
+    "Rule",
+    element("p", { class: "rule" }, forms[0][1]),
+    element(
+      "p",
+      { class: "row" },
+      "Copy as ",
+      forms.map(([name, text]) =>
+        button(name, () => copyText(text, say), {
+          class: "small",
+          "data-rule": name,
+          "data-text": text,
+        }),
+      ),
+    ),
+  );
+}
+
+function cutting(state, node) {
+  if (state.kind === "forest") return null;
+  const cut = state.manual.has(node);
+  if (!cut && state.stops(node)) return null;
+  return element(
+    "p",
+    { class: "row" },
+    button(cut ? "Grow it back" : "Make this a leaf", () => state.cutHere(node), {
+      class: "small",
+    }),
+  );
+}

@@ -1,0 +1,280 @@
+// Nodes by the rows that they have: an icicle, and the same round a point.
+
+import { countText, percent } from "./numbers.js";
+import { FlatView } from "./flat_view.js";
+import { shortened } from "./paint.js";
+import { theme } from "./theme.js";
+
+const THINNEST = 0.35; // pixels: what is narrower cannot be seen
+const SUMMIT = 34; // the root's line, and the radius of the middle
+
+// For each node that is wide enough where it begins and ends, from 0 to 1, below `root`.
+function partition(state, root, pixels) {
+  const { tree } = state;
+  const total = tree.weight[root] || 1;
+  const begin = new Map([[root, 0]]);
+  const parts = [];
+  for (let node = root; node < tree.end[root];) {
+    const from = begin.get(node);
+    const size = tree.weight[node] / total;
+    if (from === undefined || size * pixels < THINNEST) {
+      node = tree.end[node];
+      continue;
+    }
+    parts.push({ node, from, to: from + size, depth: tree.depth[node] - tree.depth[root] });
+    if (state.stops(node)) {
+      node = tree.end[node];
+      continue;
+    }
+    let at = from;
+    for (const child of tree.childrenOf(node)) {
+      begin.set(child, at);
+      at += tree.weight[child] / total;
+    }
+    node += 1;
+  }
+  return parts;
+}
+
+function deepest(parts) {
+  return parts.reduce((most, { depth }) => Math.max(most, depth), 0);
+}
+
+function look(state, node) {
+  const [hue, strength] = state.colours.node(state.tree, node);
+  const faded = state.isKept(node) ? 1 : 0.2;
+  return { hue, strength: Math.min(strength * 1.6, 0.62) * faded, faded };
+}
+
+function edge(state, node) {
+  const colours = theme();
+  const lit = state.lit.has(node);
+  if (node === state.selected) return { stroke: colours.accent, thick: 3 };
+  return lit ? { stroke: colours.accent, thick: 1.5 } : { stroke: colours.page, thick: 1 };
+}
+
+function words(state, node) {
+  return state.stops(node)
+    ? state.label(node)
+    : state.schema.attributes[state.tree.attribute[node]].text;
+}
+
+// Above the selected node nothing is lost: a second click goes up again.
+class PartitionView extends FlatView {
+  get root() {
+    return this.top ?? 0;
+  }
+
+  chosen(node) {
+    if (node === null) return;
+    if (node === this.state.selected) {
+      this.top =
+        node === this.root
+          ? node
+            ? this.state.tree.parent[node]
+            : 0
+          : this.state.stops(node)
+            ? this.root
+            : node;
+    }
+    this.state.select(node);
+  }
+
+  heard(changed) {
+    const { tree, selected } = this.state;
+    if (changed.has("reveal") && !(selected >= this.root && selected < tree.end[this.root]))
+      this.top = 0;
+    this.draw();
+  }
+}
+
+export class IcicleView extends PartitionView {
+  constructor(host, state) {
+    super(host, state, "Icicle: every node as wide as its rows are many");
+  }
+
+  shapes(width, height) {
+    const { state } = this;
+    const parts = partition(state, this.root, width - 2);
+    const levels = deepest(parts) + 1;
+    const tall = Math.min(Math.max((height - 4) / levels, 12), 84);
+    const usable = width - 2;
+    this.parts = parts.map((part) => ({
+      ...part,
+      x: 1 + part.from * usable,
+      y: 2 + part.depth * tall,
+      width: (part.to - part.from) * usable,
+      height: tall,
+    }));
+    const shapes = [];
+    const colours = theme();
+    for (const { node, x, y, width: wide, height: high } of this.parts) {
+      if (y > height) continue;
+      const { hue, strength, faded } = look(state, node);
+      const box = { kind: "rect", x, y, width: wide, height: high, node };
+      shapes.push({ ...box, fill: hue, opacity: strength, ...edgeOf(state, node, wide) });
+      if (wide < 34) continue;
+      const said = shortened(words(state, node), wide - 10, 12, !state.stops(node));
+      if (said.length > 1 && high >= 15) {
+        shapes.push({
+          kind: "text",
+          x: x + wide / 2,
+          y: y + high / 2 + (high > 34 ? -2 : 4),
+          text: said,
+          size: 12,
+          bold: !state.stops(node),
+          anchor: "middle",
+          fill: colours.text,
+          opacity: Math.max(faded, 0.35),
+          node,
+        });
+      }
+      if (high > 34 && wide > 60) {
+        const rows = shortened(
+          `${countText(state.tree.weight[node])} · ${percent(state.share(node))}`,
+          wide - 8,
+          10.5,
+        );
+        shapes.push({
+          kind: "text",
+          x: x + wide / 2,
+          y: y + high / 2 + 13,
+          text: rows,
+          size: 10.5,
+          anchor: "middle",
+          fill: colours.note,
+          opacity: faded,
+          node,
+        });
+      }
+    }
+    return lifted(shapes, state);
+  }
+
+  hit(x, y) {
+    const hit = this.parts.find(
+      (part) =>
+        x >= part.x && x <= part.x + part.width && y >= part.y && y <= part.y + part.height,
+    );
+    return hit ? hit.node : null;
+  }
+}
+
+export class SunburstView extends PartitionView {
+  constructor(host, state) {
+    super(host, state, "Sunburst: every node as an arc of its rows");
+  }
+
+  shapes(width, height) {
+    const { state } = this;
+    const radius = Math.max(Math.min(width, height) / 2 - 8, 40);
+    const parts = partition(state, this.root, 2 * Math.PI * radius);
+    const levels = deepest(parts);
+    const ring = levels ? Math.min((radius - SUMMIT) / levels, 70) : 0;
+    const middle = [width / 2, height / 2];
+    this.geometry = { middle, ring };
+    this.parts = parts;
+    const shapes = [];
+    const colours = theme();
+    for (const { node, from, to, depth } of parts) {
+      const { hue, strength, faded } = look(state, node);
+      const line = edgeOf(state, node, (to - from) * 2 * Math.PI * radius);
+      if (!depth) {
+        shapes.push({
+          kind: "circle",
+          cx: middle[0],
+          cy: middle[1],
+          r: SUMMIT - 2,
+          fill: hue,
+          opacity: strength,
+          node,
+          ...line,
+        });
+        const said = shortened(words(state, node), 2 * SUMMIT - 14, 12, true);
+        shapes.push({
+          kind: "text",
+          x: middle[0],
+          y: middle[1] + 4,
+          text: said,
+          size: 12,
+          bold: true,
+          anchor: "middle",
+          fill: colours.text,
+          node,
+        });
+        continue;
+      }
+      const inner = SUMMIT + (depth - 1) * ring;
+      shapes.push({
+        kind: "path",
+        d: arc(middle, inner, inner + ring - 1, from, to),
+        fill: hue,
+        opacity: strength,
+        node,
+        ...line,
+      });
+      const turn = 2 * Math.PI * ((from + to) / 2) - Math.PI / 2;
+      const centre = inner + ring / 2;
+      // A level line of text has the ring's room across it, and the chord's along it.
+      const chord = 2 * centre * Math.sin(Math.min(Math.PI * (to - from), Math.PI / 2));
+      const room = Math.min(
+        (ring - 4) / Math.abs(Math.cos(turn)),
+        (chord - 4) / Math.abs(Math.sin(turn)),
+        2.2 * ring,
+      );
+      if (room < 24 || ring < 15 || chord < 15) continue;
+      const said = shortened(words(state, node), room, 11);
+      if (said.length < 2) continue;
+      shapes.push({
+        kind: "text",
+        x: middle[0] + centre * Math.cos(turn),
+        y: middle[1] + centre * Math.sin(turn) + 4,
+        text: said,
+        size: 11,
+        anchor: "middle",
+        fill: colours.text,
+        opacity: Math.max(faded, 0.35),
+        node,
+      });
+    }
+    return lifted(shapes, state);
+  }
+
+  hit(x, y) {
+    const { middle, ring } = this.geometry;
+    const [across, along] = [x - middle[0], y - middle[1]];
+    const far = Math.hypot(across, along);
+    if (far < SUMMIT) return this.root;
+    const depth = Math.floor((far - SUMMIT) / (ring || 1)) + 1;
+    const share = ((Math.atan2(along, across) + Math.PI / 2 + 2 * Math.PI) / (2 * Math.PI)) % 1;
+    const hit = this.parts.find(
+      (part) => part.depth === depth && share >= part.from && share < part.to,
+    );
+    return hit ? hit.node : null;
+  }
+}
+
+function edgeOf(state, node, room) {
+  const line = edge(state, node);
+  return line.thick > 1 || room > 3 ? line : {};
+}
+
+// The selected node last, so that its frame is whole.
+function lifted(shapes, state) {
+  const chosen = shapes.filter(({ node }) => node === state.selected);
+  return [...shapes.filter(({ node }) => node !== state.selected), ...chosen];
+}
+
+function arc([x, y], inner, outer, from, to) {
+  const whole = to - from > 0.99999;
+  const end = whole ? from + 0.99999 : to;
+  const point = (radius, share) => {
+    const turn = 2 * Math.PI * share - Math.PI / 2;
+    return `${(x + radius * Math.cos(turn)).toFixed(2)} ${(y + radius * Math.sin(turn)).toFixed(2)}`;
+  };
+  const large = end - from > 0.5 ? 1 : 0;
+  return (
+    `M${point(outer, from)}A${outer} ${outer} 0 ${large} 1 ${point(outer, end)}` +
+    `L${point(inner, end)}A${inner} ${inner} 0 ${large} 0 ${point(inner, from)}Z`
+  );
+}

@@ -1,0 +1,262 @@
+// Pruning: along the sequence of cost complexity, or node by node, by hand.
+
+import { button, copyText, element, svg } from "./dom.js";
+import { countText, most, percent, plural, rounded, unpack } from "./numbers.js";
+import { theme } from "./theme.js";
+
+const [WIDTH, HEIGHT] = [320, 150];
+const CURVES = { left: 44, right: 8, top: 10, bottom: 30 };
+
+export function prunePanel(state, say) {
+  const { tree } = state;
+  const { sequence } = tree;
+  if (!sequence) {
+    return [
+      element("h2", {}, "Pruning"),
+      element(
+        "p",
+        { class: "quiet" },
+        state.kind === "forest"
+          ? "Trees of a forest are not pruned: their votes are."
+          : "There is nothing to prune: the tree is one leaf, or counts alone do not tell the errors of its linear models.",
+      ),
+    ];
+  }
+  return [element("h2", {}, "Pruning"), slider(state), curves(state), asCommands(state, say)];
+}
+
+// 0 is the tree as it is; then the subtrees by rising α.
+function slider(state) {
+  const { tree } = state;
+  const { sequence } = tree;
+  const steps = sequence.alpha.length;
+  const now = state.step + 1;
+  const leaves = state.leaves().length;
+  const input = element("input", {
+    type: "range",
+    min: "0",
+    max: String(steps),
+    value: String(now),
+    "aria-label": "Step of the pruning sequence",
+    "aria-valuetext": `${leaves} leaves`,
+    class: "slider",
+    oninput: () => state.prune(Number(input.value) - 1),
+  });
+  input.value = String(now);
+  return element(
+    "div",
+    {},
+    element(
+      "p",
+      {},
+      element("strong", {}, plural(leaves, "leaf", "leaves")),
+      ` of ${countText(tree.leaves)}`,
+      state.step >= 0
+        ? `; a leaf costs α = ${rounded(sequence.alpha[state.step], 6)}`
+        : "; the tree as it is",
+    ),
+    input,
+    element(
+      "p",
+      { class: "ends quiet" },
+      element("span", {}, "whole tree"),
+      element("span", {}, "root only"),
+    ),
+  );
+}
+
+// Errors are means over rows; of numbers they are shares of the root's.
+function series(state) {
+  const { tree, schema, data } = state;
+  const { sequence } = tree;
+  const unit = schema.numeric ? sequence.root_error || 1 : 1;
+  const leaves = [tree.leaves, ...sequence.leaves];
+  const training = Array.from(sequence.errors, (error, at) => [leaves[at], error / unit]);
+  const lines = [
+    {
+      name: "training rows",
+      points: training,
+      colour: theme().classes[0],
+      dash: [],
+      now: state.step + 1,
+    },
+  ];
+  if (sequence.given) {
+    lines.push({
+      name: "rows given",
+      points: judged(sequence.given, unit),
+      colour: theme().classes[5],
+      dash: [5, 3],
+      now: state.step,
+    });
+  }
+  if (data.record) {
+    const name = data.record.by === "folds" ? "cross-validated" : "validation rows";
+    lines.push({
+      name,
+      points: judged(data.record, unit),
+      colour: theme().classes[2],
+      dash: [2, 3],
+      now: -1,
+    });
+  }
+  return lines;
+}
+
+function judged(record, unit) {
+  const [leaves, errors, deviations] = [record.leaves, record.errors, record.deviations].map(
+    unpack,
+  );
+  return Array.from(leaves, (count, at) => [count, errors[at] / unit, deviations[at] / unit]);
+}
+
+function curves(state) {
+  const { schema } = state;
+  const lines = series(state);
+  const colours = theme();
+  const asError = (error) =>
+    schema.numeric || schema.target.costs ? rounded(error, 2) : percent(error);
+  const all = lines.flatMap(({ points }) => points);
+  const largest = most(
+    all.map(([leaves]) => leaves),
+    2,
+  );
+  const top =
+    most(
+      all.map(([, error, spread]) => error + (spread ?? 0)),
+      1e-12,
+    ) * 1.05;
+  const x = (leaves) =>
+    CURVES.left + ((WIDTH - CURVES.left - CURVES.right) * Math.log(leaves)) / Math.log(largest);
+  const y = (error) =>
+    HEIGHT - CURVES.bottom - ((HEIGHT - CURVES.top - CURVES.bottom) * error) / top;
+  const picture = svg("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    class: "curves",
+    role: "img",
+    "aria-label": "Error by the number of leaves",
+  });
+  const text = (at, words, anchor = "middle") =>
+    svg(
+      "text",
+      { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 10, fill: colours.note },
+      words,
+    );
+  for (let part = 0; part <= 2; part += 1) {
+    const error = (top * part) / 2;
+    picture.append(
+      svg("line", {
+        x1: CURVES.left,
+        x2: WIDTH - CURVES.right,
+        y1: y(error),
+        y2: y(error),
+        stroke: colours.empty,
+      }),
+    );
+    picture.append(text([CURVES.left - 5, y(error) + 3], asError(error), "end"));
+  }
+  const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
+  [...new Set(ticks)].forEach((leaves, at, list) => {
+    if (at && x(leaves) - x(list[at - 1]) < 24) return;
+    picture.append(text([x(leaves), HEIGHT - CURVES.bottom + 13], countText(leaves)));
+  });
+  picture.append(text([(CURVES.left + WIDTH - CURVES.right) / 2, HEIGHT - 4], "leaves"));
+  for (const { points, colour, dash } of lines) {
+    const d = points
+      .map(
+        ([leaves, error], at) =>
+          `${at ? "L" : "M"}${x(leaves).toFixed(1)} ${y(error).toFixed(1)}`,
+      )
+      .join("");
+    picture.append(
+      svg("path", {
+        d,
+        fill: "none",
+        stroke: colour,
+        "stroke-width": 2,
+        "stroke-dasharray": dash.join(" ") || null,
+      }),
+    );
+    for (const [leaves, error, spread] of points.length > 200 ? [] : points) {
+      if (!spread) continue;
+      picture.append(
+        svg("line", {
+          x1: x(leaves),
+          x2: x(leaves),
+          y1: y(error - spread),
+          y2: y(error + spread),
+          stroke: colour,
+        }),
+      );
+    }
+  }
+  const [leaves, error] = lines[0].points[state.step + 1];
+  picture.append(
+    svg("line", {
+      x1: x(leaves),
+      x2: x(leaves),
+      y1: CURVES.top,
+      y2: HEIGHT - CURVES.bottom,
+      stroke: colours.accent,
+      "stroke-dasharray": "3 3",
+    }),
+  );
+  picture.append(svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }));
+  const unit = schema.numeric
+    ? "Squared error as a share of the root's"
+    : schema.target.costs
+      ? "Mean cost"
+      : "Share of rows in error";
+  return element(
+    "figure",
+    {},
+    picture,
+    element(
+      "figcaption",
+      {},
+      `${unit}: `,
+      lines.map(({ name, colour, points, now: at }) => {
+        const key = element("span", { class: "key" }, element("i"), name);
+        key.firstChild.style.background = colour;
+        const now = points[at];
+        return [key, now ? ` ${asError(now[1])} ` : " "];
+      }),
+    ),
+  );
+}
+
+function asCommands(state, say) {
+  const { sequence } = state.tree;
+  if (!state.pruned)
+    return element(
+      "p",
+      { class: "quiet" },
+      "Move the slider, or make a node a leaf in its panel; how to have that tree in Python then stands here.",
+    );
+  const commands = [];
+  if (state.step >= 0)
+    commands.push(`model.prune("cost-complexity", alpha=${sequence.alpha[state.step]})`);
+  if (state.manual.size)
+    commands.push(
+      `model.prune(nodes=[${[...state.manual].sort((one, other) => one - other).join(", ")}])`,
+    );
+  return element(
+    "div",
+    {},
+    element("p", {}, "The same in Python:"),
+    commands.map((command) => element("pre", { class: "command", tabindex: "0" }, command)),
+    element(
+      "p",
+      { class: "row" },
+      button("Copy", () => copyText(commands.join("\n"), say), { class: "small" }),
+      button(
+        "Whole tree again",
+        () => {
+          state.manual.clear();
+          state.prune(-1);
+        },
+        { class: "small" },
+      ),
+    ),
+  );
+}

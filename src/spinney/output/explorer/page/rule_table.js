@@ -1,0 +1,169 @@
+// All leaves as rules, one a line, in any order.
+
+import { button, copyText, element, meter, replace } from "./dom.js";
+import { countText, figure, percent, plural, rounded, weightText } from "./numbers.js";
+import { swatch } from "./node_panel.js";
+import { conditionText, conditionsOf } from "./rules.js";
+
+const RULES_AT_ONCE = 200;
+
+export class RuleTable {
+  constructor(host, state, say) {
+    this.state = state;
+    this.say = say;
+    this.order = ["support", -1];
+    this.shown = RULES_AT_ONCE;
+    this.view = element("div", {
+      class: "scroll rules",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Rules",
+    });
+    replace(host, this.view);
+    this.draw();
+  }
+
+  destroy() {}
+
+  heard(changed) {
+    if (changed.has("select") && !changed.has("shape") && !changed.has("filter")) {
+      for (const line of this.view.querySelectorAll("tr[data-node]")) {
+        line.classList.toggle("chosen", Number(line.dataset.node) === this.state.selected);
+      }
+      return;
+    }
+    this.draw();
+  }
+
+  sorted() {
+    const { state } = this;
+    const { tree, schema } = state;
+    const [key, sign] = this.order;
+    const by = {
+      node: (node) => node,
+      label: (node) => (schema.numeric ? tree.outputs[node] : tree.label[node]),
+      support: (node) => tree.weight[node],
+      confidence: (node) => (schema.numeric ? tree.moments(node)[1] : tree.confidence(node)),
+      length: (node) => tree.depth[node],
+    }[key];
+    const leaves = state.leaves().filter((node) => state.isKept(node));
+    return leaves.sort((one, other) => sign * (by(one) - by(other)) || one - other);
+  }
+
+  draw() {
+    const { state } = this;
+    const { tree, schema } = state;
+    const leaves = this.sorted();
+    const all = state.leaves().length;
+    const head = (key, text, title) => {
+      const [by, sign] = this.order;
+      const aria = by === key ? (sign > 0 ? "ascending" : "descending") : "none";
+      const mark = by === key ? (sign > 0 ? " ▲" : " ▼") : "";
+      return element(
+        "th",
+        { scope: "col", "aria-sort": aria },
+        button(
+          `${text}${mark}`,
+          () => {
+            this.order = [key, by === key ? -sign : key === "node" || key === "label" ? 1 : -1];
+            this.draw();
+          },
+          { class: "link", title },
+        ),
+      );
+    };
+    const lines = leaves.slice(0, this.shown).map((node) => this.line(node));
+    replace(
+      this.view,
+      element(
+        "p",
+        { class: "quiet row" },
+        all === leaves.length
+          ? plural(all, "rule")
+          : `${countText(leaves.length)} of ${plural(all, "rule")}`,
+        button(
+          "Copy all",
+          () => copyText(leaves.map((node) => state.rule(node)).join("\n"), this.say),
+          { class: "small" },
+        ),
+      ),
+      element(
+        "table",
+        { class: "rule-table" },
+        element(
+          "thead",
+          {},
+          element(
+            "tr",
+            {},
+            head("length", "If", "by the number of questions"),
+            head("label", schema.target.text, "what is predicted"),
+            head("support", "rows", "training rows of the leaf"),
+            head("confidence", schema.numeric ? "sd" : "confidence", "how sure it is"),
+          ),
+        ),
+        element("tbody", {}, lines),
+      ),
+      leaves.length > this.shown &&
+        button(
+          `Show ${Math.min(RULES_AT_ONCE, leaves.length - this.shown)} more`,
+          () => {
+            this.shown += RULES_AT_ONCE;
+            this.draw();
+          },
+          { class: "small" },
+        ),
+    );
+  }
+
+  line(node) {
+    const { state } = this;
+    const { tree, schema } = state;
+    const conditions = conditionsOf(tree, node).map(conditionText);
+    const asked = [];
+    conditions.forEach((text, at) => {
+      if (at) asked.push(element("em", {}, " and "));
+      asked.push(element("span", { class: "condition" }, text));
+    });
+    const colour = state.colours.node(tree, node)[0];
+    const pure = schema.numeric ? tree.moments(node)[1] : tree.confidence(node);
+    return element(
+      "tr",
+      {
+        "data-node": node,
+        class: node === state.selected ? "chosen" : null,
+        onclick: () => state.select(node, { reveal: true }),
+      },
+      element(
+        "td",
+        {},
+        button(`#${node}`, () => state.select(node, { reveal: true }), {
+          class: "link mark",
+          "aria-label": `Select node ${node}`,
+        }),
+        asked.length ? asked : "always",
+      ),
+      element(
+        "td",
+        { class: "label", title: state.label(node) },
+        swatch(colour),
+        schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node),
+      ),
+      element(
+        "td",
+        { class: "number" },
+        weightText(tree.weight[node]),
+        element("small", {}, ` ${percent(state.share(node))}`),
+      ),
+      element(
+        "td",
+        { class: "number" },
+        schema.numeric ? rounded(pure) : [percent(pure), meter(pure, colour)],
+      ),
+    );
+  }
+
+  scene() {
+    return null;
+  }
+}

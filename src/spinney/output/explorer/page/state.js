@@ -1,0 +1,266 @@
+// One model on the page and what is looked at: every view and panel shows this.
+
+import { unpack } from "./numbers.js";
+import { labelText, rulePython, ruleSql, ruleText } from "./rules.js";
+import { Schema } from "./schema.js";
+import { ClassColours, NumberColours } from "./theme.js";
+import { Tree } from "./tree.js";
+
+const NO_FILTERS = { label: -1, attribute: -1, support: 0, confidence: 0 };
+
+export class State {
+  constructor(data) {
+    this.data = data;
+    this.kind = data.kind;
+    this.schema = new Schema(data.schema);
+    this.names = data.names ?? {};
+    this.view = "tree";
+    this.panel = data.kind === "forest" ? "forest" : "node";
+    this.horizontal = false;
+    this.row = null;
+    this.filters = { ...NO_FILTERS };
+    this.listeners = [];
+    this.trees = new Map();
+    this.treeAt = 0;
+    if (this.kind !== "clusters") this.takeTree(0);
+  }
+
+  // Trees of a forest are made when they are looked at.
+  treeOf(at) {
+    if (!this.trees.has(at)) {
+      const data = this.kind === "forest" ? this.data.trees[at].tree : this.data.tree;
+      this.trees.set(at, new Tree(data, this.schema));
+    }
+    return this.trees.get(at);
+  }
+
+  takeTree(at) {
+    this.treeAt = at;
+    this.tree = this.treeOf(at);
+    const { tree, schema } = this;
+    this.colours = schema.numeric
+      ? new NumberColours(tree)
+      : new ClassColours(schema, this.treeOf(0).weightsOf(0));
+    this.selected = 0;
+    this.closed = new Uint8Array(tree.size);
+    this.fitted = false;
+    this.manual = new Set();
+    this.step = -1;
+    this.lit = new Map();
+    this.kept = null;
+    this.filter(this.filters);
+    if (this.row) this.light();
+  }
+
+  on(listener) {
+    this.listeners.push(listener);
+  }
+
+  // Say what has changed: "select", "shape", "filter", "light", "view", "panel", "tree".
+  say(...what) {
+    const changed = new Set(what);
+    for (const listener of this.listeners) listener(changed);
+  }
+
+  select(node, { reveal = false } = {}) {
+    this.selected = node;
+    const said = ["select"];
+    if (reveal && this.reveal(node)) said.push("shape");
+    if (this.panel !== "node" && this.panel !== "rows") {
+      this.panel = "node";
+      said.push("panel");
+    }
+    this.say(...said, reveal ? "reveal" : "click");
+  }
+
+  // Open all nodes above a node; whether any was closed.
+  reveal(node) {
+    let opened = false;
+    for (
+      let above = this.tree.parent[node];
+      node > 0 && above >= 0;
+      above = above ? this.tree.parent[above] : -1
+    ) {
+      if (this.closed[above]) opened = true;
+      this.closed[above] = 0;
+    }
+    return opened;
+  }
+
+  toggle(node) {
+    if (this.stops(node)) return;
+    this.closed[node] = this.closed[node] ? 0 : 1;
+    // What opens shows its children, and not all that was once open below them.
+    if (!this.closed[node]) {
+      for (const child of this.tree.childrenOf(node)) {
+        if (this.tree.end[child] - child > 60) this.closed[child] = 1;
+      }
+    }
+    this.say("shape");
+  }
+
+  // Close everything below a depth, and open what is above it.
+  openTo(depth) {
+    const { tree } = this;
+    for (let node = 0; node < tree.size; node += 1) {
+      this.closed[node] = !tree.isLeaf(node) && tree.depth[node] >= depth ? 1 : 0;
+    }
+  }
+
+  // Whether a node asks nothing: a leaf, or one that pruning has made one.
+  stops(node) {
+    const { tree } = this;
+    if (tree.isLeaf(node) || this.manual.has(node)) return true;
+    if (this.step < 0) return false;
+    const step = tree.sequence.step[node];
+    return step >= 0 && step <= this.step;
+  }
+
+  get pruned() {
+    return this.step >= 0 || this.manual.size > 0;
+  }
+
+  // All nodes that end paths now.
+  leaves() {
+    const { tree } = this;
+    const leaves = [];
+    for (let node = 0; node < tree.size;) {
+      if (this.stops(node)) {
+        leaves.push(node);
+        node = tree.end[node];
+      } else node += 1;
+    }
+    return leaves;
+  }
+
+  label(node) {
+    return labelText(this.tree, node, this.names);
+  }
+
+  // Share of all rows.
+  share(node) {
+    return this.tree.weight[0] ? this.tree.weight[node] / this.tree.weight[0] : 0;
+  }
+
+  filter(filters) {
+    this.filters = { ...this.filters, ...filters };
+    const { label, attribute, support, confidence } = this.filters;
+    const { tree, schema } = this;
+    const free = label < 0 && attribute < 0 && !support && !confidence;
+    if (free) {
+      this.kept = null;
+      return;
+    }
+    this.kept = new Uint8Array(tree.size);
+    for (const leaf of this.leaves()) {
+      const asks = (above) => tree.attribute[above] === attribute && above !== leaf;
+      const fits =
+        (label < 0 || tree.label[leaf] === label) &&
+        this.share(leaf) >= support &&
+        (schema.numeric || tree.confidence(leaf) >= confidence) &&
+        (attribute < 0 || tree.path(leaf).some(asks));
+      if (!fits) continue;
+      for (let node = leaf; !this.kept[node]; node = tree.parent[node]) {
+        this.kept[node] = 1;
+        if (!node) break;
+      }
+    }
+  }
+
+  isKept(node) {
+    return !this.kept || this.kept[node] === 1;
+  }
+
+  prune(step) {
+    this.step = step;
+    this.afterPruning();
+  }
+
+  cutHere(node) {
+    if (this.manual.has(node)) this.manual.delete(node);
+    else this.manual.add(node);
+    this.afterPruning();
+  }
+
+  afterPruning() {
+    // What is selected may be gone.
+    for (const node of this.tree.path(this.selected)) {
+      if (this.stops(node)) {
+        this.selected = node;
+        break;
+      }
+    }
+    this.filter({});
+    if (this.row) this.light();
+    this.say("shape", "select", "filter", "light", "prune");
+  }
+
+  // Nodes whose question, label, condition or number has the words.
+  search(words) {
+    const { tree, schema } = this;
+    const wanted = words.trim().toLowerCase();
+    if (!wanted) return [];
+    const number = wanted.match(/^(?:node |#)?(\d+)$/);
+    if (number && Number(number[1]) < tree.size) return [Number(number[1])];
+    const has = (text) => text.toLowerCase().includes(wanted);
+    const asked = schema.attributes.map(({ text }) => has(text));
+    const labels = schema.classes.map(has);
+    const matches = [];
+    for (let node = 0; node < tree.size && matches.length < 5000; node += 1) {
+      const leaf = tree.isLeaf(node);
+      if (
+        leaf && !schema.numeric
+          ? labels[tree.label[node]]
+          : !leaf && asked[tree.attribute[node]]
+      ) {
+        matches.push(node);
+      } else if (node && tree.size < 20000 && has(tree.answer(node))) matches.push(node);
+    }
+    return matches;
+  }
+
+  // The rows that came to a node, by their numbers; null where the page has none.
+  rowsAt(node) {
+    const { rows } = this.data;
+    if (!rows) return null;
+    const leaf = this.kind === "forest" ? this.data.trees[this.treeAt].leaf : rows.leaf;
+    this.leafOfRows ??= new Map();
+    if (!this.leafOfRows.has(this.treeAt)) this.leafOfRows.set(this.treeAt, unpack(leaf));
+    const leaves = this.leafOfRows.get(this.treeAt);
+    const numbers = [];
+    const end = this.kind === "clusters" ? node + 1 : this.tree.end[node];
+    leaves.forEach((at, row) => {
+      if (at >= node && at < end) numbers.push(row);
+    });
+    return numbers;
+  }
+
+  // Attributes that are asked about, or read by models and surrogates.
+  asked() {
+    const used = new Set();
+    const trees =
+      this.kind === "forest" ? this.data.trees.map((_, at) => this.treeOf(at)) : [this.tree];
+    for (const tree of trees) {
+      for (const index of tree.attribute) if (index >= 0) used.add(index);
+      if (tree.surrogates) for (const index of tree.surrogates.attribute) used.add(index);
+      if (tree.models) for (const index of tree.models.attribute) used.add(index);
+    }
+    return this.schema.behind(used);
+  }
+
+  // How the path to a node reads, condition by condition.
+  pathTexts(node) {
+    return this.tree
+      .path(node)
+      .slice(1)
+      .map((each) => [each, this.tree.condition(each)]);
+  }
+
+  // The rule of a node: as text, SQL or Python.
+  rule(node, form = "text") {
+    if (form === "SQL") return ruleSql(this.tree, node);
+    return form === "Python"
+      ? rulePython(this.tree, node)
+      : ruleText(this.tree, node, this.names);
+  }
+}

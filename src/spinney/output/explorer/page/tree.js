@@ -1,0 +1,441 @@
+// A tree: arrays with one entry for each node, and what follows from them.
+//
+// Nodes stand in printing order, a parent before its children and a branch with all
+// below it before the next; so what is below a node is the run up to `end[node]`.
+
+import { rounded, startsOf, unpack, unpackAll } from "./numbers.js";
+import { labelOf } from "./schema.js";
+
+const QUESTIONS = ["attribute", "cut", "listed", "branches", "cuts"];
+
+// Splits, one for each line: thresholds, several cuts, or groups of codes.
+export class Questions {
+  constructor(data) {
+    Object.assign(this, unpackAll(data, QUESTIONS));
+    const size = this.attribute.length;
+    const [inBranches, inCuts] = [new Int32Array(size), new Int32Array(size)];
+    for (let line = 0; line < size; line += 1) {
+      if (Number.isNaN(this.cut[line])) inBranches[line] = this.listed[line];
+      else inCuts[line] = this.listed[line];
+    }
+    this.firstBranch = startsOf(inBranches);
+    this.firstCut = startsOf(inCuts);
+  }
+
+  isGrouped(line) {
+    return Number.isNaN(this.cut[line]);
+  }
+
+  cutsOf(line) {
+    return [
+      this.cut[line],
+      ...this.cuts.subarray(this.firstCut[line], this.firstCut[line + 1]),
+    ];
+  }
+
+  // The codes of each branch.
+  groupsOf(line, branches) {
+    const groups = Array.from({ length: branches }, () => []);
+    const first = this.firstBranch[line];
+    for (let code = 0; code < this.listed[line]; code += 1) {
+      const branch = this.branches[first + code];
+      if (branch >= 0) groups[branch].push(code);
+    }
+    return groups;
+  }
+
+  // The branch of a value; -1 where it is missing, or a code that was not seen.
+  branchOf(line, value) {
+    if (Number.isNaN(value)) return -1;
+    if (this.isGrouped(line)) {
+      if (value < 0 || value >= this.listed[line]) return -1;
+      return this.branches[this.firstBranch[line] + value];
+    }
+    let branch = value > this.cut[line] ? 1 : 0;
+    for (let at = this.firstCut[line]; at < this.firstCut[line + 1]; at += 1) {
+      if (value > this.cuts[at]) branch += 1;
+    }
+    return branch;
+  }
+}
+
+export class Tree extends Questions {
+  constructor(data, schema) {
+    super(data);
+    this.schema = schema;
+    this.size = data.size;
+    const names = [
+      "parent",
+      "missing",
+      "shares",
+      "weights",
+      "rows",
+      "absent",
+      "reason",
+      "gain",
+    ];
+    Object.assign(this, unpackAll(data, names));
+    this.otherwise = data.otherwise ? unpack(data.otherwise) : null;
+    this.digits = data.digits ? unpack(data.digits) : null;
+    this.link();
+    this.readOutputs(data);
+    this.surrogates = data.surrogates ? readSurrogates(data.surrogates) : null;
+    this.models = data.models ? readModels(data.models) : null;
+    this.explained = data.explained ?? {};
+    this.candidates = data.candidates ? new Candidates(data.candidates, schema.width) : null;
+    this.sequence = data.sequence ? readSequence(data.sequence) : null;
+  }
+
+  link() {
+    const { parent, size } = this;
+    const count = new Int32Array(size);
+    for (let node = 1; node < size; node += 1) count[parent[node]] += 1;
+    this.first = startsOf(count);
+    this.children = new Int32Array(Math.max(size - 1, 0));
+    this.branch = new Int32Array(size);
+    this.depth = new Int32Array(size);
+    this.end = new Int32Array(size);
+    const filled = this.first.slice();
+    this.height = 0;
+    for (let node = 1; node < size; node += 1) {
+      const above = parent[node];
+      this.branch[node] = filled[above] - this.first[above];
+      this.children[filled[above]] = node;
+      filled[above] += 1;
+      this.depth[node] = this.depth[above] + 1;
+      if (this.depth[node] > this.height) this.height = this.depth[node];
+    }
+    this.leaves = 0;
+    for (let node = size - 1; node >= 0; node -= 1) {
+      if (!this.end[node]) this.end[node] = node + 1;
+      const above = node ? parent[node] : -1;
+      if (above >= 0 && this.end[above] < this.end[node]) this.end[above] = this.end[node];
+      if (this.isLeaf(node)) this.leaves += 1;
+    }
+  }
+
+  readOutputs(data) {
+    const { size, schema } = this;
+    const { outputs: width } = schema;
+    this.weight = new Float64Array(size);
+    this.outputs = new Float64Array(size * width);
+    for (let node = 0; node < size; node += 1) {
+      const at = node * schema.width;
+      let sum = 0;
+      if (schema.numeric) sum = this.weights[at];
+      else for (let c = 0; c < width; c += 1) sum += this.weights[at + c];
+      this.weight[node] = sum;
+      if (!schema.numeric) {
+        for (let c = 0; c < width; c += 1) this.outputs[at + c] = this.weights[at + c] / sum;
+      }
+    }
+    const odd = unpack(data.outputs.nodes);
+    const values = unpack(data.outputs.values);
+    odd.forEach((node, at) => {
+      for (let c = 0; c < width; c += 1)
+        this.outputs[node * width + c] = values[at * width + c];
+    });
+    this.smoothed = odd.length > 0 && !schema.numeric;
+    this.label = new Int32Array(size);
+    if (schema.numeric) return;
+    const given = data.labels ? unpack(data.labels) : null;
+    for (let node = 0; node < size; node += 1) {
+      this.label[node] = given ? given[node] : labelOf(this.outputsOf(node));
+    }
+  }
+
+  isLeaf(node) {
+    return this.attribute[node] < 0;
+  }
+
+  outputsOf(node) {
+    const width = this.schema.outputs;
+    return this.outputs.subarray(node * width, (node + 1) * width);
+  }
+
+  // The class weights, or the moments.
+  weightsOf(node) {
+    const { width } = this.schema;
+    return this.weights.subarray(node * width, (node + 1) * width);
+  }
+
+  childrenOf(node) {
+    return this.children.subarray(this.first[node], this.first[node + 1]);
+  }
+
+  branchesOf(node) {
+    return this.first[node + 1] - this.first[node];
+  }
+
+  // Class shares of a node's rows, or of the nearest above that has any.
+  countedShares(node) {
+    let at = node;
+    while (!this.rows[at] && at) at = this.parent[at];
+    const weights = this.weightsOf(at);
+    return Array.from(weights, (weight) => weight / this.weight[at]);
+  }
+
+  // Mean and standard deviation of the rows at a node, of a target that is a number.
+  moments(node) {
+    if (!this.rows[node]) return [this.outputs[node], 0];
+    return momentsOf(this.weightsOf(node), this.schema);
+  }
+
+  // The share of the label, or the standard deviation.
+  confidence(node) {
+    return this.outputs[node * this.schema.outputs + this.label[node]];
+  }
+
+  path(node) {
+    const nodes = [node];
+    for (let at = node; at > 0;) {
+      at = this.parent[at];
+      nodes.push(at);
+    }
+    return nodes.reverse();
+  }
+
+  surrogateCount(node) {
+    return this.surrogates ? this.surrogates.count[node] : 0;
+  }
+
+  // The branch of rows that nothing else sends; -1 where they are divided.
+  finalBranch(node) {
+    const otherwise = this.otherwise ? this.otherwise[node] : -1;
+    return otherwise >= 0 ? otherwise : this.missing[node];
+  }
+
+  // The branch of missing values as the split reads.
+  readMissing(node) {
+    return this.surrogateCount(node) ? this.missing[node] : this.finalBranch(node);
+  }
+
+  // Which codes of an attribute can come to a node.
+  codesAt(node, attribute) {
+    const size = this.schema.attributes[attribute].values.length;
+    let codes = new Set(Array.from({ length: size }, (_, code) => code));
+    const nodes = this.path(node);
+    for (let at = 0; at + 1 < nodes.length; at += 1) {
+      const above = nodes[at];
+      if (this.attribute[above] !== attribute || !this.isGrouped(above)) continue;
+      codes = this.codesOf(above, this.branch[nodes[at + 1]], codes);
+    }
+    return codes;
+  }
+
+  // Which of some codes take a branch; one of no group goes where missing values go.
+  codesOf(node, branch, codes) {
+    const groups = this.groupsOf(node, this.branchesOf(node));
+    if (this.readMissing(node) !== branch) {
+      return new Set(groups[branch].filter((code) => codes.has(code)));
+    }
+    const others = new Set(groups.flatMap((group, at) => (at === branch ? [] : group)));
+    return new Set([...codes].filter((code) => !others.has(code)));
+  }
+
+  // The codes that a branch reads by, and whether it takes all others.
+  readCodes(node, branch) {
+    const codes = this.codesAt(node, this.attribute[node]);
+    return readCodes(
+      this.groupsOf(node, this.branchesOf(node)),
+      branch,
+      codes,
+      this.readMissing(node),
+    );
+  }
+
+  // How the branch that leads to a node reads; empty for the root.
+  condition(node) {
+    if (!node) return "";
+    const above = this.parent[node];
+    return this.branchText(above, this.branch[node]);
+  }
+
+  branchText(node, branch) {
+    const attribute = this.schema.attributes[this.attribute[node]];
+    let text;
+    if (this.isGrouped(node)) {
+      const [codes, without] = this.readCodes(node, branch);
+      text = codes.length ? attribute.among(codes, without) : `${attribute.text} is missing`;
+    } else {
+      text = cutText(attribute, this.cutsOf(node), branch);
+    }
+    const absent = this.absent[node] > 0 && this.readMissing(node) === branch;
+    return absent && !text.endsWith(" is missing") ? `${text} or missing` : text;
+  }
+
+  // The answer alone, as short as keeps it true: "≤ 0.38", "red, green".
+  answer(node) {
+    const above = this.parent[node];
+    const branch = this.branch[node];
+    const attribute = this.schema.attributes[this.attribute[above]];
+    const absent = this.absent[above] > 0 && this.readMissing(above) === branch;
+    const tail = absent ? " or missing" : "";
+    if (this.isGrouped(above)) {
+      const [codes, without] = this.readCodes(above, branch);
+      if (!codes.length) return "missing";
+      const texts = codes.slice(0, 30).map((code) => attribute.valueText(code));
+      if (codes.length > 30) texts.push(`… ${codes.length - 30} more`);
+      return `${without ? "not " : ""}${texts.join(", ")}${tail}`;
+    }
+    const cuts = this.cutsOf(above);
+    if (cuts.length > 1) return cutText(attribute, cuts, branch, "") + tail;
+    const [cut] = cuts;
+    if (cut === Infinity) return branch ? "missing" : "known";
+    if (attribute.kind === "ordinal") {
+      return `${branch ? "≥" : "<"} ${attribute.levelAbove(cut)}${tail}`;
+    }
+    return `${branch ? ">" : "≤"} ${this.cutShort(above)}${tail}`;
+  }
+
+  // The first cut in as many digits as keep the rows on their sides.
+  cutShort(node) {
+    const attribute = this.schema.attributes[this.attribute[node]];
+    const cut = this.cut[node];
+    const digits = this.digits ? this.digits[node] : 17;
+    return attribute.unit || digits > 16 ? attribute.number(cut) : rounded(cut, digits);
+  }
+}
+
+// How a branch between cuts reads; without a name only the answer.
+export function cutText(attribute, cuts, branch, name = attribute.text) {
+  const low = branch ? cuts[branch - 1] : -Infinity;
+  const high = branch < cuts.length ? cuts[branch] : Infinity;
+  if (cuts.length === 1 && cuts[0] === Infinity) {
+    return `${name} is ${branch ? "missing" : "known"}`.trim();
+  }
+  if (cuts.length === 1 && attribute.kind === "ordinal") {
+    return `${name} ${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`.trim();
+  }
+  if (name) return attribute.between(low, high);
+  if (low === Infinity) return "missing";
+  if (low > -Infinity && high < Infinity)
+    return `(${attribute.number(low)}, ${attribute.number(high)}]`;
+  return high === Infinity ? `> ${attribute.number(low)}` : `≤ ${attribute.number(high)}`;
+}
+
+// As Groups.read_codes: which codes of a branch are named, and whether all but those.
+export function readCodes(groups, branch, codes, missing) {
+  const group = groups[branch];
+  let others = [];
+  if (group.length && groups.length === 2 && missing === branch) {
+    const both = new Set([...groups[0], ...groups[1]]);
+    if ([...codes].some((code) => !both.has(code))) {
+      others = groups[1 - branch].filter((code) => codes.has(code));
+    }
+  }
+  let listed = others.length ? others : group.filter((code) => codes.has(code));
+  if (!listed.length && missing !== branch) listed = group;
+  return [listed, others.length > 0];
+}
+
+export function momentsOf(weights, schema) {
+  const [weight, first, second] = weights;
+  if (!weight) return [0, 0];
+  const mean = first / weight;
+  const variance = Math.max(second / weight - mean * mean, 0);
+  return [(schema.target.origin ?? 0) + mean, Math.sqrt(variance)];
+}
+
+function readSurrogates(data) {
+  const surrogates = new Questions(data);
+  Object.assign(surrogates, unpackAll(data, ["count", "agreement", "adjusted", "reversed"]));
+  surrogates.firstOf = startsOf(surrogates.count);
+  return surrogates;
+}
+
+function readModels(data) {
+  const models = unpackAll(data, [
+    "has",
+    "intercept",
+    "count",
+    "attribute",
+    "coefficient",
+    "missing",
+    "codes",
+    "lookup",
+    "first_code",
+  ]);
+  models.firstOf = startsOf(models.count);
+  return models;
+}
+
+function readSequence(data) {
+  return { ...data, ...unpackAll(data, ["alpha", "leaves", "errors", "step"]) };
+}
+
+// The splits that were considered, with the counts behind them.
+class Candidates {
+  constructor(data, width) {
+    Object.assign(
+      this,
+      unpackAll(data, [
+        "nodes",
+        "count",
+        "chosen",
+        "attribute",
+        "form",
+        "n_branches",
+        "missing",
+        "thresholds",
+        "groups",
+        "codes",
+        "gain",
+        "merit",
+        "exact",
+        "n_values",
+        "values",
+        "weights",
+        "missing_weights",
+      ]),
+    );
+    this.p_value = data.p_value ? unpack(data.p_value) : null;
+    this.width = width;
+    const grouped = Array.from(this.form, (form) => form === 1);
+    this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
+    this.firstOf = startsOf(this.count);
+    this.firstValue = startsOf(this.n_values);
+    this.firstCut = startsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? 0 : n - 1)));
+    this.firstGroup = startsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? n : 0)));
+    this.firstCode = startsOf(this.groups);
+  }
+
+  // Those of a node, the best first; null where the page has none.
+  of(node) {
+    const at = this.lineOf.get(node);
+    if (at === undefined) return null;
+    const lines = [];
+    for (let line = this.firstOf[at]; line < this.firstOf[at + 1]; line += 1) {
+      lines.push(this.line(line, line - this.firstOf[at] === this.chosen[at]));
+    }
+    return lines.sort((one, other) => other.chosen - one.chosen || other.merit - one.merit);
+  }
+
+  line(line, chosen) {
+    const { width } = this;
+    const values = this.values.subarray(this.firstValue[line], this.firstValue[line + 1]);
+    const first = this.firstValue[line] * width;
+    const groups = [];
+    for (let at = this.firstGroup[line]; at < this.firstGroup[line + 1]; at += 1) {
+      groups.push(Array.from(this.codes.subarray(this.firstCode[at], this.firstCode[at + 1])));
+    }
+    return {
+      chosen,
+      attribute: this.attribute[line],
+      grouped: this.form[line] === 1,
+      branches: this.n_branches[line],
+      missing: this.missing[line],
+      cuts: Array.from(this.thresholds.subarray(this.firstCut[line], this.firstCut[line + 1])),
+      groups,
+      gain: this.gain[line],
+      merit: this.merit[line],
+      exact: Boolean(this.exact[line]),
+      pValue: this.p_value && !Number.isNaN(this.p_value[line]) ? this.p_value[line] : null,
+      values: Array.from(values),
+      weights: Array.from(values, (_, at) =>
+        Array.from(this.weights.subarray(first + at * width, first + (at + 1) * width)),
+      ),
+      absent: Array.from(this.missing_weights.subarray(line * width, (line + 1) * width)),
+    };
+  }
+}

@@ -1,0 +1,726 @@
+// The tree as boxes and branches: tidy, as deep as it is open.
+
+import { button, element, replace } from "./dom.js";
+import { countText, percent, rounded, weightText } from "./numbers.js";
+import { paintCanvas, paintSvg, shortened, textWidth } from "./paint.js";
+import { Stage } from "./stage.js";
+import { theme } from "./theme.js";
+import { tidyLayout } from "./tidy.js";
+
+const SVG_NODES = 300; // more of them move slowly: python -m benchmarks.explorer
+const [TITLE, NOTE, LABEL] = [13, 11, 12];
+const [WIDEST, NARROWEST, LABEL_ROOM] = [215, 72, 150];
+const [BOX, STUB, BAND, GAP] = [57, 18, 58, 16];
+const [THIN, THICK] = [1.2, 12];
+const LEAST_READABLE = 0.8;
+const LEAST_SEEN = 0.05; // below that a node is a pixel
+
+export class TreeView {
+  constructor(host, state, say) {
+    this.state = state;
+    this.say = say;
+    this.stage = new Stage(host, this, `Decision tree for ${state.schema.target.text}`);
+    this.stage.tools.append(
+      button("Open all", () => this.openAll(), { title: "Open every node" }),
+      button("Close", () => this.reset(), { title: "Open as deep as fits" }),
+      button("Turn", () => this.turn(), { title: "Grow from left to right, or from the top" }),
+    );
+    this.boxes = new Map();
+    if (!state.fitted) {
+      this.openFitting();
+      this.stage.resized();
+      this.draw();
+      this.stage.fit();
+      state.fitted = true;
+      state.camera = this.stage.at;
+    } else {
+      this.stage.at = state.camera;
+      this.stage.resized();
+      this.draw();
+    }
+    this.stage.placeNow();
+  }
+
+  destroy() {
+    this.stage.destroy();
+  }
+
+  heard(changed) {
+    if (changed.has("shape") || changed.has("prune")) {
+      const anchor = this.placeOf(this.state.selected);
+      this.draw();
+      const now = this.placeOf(this.state.selected);
+      if (anchor && now) {
+        const { k } = this.stage.at;
+        this.stage.move((anchor[0] - now[0]) * k, (anchor[1] - now[1]) * k);
+      }
+    } else this.repaint();
+    if (changed.has("reveal") || changed.has("prune")) this.bringSelected();
+    if (changed.has("lit") && changed.has("shape") && this.stage.fitting > LEAST_READABLE / 1.4)
+      this.stage.fit();
+    else if (changed.has("lit")) this.bring(this.state.end);
+  }
+
+  bringSelected() {
+    this.bring(this.state.selected);
+  }
+
+  bring(node) {
+    const at = this.index.get(node);
+    if (at === undefined) return;
+    const [x, y, width, height] = this.rectangle(at);
+    this.stage.bring([x, y, x + width, y + height]);
+  }
+
+  placeOf(node) {
+    const at = this.index?.get(node);
+    if (at === undefined) return null;
+    const [x, y, width] = this.rectangle(at);
+    return [x + width / 2, y];
+  }
+
+  // The deepest that can still be read when all of it is seen.
+  openFitting() {
+    const { state } = this;
+    const [width, height] = this.stage.size;
+    let depth = 1;
+    for (; depth < state.tree.height; depth += 1) {
+      state.openTo(depth + 1);
+      this.collect();
+      if (this.nodes.length > 400) break;
+      this.arrange();
+      if (this.width * LEAST_READABLE > width || this.height * LEAST_READABLE > height) break;
+    }
+    state.openTo(depth >= state.tree.height ? state.tree.height + 1 : depth);
+  }
+
+  openAll() {
+    this.state.closed.fill(0);
+    this.draw();
+    if (this.stage.fit() > LEAST_SEEN) return;
+    this.bringSelected();
+    this.say("All of it is too wide to be seen at once here; icicle and sunburst show it.");
+  }
+
+  reset() {
+    this.openFitting();
+    this.state.reveal(this.state.selected);
+    this.draw();
+    this.stage.fit();
+  }
+
+  turn() {
+    this.state.horizontal = !this.state.horizontal;
+    this.boxes.clear();
+    this.reset();
+  }
+
+  // The nodes that are seen, in printing order, and who is below whom.
+  collect() {
+    const { state } = this;
+    const { tree } = state;
+    this.nodes = [];
+    this.index = new Map();
+    this.below = [];
+    this.stubs = [];
+    for (let node = 0; node < tree.size;) {
+      const at = this.nodes.length;
+      this.nodes.push(node);
+      this.index.set(node, at);
+      this.below.push([]);
+      const stops = state.stops(node);
+      this.stubs.push(!stops && state.closed[node] ? tree.end[node] - node - 1 : 0);
+      if (node) this.below[this.index.get(tree.parent[node])].push(at);
+      node = stops || state.closed[node] ? tree.end[node] : node + 1;
+    }
+  }
+
+  arrange() {
+    const { nodes, state } = this;
+    const { tree } = state;
+    const turned = state.horizontal;
+    const large = nodes.length > 6000;
+    this.widths = new Float64Array(nodes.length);
+    const room = new Float64Array(nodes.length);
+    nodes.forEach((node, at) => {
+      const box = large ? null : this.boxOf(node);
+      this.widths[at] = box ? box.width : NARROWEST;
+      const label = box ? box.labelWidth + 10 : 0;
+      room[at] = turned ? BOX + (this.stubs[at] ? 2 * STUB : 0) : Math.max(this.widths[at], label);
+    });
+    this.across = tidyLayout(this.below, room, turned ? 12 : GAP);
+    this.depths = nodes.map((node) => tree.depth[node]);
+    this.levels = [];
+    this.depths.forEach((depth, at) => (this.levels[depth] ??= []).push(at));
+    if (turned) {
+      this.along = [0];
+      this.levels.forEach((level, depth) => {
+        const widest = Math.max(...level.slice(0, 5000).map((at) => this.widths[at]));
+        const next = this.levels[depth + 1] ?? [];
+        const labels = next
+          .slice(0, 5000)
+          .map((at) => (large ? 40 : this.boxOf(nodes[at]).labelWidth));
+        this.along.push(this.along[depth] + widest + Math.max(...labels, 0) + 54);
+      });
+    } else this.along = this.levels.map((_, depth) => depth * (BOX + BAND)).concat(0);
+    let [width, height] = [0, 0];
+    for (let at = 0; at < nodes.length; at += 1) {
+      const [x, y, wide, tall] = this.rectangle(at);
+      width = Math.max(width, x + wide);
+      height = Math.max(height, y + tall + (this.stubs[at] ? STUB + 4 : 0));
+    }
+    [this.width, this.height] = [width + 2, height + 2];
+  }
+
+  rectangle(at) {
+    const wide = this.widths[at];
+    const along = this.along[this.depths[at]];
+    if (this.state.horizontal) return [along, this.across[at] - BOX / 2, wide, BOX];
+    return [this.across[at] - wide / 2, along, wide, BOX];
+  }
+
+  // What is said in the box of a node, and how wide that is.
+  boxOf(node) {
+    const { state } = this;
+    const ends = state.stops(node);
+    const key = ends ? -1 - node : node;
+    let box = this.boxes.get(key);
+    if (box) return box;
+    const { tree, schema } = state;
+    const whole = ends ? state.label(node) : schema.attributes[tree.attribute[node]].text;
+    const title = shortened(whole, WIDEST - 20, TITLE, true);
+    const note = this.note(node, ends);
+    const label = node ? shortened(tree.answer(node), LABEL_ROOM, LABEL) : "";
+    const widest = Math.max(textWidth(title, TITLE, true), textWidth(note, NOTE));
+    box = {
+      ends,
+      title,
+      note,
+      label,
+      width: Math.max(widest + 22, NARROWEST),
+      labelWidth: label ? textWidth(label, LABEL) + 10 : 0,
+    };
+    this.boxes.set(key, box);
+    return box;
+  }
+
+  note(node, ends) {
+    const { tree, schema } = this.state;
+    const weight = tree.weight[node];
+    const share = percent(this.state.share(node));
+    if (schema.numeric) {
+      const [mean, deviation] = tree.moments(node);
+      const spread = tree.rows[node] ? ` ± ${rounded(deviation, 3)}` : "";
+      return `${ends && !this.state.names[node] ? "" : rounded(mean)}${spread} · ${rowsText(weight)}`.trim();
+    }
+    if (!ends) return `${rowsText(weight)} · ${share}`;
+    const right = tree.weightsOf(node)[tree.label[node]];
+    if (!tree.rows[node]) return "no row";
+    return `${brief(right)} of ${brief(weight)} · ${share}`;
+  }
+
+  draw() {
+    this.collect();
+    this.arrange();
+    this.isCanvas = this.nodes.length > SVG_NODES;
+    this.repaint();
+    this.stage.show(this.isCanvas);
+  }
+
+  repaint() {
+    if (this.isCanvas) this.stage.place();
+    else paintSvg(this.stage.group, this.shapes(this.nodes.map((_, at) => at)));
+    this.describe();
+  }
+
+  resized() {
+    if (!this.state.fitted) return;
+    this.stage.place();
+  }
+
+  scene() {
+    const every = this.nodes.map((_, at) => at);
+    const shapes = this.shapes(every);
+    return { shapes, width: this.width, height: this.height };
+  }
+
+  shapes(places) {
+    const shapes = [];
+    for (const at of places) this.branch(at, shapes);
+    for (const at of places) this.answer(at, shapes);
+    for (const at of places) this.box(at, shapes);
+    return shapes;
+  }
+
+  faded(node) {
+    return this.state.isKept(node) ? 1 : 0.22;
+  }
+
+  // Branches begin side by side, each as wide as the rows that take it are many.
+  branch(at, shapes) {
+    const { state } = this;
+    const colours = theme();
+    const below = this.below[at];
+    if (!below.length) return;
+    const widths = below.map((child) => THIN + (THICK - THIN) * state.share(this.nodes[child]));
+    const [x, y, wide, tall] = this.rectangle(at);
+    const turned = state.horizontal;
+    const middle = turned ? y + tall / 2 : x + wide / 2;
+    const edge = turned ? x + wide : y + tall;
+    const reach = turned ? this.along[this.depths[at] + 1] : y + BOX + BAND;
+    let begin = middle - widths.reduce((sum, each) => sum + each, 0) / 2;
+    below.forEach((child, order) => {
+      const node = this.nodes[child];
+      const thick = widths[order];
+      const from = begin + thick / 2;
+      begin += thick;
+      const part = state.lit.get(node);
+      const to = this.across[child];
+      const bend = turned ? 26 : 20;
+      const straight = turned ? reach - this.labelRoom(child) : reach - 26;
+      const point = (across, along) =>
+        turned ? `${fine(along)} ${fine(across)}` : `${fine(across)} ${fine(along)}`;
+      const d =
+        `M${point(from, edge)}C${point(from, edge + bend)} ${point(to, straight - bend)} ` +
+        `${point(to, straight)}L${point(to, reach)}`;
+      shapes.push({
+        kind: "path",
+        d,
+        stroke: part ? colours.accent : colours.branch,
+        thick: part ? Math.max(thick, 2.5 + 2 * part) : thick,
+        opacity: this.faded(node),
+        whole: true,
+      });
+    });
+  }
+
+  labelRoom(child) {
+    return this.boxOf(this.nodes[child]).labelWidth + 6;
+  }
+
+  answer(at, shapes) {
+    const node = this.nodes[at];
+    if (!node) return;
+    const { state } = this;
+    const box = this.boxOf(node);
+    const part = state.lit.get(node);
+    const colours = theme();
+    const text = part && part < 0.9995 ? `${box.label} · ${percent(part)}` : box.label;
+    const wide = part && part < 0.9995 ? textWidth(text, LABEL) + 10 : box.labelWidth;
+    const [x, y, width, tall] = this.rectangle(at);
+    const middle = state.horizontal ? x - wide / 2 - 6 : x + width / 2;
+    const base = state.horizontal ? y + tall / 2 + 4 : y - 11;
+    const faded = this.faded(node);
+    shapes.push({
+      kind: "rect",
+      x: middle - wide / 2,
+      y: base - 13,
+      width: wide,
+      height: 18,
+      round: 5,
+      fill: colours.page,
+      opacity: faded,
+    });
+    shapes.push({
+      kind: "text",
+      x: middle,
+      y: base,
+      text,
+      size: LABEL,
+      bold: Boolean(part),
+      anchor: "middle",
+      fill: part ? colours.accent : colours.text,
+      opacity: faded,
+      node,
+      title: this.isCanvas ? undefined : state.tree.condition(node),
+    });
+  }
+
+  box(at, shapes) {
+    const node = this.nodes[at];
+    const { state } = this;
+    const { tree, schema } = state;
+    const colours = theme();
+    const box = this.boxOf(node);
+    const [x, y, width, height] = this.rectangle(at);
+    const [hue, strength] = state.colours.node(tree, node);
+    const round = box.ends ? 14 : 4;
+    const faded = this.faded(node);
+    const title = this.isCanvas ? undefined : this.tooltip(node);
+    const common = { kind: "rect", x, y, width, height, round, node };
+    shapes.push({ ...common, fill: colours.page });
+    shapes.push({ ...common, fill: hue, opacity: strength * faded });
+    const chosen = node === state.selected;
+    const lit = state.lit.has(node);
+    shapes.push({
+      ...common,
+      fill: "transparent",
+      stroke: chosen || lit ? colours.accent : colours.frame,
+      thick: chosen ? 3 : box.ends ? 2 : 1,
+      opacity: chosen ? 1 : faded,
+      whole: true,
+      title,
+    });
+    const middle = x + width / 2;
+    const text = { kind: "text", x: middle, anchor: "middle", opacity: faded, node };
+    shapes.push({
+      ...text,
+      y: y + 18,
+      text: box.title,
+      size: TITLE,
+      bold: true,
+      fill: colours.text,
+      title,
+    });
+    shapes.push({ ...text, y: y + 33, text: box.note, size: NOTE, fill: colours.note, title });
+    if (schema.numeric) this.strip(node, x + 11, y + 45, width - 22, shapes, faded);
+    else this.bar(node, x + 11, y + 41, width - 22, shapes, faded);
+    if (this.stubs[at]) this.stub(at, shapes);
+  }
+
+  bar(node, x, y, width, shapes, faded) {
+    const { tree, colours } = this.state;
+    const weights = tree.weightsOf(node);
+    const total = tree.weight[node];
+    shapes.push({ kind: "rect", x, y, width, height: 6, fill: theme().empty, opacity: faded });
+    if (!total) return;
+    let from = x;
+    weights.forEach((weight, code) => {
+      const part = (width * weight) / total;
+      if (!part) return;
+      shapes.push({
+        kind: "rect",
+        x: from,
+        y,
+        width: part,
+        height: 6,
+        fill: colours.of(code),
+        opacity: faded,
+      });
+      from += part;
+    });
+  }
+
+  strip(node, x, y, width, shapes, faded) {
+    const { tree, colours } = this.state;
+    const [mean, deviation] = tree.moments(node);
+    const [hue] = colours.at(mean);
+    const [low, high] = [colours.place(mean - deviation), colours.place(mean + deviation)];
+    const middle = x + width * colours.place(colours.mean);
+    const line = (d) => ({
+      kind: "path",
+      d,
+      stroke: theme().axis,
+      opacity: faded,
+      whole: true,
+    });
+    shapes.push(line(`M${fine(x)} ${y}L${fine(x + width)} ${y}`));
+    shapes.push(line(`M${fine(middle)} ${y - 4}L${fine(middle)} ${y + 4}`));
+    shapes.push({
+      kind: "rect",
+      x: x + width * low,
+      y: y - 2,
+      width: Math.max(width * (high - low), 1),
+      height: 4,
+      round: 2,
+      fill: hue,
+      opacity: 0.5 * faded,
+    });
+    shapes.push({
+      kind: "circle",
+      cx: x + width * colours.place(mean),
+      cy: y,
+      r: 3.5,
+      fill: hue,
+      opacity: faded,
+    });
+  }
+
+  // What opens a node that is closed.
+  stub(at, shapes) {
+    const node = this.nodes[at];
+    const [x, y, width, height] = this.rectangle(at);
+    const text = `+ ${countText(this.stubs[at])}`;
+    const wide = textWidth(text, NOTE) + 14;
+    const colours = theme();
+    const faded = this.faded(node);
+    const left = x + width / 2 - wide / 2;
+    shapes.push({
+      kind: "rect",
+      x: left,
+      y: y + height + 2,
+      width: wide,
+      height: STUB - 1,
+      round: 8,
+      node,
+      act: "open",
+      fill: colours.page,
+      stroke: colours.frame,
+      dash: [3, 2],
+      opacity: faded,
+      whole: true,
+      title: `Open: ${this.stubs[at]} nodes below`,
+    });
+    shapes.push({
+      kind: "text",
+      x: x + width / 2,
+      y: y + height + 14.5,
+      text,
+      size: NOTE,
+      anchor: "middle",
+      fill: colours.note,
+      opacity: faded,
+      node,
+      act: "open",
+      title: `Open: ${this.stubs[at]} nodes below`,
+    });
+  }
+
+  tooltip(node) {
+    const { tree, schema } = this.state;
+    const where = tree
+      .path(node)
+      .slice(1)
+      .slice(-8)
+      .map((each) => tree.condition(each));
+    const counts = schema.numeric
+      ? `${weightText(tree.weight[node])} rows, mean ${rounded(tree.moments(node)[0], 6)}`
+      : schema.classes
+          .map((name, code) => [name, tree.weightsOf(node)[code]])
+          .filter(([, weight]) => weight > 0)
+          .slice(0, 12)
+          .map(([name, weight]) => `${name} ${weightText(weight)}`)
+          .join(", ");
+    return `node ${node}: ${where.join(" AND ") || "all rows"}\n${counts || "no rows"}`;
+  }
+
+  // On a canvas: only what is in sight, and of what is tiny only what can be seen.
+  paint(context, k, [left, top, right, bottom]) {
+    const small = k * BOX < 16;
+    const places = [];
+    const turned = this.state.horizontal;
+    const [low, high] = turned ? [top, bottom] : [left, right];
+    const [near, far] = turned ? [left, right] : [top, bottom];
+    for (let depth = 0; depth < this.levels.length; depth += 1) {
+      const along = this.along[depth];
+      const size = turned ? 400 : BOX + BAND;
+      if (along - size > far || along + 2 * size < near) continue;
+      const level = this.levels[depth];
+      let at = firstFrom(level, this.across, low - WIDEST);
+      let last = -Infinity;
+      for (; at < level.length && this.across[level[at]] < high + WIDEST; at += 1) {
+        const pixel = this.across[level[at]] * k;
+        if (small && pixel - last < 0.8 && !this.state.lit.has(this.nodes[level[at]])) continue;
+        last = pixel;
+        places.push(level[at]);
+      }
+    }
+    if (small) this.paintSmall(context, places, k);
+    else {
+      const shapes = this.shapes(places);
+      // Branches from parents out of sight come from above.
+      const seen = new Set(places);
+      for (const at of places) {
+        const node = this.nodes[at];
+        const above = node ? this.index.get(this.state.tree.parent[node]) : undefined;
+        if (above !== undefined && !seen.has(above)) {
+          seen.add(above);
+          const branches = [];
+          this.branch(above, branches);
+          paintCanvas(context, branches);
+        }
+      }
+      paintCanvas(context, shapes, 5 / k);
+    }
+  }
+
+  paintSmall(context, places, k) {
+    const { state } = this;
+    const { tree } = state;
+    const colours = theme();
+    const lines = new Path2D();
+    const lit = new Path2D();
+    const fills = new Map();
+    for (const at of places) {
+      const node = this.nodes[at];
+      const [x, y, width, height] = this.rectangle(at);
+      const above = node ? this.index.get(tree.parent[node]) : undefined;
+      if (above !== undefined) {
+        const [px, py, pw, ph] = this.rectangle(above);
+        const path = state.lit.has(node) ? lit : lines;
+        if (state.horizontal) {
+          path.moveTo(px + pw, py + ph / 2);
+          path.lineTo(x, y + height / 2);
+        } else {
+          path.moveTo(px + pw / 2, py + ph);
+          path.lineTo(x + width / 2, y);
+        }
+      }
+      const [hue, strength] = state.colours.node(tree, node);
+      const key = `${hue} ${state.isKept(node) ? Math.round(strength * 10) / 10 + 0.35 : 0.1}`;
+      if (!fills.has(key)) fills.set(key, new Path2D());
+      fills.get(key).rect(x, y, Math.max(width, 1 / k), Math.max(height, 1 / k));
+    }
+    context.setLineDash([]);
+    context.lineWidth = 0.8 / k;
+    context.strokeStyle = colours.branch;
+    context.stroke(lines);
+    context.lineWidth = 3 / k;
+    context.strokeStyle = colours.accent;
+    context.stroke(lit);
+    for (const [key, path] of fills) {
+      const [hue, alpha] = key.split(" ");
+      context.globalAlpha = Number(alpha);
+      context.fillStyle = hue;
+      context.fill(path);
+    }
+    context.globalAlpha = 1;
+    const chosen = this.index.get(state.selected);
+    if (chosen !== undefined) {
+      context.lineWidth = 3 / k;
+      context.strokeRect(...this.rectangle(chosen));
+    }
+  }
+
+  // What is at a point of the picture: a node, and whether it is what opens it.
+  hit([x, y]) {
+    for (let depth = 0; depth < this.levels.length; depth += 1) {
+      const level = this.levels[depth];
+      const across = this.state.horizontal ? y : x;
+      for (
+        let at = firstFrom(level, this.across, across - WIDEST);
+        at < level.length;
+        at += 1
+      ) {
+        if (this.across[level[at]] > across + WIDEST) break;
+        const [left, top, width, height] = this.rectangle(level[at]);
+        if (x < left || x > left + width || y < top) continue;
+        if (y <= top + height) return { node: this.nodes[level[at]], open: false };
+        if (this.stubs[level[at]] && y <= top + height + STUB)
+          return { node: this.nodes[level[at]], open: true };
+      }
+    }
+    return null;
+  }
+
+  click(event, point) {
+    const hit = this.hit(point);
+    this.stage.view.focus({ preventScroll: true });
+    if (!hit) return;
+    this.state.selected = hit.node;
+    if (hit.open) this.state.toggle(hit.node);
+    this.state.select(hit.node);
+  }
+
+  twice(event, point) {
+    const hit = this.hit(point);
+    if (hit && !hit.open) this.state.toggle(hit.node);
+  }
+
+  hover(event, point) {
+    const hit = point && this.hit(point);
+    this.stage.view.style.cursor = hit ? "pointer" : "";
+    if (this.isCanvas) this.stage.view.title = hit ? this.tooltip(hit.node) : "";
+    else this.stage.view.removeAttribute("title");
+  }
+
+  // Walk as a tree that lies on its side: down is in, up is out, left and right beside.
+  key(event) {
+    const { state } = this;
+    const { tree } = state;
+    const node = state.selected;
+    const beside = (step) => {
+      const level = this.levels[tree.depth[node]];
+      const next = level.indexOf(this.index.get(node)) + step;
+      return next >= 0 && next < level.length ? this.nodes[level[next]] : node;
+    };
+    const steps = {
+      in: () => {
+        if (state.stops(node)) return node;
+        if (state.closed[node]) state.toggle(node);
+        return tree.childrenOf(node)[0];
+      },
+      out: () => (node ? tree.parent[node] : node),
+      next: () => beside(1),
+      last: () => beside(-1),
+    };
+    const turned = state.horizontal;
+    const keys = {
+      [turned ? "ArrowRight" : "ArrowDown"]: steps.in,
+      [turned ? "ArrowLeft" : "ArrowUp"]: steps.out,
+      [turned ? "ArrowDown" : "ArrowRight"]: steps.next,
+      [turned ? "ArrowUp" : "ArrowLeft"]: steps.last,
+      Home: () => 0,
+      End: () => this.nodes.at(-1),
+    };
+    if (event.key === "Enter" || event.key === " ") {
+      state.toggle(node);
+      return true;
+    }
+    if (!keys[event.key]) return false;
+    state.select(keys[event.key](), { reveal: true });
+    return true;
+  }
+
+  // The tree for those who listen: the selected node, what is above, beside and below.
+  describe() {
+    const { state, stage } = this;
+    const { tree } = state;
+    const node = state.selected;
+    const shown = new Set(tree.path(node));
+    if (node)
+      for (const sibling of tree.childrenOf(tree.parent[node]))
+        if (shown.size < 60) shown.add(sibling);
+    if (!state.stops(node) && !state.closed[node]) {
+      for (const child of tree.childrenOf(node)) if (shown.size < 90) shown.add(child);
+    }
+    stage.serial ??= Math.random().toString(36).slice(2);
+    const items = [...shown]
+      .sort((one, other) => one - other)
+      .map((each) => {
+        const ends = state.stops(each);
+        const siblings = each ? tree.branchesOf(tree.parent[each]) : 1;
+        const says = ends
+          ? `then ${state.label(each)}`
+          : `asks ${state.schema.attributes[tree.attribute[each]].text}`;
+        return element(
+          "div",
+          {
+            id: `${stage.serial}-${each}`,
+            role: "treeitem",
+            "aria-level": tree.depth[each] + 1,
+            "aria-posinset": tree.branch[each] + 1,
+            "aria-setsize": siblings,
+            "aria-selected": String(each === node),
+            "aria-expanded": ends ? null : String(!state.closed[each]),
+          },
+          `${each ? tree.condition(each) : "all rows"}: ${says}, ${weightText(tree.weight[each])} rows`,
+        );
+      });
+    replace(stage.outline, items);
+    stage.view.setAttribute("aria-activedescendant", `${stage.serial}-${node}`);
+  }
+}
+
+// Weights with one decimal: rows that missing values have divided.
+function brief(weight) {
+  return countText(Number(weight.toFixed(1)));
+}
+
+function rowsText(weight) {
+  return `${brief(weight)} ${weight === 1 ? "row" : "rows"}`;
+}
+
+function firstFrom(level, across, from) {
+  let [low, high] = [0, level.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (across[level[middle]] < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function fine(length) {
+  return Math.round(length * 10) / 10;
+}

@@ -1,0 +1,165 @@
+// A row through a tree, as trees/predict/flat_tree.py sends it, in the same order of
+// sums: so that what the page says is what `predict_proba` returns, to the last bit.
+
+import { labelOf } from "./schema.js";
+
+// Every node that the row comes to, with its part there. `stops` says which nodes are
+// leaves now.
+export function walk(tree, row, stops = (node) => tree.isLeaf(node)) {
+  let entries = [[0, 1]];
+  const visits = [];
+  while (entries.length) {
+    visits.push(...entries);
+    const whole = [];
+    const parts = [];
+    for (const [node, part] of entries) {
+      if (stops(node)) continue;
+      const branch = sentTo(tree, row, node);
+      if (branch >= 0) {
+        whole.push([tree.children[tree.first[node] + branch], part]);
+        continue;
+      }
+      for (let edge = tree.first[node]; edge < tree.first[node + 1]; edge += 1) {
+        const piece = part * tree.shares[edge];
+        if (piece > 0) parts.push([tree.children[edge], piece]);
+      }
+    }
+    entries = whole.concat(parts);
+  }
+  return visits;
+}
+
+// The branch that a row takes; -1 where it is divided.
+function sentTo(tree, row, node) {
+  let branch = tree.branchOf(node, tree.schema.cell(row, tree.attribute[node]));
+  const { surrogates } = tree;
+  if (branch < 0 && surrogates) {
+    for (let line = surrogates.firstOf[node]; line < surrogates.firstOf[node + 1]; line += 1) {
+      const answer = surrogates.branchOf(
+        line,
+        tree.schema.cell(row, surrogates.attribute[line]),
+      );
+      branch = answer >= 0 && surrogates.reversed[line] ? 1 - answer : answer;
+      if (branch >= 0) break;
+    }
+  }
+  return branch >= 0 ? branch : tree.finalBranch(node);
+}
+
+// What a node predicts of a row.
+function outputsAt(tree, row, node) {
+  const { models } = tree;
+  if (!models || !models.has[node]) return tree.outputsOf(node);
+  let sum = 0;
+  for (let term = models.firstOf[node]; term < models.firstOf[node + 1]; term += 1) {
+    let value = tree.schema.cell(row, models.attribute[term]);
+    if (Number.isNaN(value)) value = models.missing[term];
+    else if (models.codes[term] >= 0) {
+      value = value < models.codes[term] ? models.lookup[models.first_code[term] + value] : 0;
+    }
+    sum += models.coefficient[term] * value;
+  }
+  return [sum + models.intercept[node]];
+}
+
+// What is predicted of a row, and by which way.
+export function predict(tree, row, stops = (node) => tree.isLeaf(node)) {
+  const visits = walk(tree, row, stops);
+  const outputs = new Array(tree.schema.outputs).fill(0);
+  const ends = [];
+  for (const [node, part] of visits) {
+    if (!stops(node)) continue;
+    ends.push([node, part]);
+    const says = outputsAt(tree, row, node);
+    for (let at = 0; at < outputs.length; at += 1) outputs[at] += says[at] * part;
+  }
+  return { outputs, visits, ends, label: labelOf(outputs, tree.schema.target.costs) };
+}
+
+// The vote of trees on a row, each with its shares or with one class.
+export function vote(trees, row, byShare) {
+  const { schema } = trees[0];
+  const total = new Array(schema.outputs).fill(0);
+  const labels = [];
+  for (const tree of trees) {
+    const { outputs } = predict(tree, row);
+    labels.push(schema.numeric ? outputs[0] : labelOf(outputs));
+    if (byShare) outputs.forEach((output, at) => (total[at] += output));
+    else total[labels.at(-1)] += 1;
+  }
+  const outputs = total.map((sum) => sum / trees.length);
+  return { outputs, labels, label: labelOf(outputs) };
+}
+
+// For each attribute the nearest value that changes the answer of `ask(row)`.
+const MOST_STEPS = 60;
+
+export function flips(schema, row, columns, cutsOf, ask) {
+  const before = ask(row);
+  const changes = [];
+  for (const index of columns) {
+    const attribute = schema.attributes[index];
+    const change = attribute.numeric
+      ? numberFlip(row, index, cutsOf(index), ask, before)
+      : valueFlip(row, index, attribute, ask, before);
+    if (change) changes.push({ index, ...change });
+  }
+  return changes.sort((one, other) => one.far - other.far);
+}
+
+function valueFlip(row, index, attribute, ask, before) {
+  const order = attribute.values.map((_, code) => code);
+  if (attribute.kind === "ordinal") {
+    order.sort((one, other) => Math.abs(one - row[index]) - Math.abs(other - row[index]));
+  }
+  for (const code of order.slice(0, 4 * MOST_STEPS)) {
+    if (code === row[index]) continue;
+    const after = ask(withCell(row, index, code));
+    if (after !== before) {
+      return { value: code, text: `= ${attribute.valueText(code)}`, after, far: 0.5 };
+    }
+  }
+  return null;
+}
+
+// Between two neighbouring cuts nothing changes: one number of each interval is enough.
+function numberFlip(row, index, cuts, ask, before) {
+  if (!cuts.length) return null;
+  const range = cuts.at(-1) - cuts[0] || Math.abs(cuts[0]) || 1;
+  const value = Number.isNaN(row[index]) ? (cuts[0] + cuts.at(-1)) / 2 : row[index];
+  const below = cuts.filter((cut) => cut < value).reverse();
+  const above = cuts.filter((cut) => cut >= value);
+  let best = null;
+  for (const cut of below.slice(0, MOST_STEPS)) {
+    const after = ask(withCell(row, index, cut));
+    if (after !== before) {
+      best = {
+        value: cut,
+        text: `≤ ${cut}`,
+        cut,
+        sign: "≤",
+        after,
+        far: (value - cut) / range,
+      };
+      break;
+    }
+  }
+  for (let at = 0; at < Math.min(above.length, MOST_STEPS); at += 1) {
+    const next = at + 1 < above.length ? above[at + 1] : above[at] + range;
+    const trial = above[at] + (next - above[at]) / 2;
+    const after = ask(withCell(row, index, trial));
+    const far = (above[at] - value) / range;
+    if (best && best.far <= far) break;
+    if (after !== before) {
+      best = { value: trial, text: `> ${above[at]}`, cut: above[at], sign: ">", after, far };
+      break;
+    }
+  }
+  return best;
+}
+
+function withCell(row, index, value) {
+  const copy = row.slice();
+  copy[index] = value;
+  return copy;
+}

@@ -1,0 +1,302 @@
+// What if: a row by hand, its way through the tree, and what would change the answer.
+
+import { button, element, meter, replace } from "./dom.js";
+import { figure, numberOf, percent, rounded } from "./numbers.js";
+import { swatch } from "./node_panel.js";
+import { flips, predict, vote } from "./walk.js";
+
+const [MISSING, OTHER] = ["missing", "something else"];
+const MOST_OPTIONS = 1000;
+const ENDS_OPENED = 12; // leaves of a divided row whose paths are opened
+
+export class WhatIf {
+  constructor(state) {
+    this.state = state;
+    const { schema } = state;
+    this.columns = state.asked();
+    this.row = new Array(schema.attributes.length).fill(NaN);
+    state.light = () => this.light();
+    this.answer = element("div", { class: "answer", "aria-live": "polite" });
+    this.fields = element("div", { class: "fields" });
+    this.body = element(
+      "form",
+      { class: "what-if", onsubmit: (event) => event.preventDefault() },
+      element(
+        "p",
+        { class: "quiet" },
+        "Fill in what is known of a row: its way lights up, and its parts where a missing value divides it.",
+      ),
+      this.answer,
+      this.fields,
+      element(
+        "p",
+        { class: "row" },
+        button("Clear", () => this.clear(), { class: "small" }),
+      ),
+    );
+    this.columns.forEach((index) => this.fields.append(this.field(index)));
+  }
+
+  field(index) {
+    const attribute = this.state.schema.attributes[index];
+    const set = (value) => {
+      this.row[index] = value;
+      this.changed();
+    };
+    const listed = !attribute.numeric && attribute.values.length <= MOST_OPTIONS;
+    const control = listed ? choices(attribute, set) : typed(attribute, set);
+    control.name = `field-${index}`;
+    control.dataset.attribute = attribute.name;
+    return element(
+      "label",
+      {},
+      element("span", { title: attribute.text }, attribute.text),
+      control,
+    );
+  }
+
+  clear() {
+    this.row.fill(NaN);
+    this.body.reset();
+    this.state.row = null;
+    this.state.lit = new Map();
+    this.show(null);
+    this.state.say("light");
+  }
+
+  changed() {
+    const { state } = this;
+    state.row = this.row.slice();
+    this.light();
+    const opened = this.last.ends.slice(0, ENDS_OPENED).filter(([node]) => state.reveal(node));
+    state.say("light", ...(opened.length ? ["shape"] : []), "lit");
+  }
+
+  // A value of an attribute, as it reads, from a form beside this one.
+  take(name, text) {
+    for (const control of this.fields.querySelectorAll("select, input")) {
+      if (control.dataset.attribute !== name) continue;
+      const option =
+        control.options && [...control.options].find((each) => each.textContent === text);
+      const value = option ? option.value : text;
+      if (control.value === value || (control.options && !option)) continue;
+      control.value = value;
+      control.dispatchEvent(new Event("input"));
+    }
+  }
+
+  light() {
+    const { state } = this;
+    const result = this.predict(state.row);
+    state.lit = new Map(result.visits);
+    this.last = result;
+    state.end = heaviest(result.ends);
+    this.show(result);
+  }
+
+  predict(row) {
+    const { state } = this;
+    const stops = (node) => state.stops(node);
+    if (state.kind !== "forest") return predict(state.tree, row, stops);
+    const trees = state.data.trees.map((_, at) => state.treeOf(at));
+    const whole = vote(trees, row, state.data.votes_by_share);
+    return { ...predict(state.tree, row, stops), ...whole };
+  }
+
+  ask(row) {
+    const { label, outputs } = this.predict(row);
+    return this.state.schema.numeric ? figure(outputs[0]) : label;
+  }
+
+  show(result) {
+    if (!result) {
+      replace(this.answer);
+      return;
+    }
+    const { state } = this;
+    const { schema } = state;
+    const { outputs } = result;
+    const parts = [];
+    if (schema.numeric) {
+      parts.push(
+        element(
+          "p",
+          { class: "verdict" },
+          `${schema.target.text} = `,
+          element("strong", { "data-output": String(outputs[0]) }, figure(outputs[0])),
+        ),
+      );
+    } else {
+      parts.push(
+        element(
+          "p",
+          { class: "verdict" },
+          `${schema.target.text} = `,
+          element("strong", {}, schema.classes[result.label]),
+        ),
+      );
+      const order = outputs
+        .map((_, code) => code)
+        .sort((one, other) => outputs[other] - outputs[one] || one - other);
+      const shown = order.filter((code, at) => at < 10 && (outputs[code] > 0 || at < 4));
+      parts.push(
+        element(
+          "table",
+          { class: "counts" },
+          element(
+            "tbody",
+            {},
+            shown.map((code) =>
+              element(
+                "tr",
+                {},
+                element(
+                  "th",
+                  { scope: "row" },
+                  swatch(state.colours.of(code)),
+                  schema.classes[code],
+                ),
+                element("td", { class: "wide" }, meter(outputs[code], state.colours.of(code))),
+                element(
+                  "td",
+                  {
+                    class: "number",
+                    "data-output": String(outputs[code]),
+                    "data-class": String(code),
+                  },
+                  percent(outputs[code]),
+                ),
+              ),
+            ),
+          ),
+        ),
+      );
+    }
+    if (state.kind === "forest") parts.push(this.agreement(result));
+    if (result.ends.length > 1 && state.kind !== "forest") {
+      parts.push(
+        element(
+          "p",
+          { class: "quiet" },
+          `Missing values divide the row over ${result.ends.length} leaves.`,
+        ),
+      );
+    }
+    if (state.pruned)
+      parts.push(element("p", { class: "quiet" }, "By the tree as it is pruned here."));
+    parts.push(this.nearest());
+    replace(this.answer, parts);
+  }
+
+  agreement({ labels, label }) {
+    const { schema, data } = this.state;
+    const total = data.contains.of_trees;
+    const some =
+      labels.length < total ? ` (of ${total}; this page holds ${labels.length})` : "";
+    if (schema.numeric) {
+      const sorted = [...labels].sort((one, other) => one - other);
+      return element(
+        "p",
+        { class: "quiet" },
+        `${labels.length} trees say ${rounded(sorted[0])} to ${rounded(sorted.at(-1))}${some}.`,
+      );
+    }
+    const agree = labels.filter((each) => each === label).length;
+    return element("p", { class: "quiet" }, `${agree} of ${labels.length} trees agree${some}.`);
+  }
+
+  nearest() {
+    const { state } = this;
+    const { schema } = state;
+    const trees =
+      state.kind === "forest"
+        ? state.data.trees.map((_, at) => state.treeOf(at))
+        : [state.tree];
+    const work = trees.reduce((sum, tree) => sum + tree.height + 1, 0) * this.columns.length;
+    if (work > 4000 || schema.numeric) return null;
+    this.cuts ??= new Map();
+    const cutsOf = (index) => {
+      if (!this.cuts.has(index)) this.cuts.set(index, cutsOfAttribute(trees, index));
+      return this.cuts.get(index);
+    };
+    const changes = flips(schema, state.row, this.columns, cutsOf, (row) => this.ask(row));
+    if (!changes.length)
+      return element(
+        "p",
+        { class: "quiet" },
+        "No change of a single value changes the answer.",
+      );
+    return element(
+      "details",
+      { open: true },
+      element("summary", {}, "What would change the answer"),
+      element(
+        "ul",
+        { class: "flips" },
+        changes.slice(0, 6).map(({ index, text, sign, cut, after }) => {
+          const attribute = schema.attributes[index];
+          const asks = sign ? `${sign} ${attribute.number(cut)}` : text;
+          return element(
+            "li",
+            {},
+            `${attribute.text} ${asks} → `,
+            element("strong", {}, schema.classes[after]),
+          );
+        }),
+      ),
+    );
+  }
+}
+
+function heaviest(ends) {
+  return ends.reduce((best, end) => (end[1] > best[1] ? end : best))[0];
+}
+
+function choices(attribute, set) {
+  const select = element("select", {
+    oninput: () => {
+      const { value } = select;
+      // A value that no training row had is none that a code stands for.
+      set(value === "" || value === "other" ? NaN : Number(value.slice(1)));
+    },
+  });
+  select.append(element("option", { value: "" }, MISSING));
+  attribute.values.forEach((_, code) =>
+    select.append(element("option", { value: `=${code}` }, attribute.valueText(code))),
+  );
+  select.append(element("option", { value: "other" }, OTHER));
+  return select;
+}
+
+function typed(attribute, set) {
+  const numeric = attribute.numeric;
+  const kind = attribute.unit
+    ? { placeholder: attribute.unit.startsWith("days") ? "2026-12-31" : "2026-12-31T12:00:00" }
+    : { placeholder: MISSING, inputmode: "decimal" };
+  const input = element("input", {
+    type: "text",
+    autocomplete: "off",
+    ...kind,
+    oninput: () => {
+      const code = numeric
+        ? numberOf(input.value, attribute.unit)
+        : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
+      const bad = input.value.trim() !== "" && (Number.isNaN(code) || (code < 0 && !numeric));
+      input.setAttribute("aria-invalid", String(bad && numeric));
+      set(numeric ? code : code < 0 ? NaN : code);
+    },
+  });
+  return input;
+}
+
+// The cuts of an attribute in trees, rising; of formulas there are none to name.
+function cutsOfAttribute(trees, index) {
+  const cuts = new Set();
+  for (const tree of trees) {
+    for (let node = 0; node < tree.size; node += 1) {
+      if (tree.attribute[node] !== index || tree.isGrouped(node)) continue;
+      for (const cut of tree.cutsOf(node)) if (Number.isFinite(cut)) cuts.add(cut);
+    }
+  }
+  return [...cuts].sort((one, other) => one - other);
+}

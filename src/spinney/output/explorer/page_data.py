@@ -1,0 +1,222 @@
+"""Any fitted model as the data of its page, and what of it the page contains.
+
+Aggregates only: counts, splits, merits. Rows are there where a table of them is given.
+What would make a page too large is left out from the small nodes up, and said so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Integers
+from spinney._support.text import shown
+from spinney._version import __version__
+from spinney.data import Fingerprint, Schema, Table
+from spinney.errors import ParameterError
+from spinney.growth import Model
+from spinney.growth.forest import (
+    Forest,
+    find_typical,
+    forest_leaves,
+    impurity_importances,
+    like_all_first,
+)
+from spinney.growth.prune import CodedRows
+from spinney.output.explain import explain_node
+from spinney.output.explorer.cluster_data import clusters_data
+from spinney.output.explorer.packed_numbers import packed
+from spinney.output.explorer.row_data import (
+    MOST_ROWS,
+    RowsGiven,
+    cells_data,
+    leaf_rows,
+    rows_data,
+)
+from spinney.output.explorer.schema_data import schema_data
+from spinney.output.explorer.tree_data import (
+    candidate_data,
+    digits_of,
+    nodes_data,
+    record_data,
+    sequence_data,
+)
+from spinney.recipes import Recipe
+from spinney.trees import CandidateArrays, Reason, arrays_of, candidate_arrays_of
+from spinney.trees.predict import flatten
+
+__all__ = ["KINDS", "explorer_data"]
+
+KINDS = ("tree", "forest", "clusters")
+VERSION = 1
+MOST_NODES = 250_000
+# Of a page: numbers in count tables, explained nodes, signs in their texts.
+MOST_COUNTS, MOST_EXPLAINED, MOST_SIGNS = 300_000, 64, 300_000
+# Of a forest.
+MOST_TREES, MOST_FOREST_NODES = 200, 60_000
+
+
+def explorer_data(models: Sequence[Any], *, rows: Any = None) -> dict[str, Any]:
+    """Return the data of a page for one fitted model, or for two side by side.
+
+    Parameters
+    ----------
+    models : sequence of one or two fitted models
+        Trees, forests or clusters.
+    rows : table, optional
+        Whose rows the page shows behind nodes; read as each model reads tables.
+    """
+    for model in models:
+        kind = getattr(model, "kind", type(model).__name__)
+        if kind not in KINDS:
+            msg = f"a page shows a model of the kind {', '.join(KINDS)}, not {kind!r}"
+            raise ParameterError(msg)
+    return {
+        "format": f"spinney/explorer/{VERSION}",
+        "made_by": f"spinney {__version__}",
+        "models": [_model_data(model, rows) for model in models],
+    }
+
+
+def _model_data(model: Any, rows: Any) -> dict[str, Any]:
+    if model.kind == "clusters":
+        return clusters_data(model.clusters_, _read(model, rows))
+    given = _read(model, rows)
+    if model.kind == "forest":
+        return _forest_data(model.forest_, given)
+    return _tree_model_data(model.model_, given)
+
+
+def _read(model: Any, rows: Any) -> Table | None:
+    return None if rows is None else model.read(rows)
+
+
+def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
+    tree, schema = model.tree, model.schema
+    if len(tree) > MOST_NODES:
+        msg = (
+            f"the tree has {len(tree)} nodes, and a page takes at most {MOST_NODES}: "
+            "prune it, or grow it with fewer leaves"
+        )
+        raise ParameterError(msg)
+    arrays, candidates = arrays_of(tree), candidate_arrays_of(tree)
+    weight = arrays.weight(schema.target)
+    order = np.argsort(-weight, kind="stable")
+    kept = _nodes_within(candidates, order, schema)
+    texts, given = _explanations(model, order), None
+    if table is not None:
+        given = leaf_rows(table, schema, flatten(tree))
+    return {
+        "kind": "tree",
+        **_about(schema, model.fingerprint, model.recipe),
+        "schema": schema_data(schema),
+        "tree": {
+            **nodes_data(arrays, schema.target),
+            "digits": packed(digits_of(arrays, candidates)),
+            "candidates": candidate_data(candidates, kept),
+            "explained": texts,
+            "sequence": sequence_data(tree, _coded(given)),
+        },
+        "record": record_data(model.sequence),
+        "names": {str(node): name for node, name in tree.model_names.items()},
+        "rows": None if given is None else rows_data(given),
+        "contains": {
+            "nodes": len(tree),
+            "candidates": len(kept),
+            "explained": len(texts),
+        },
+    }
+
+
+def _about(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:
+    return {
+        "title": shown(schema.target.name),
+        "reasons": [str(each) for each in sorted(Reason, key=lambda each: each.code)],
+        "recipe": ", ".join(recipe.name for recipe in recipes),
+        "grown_on": {"rows": origin.n_rows, "weight": origin.weight},
+    }
+
+
+def _nodes_within(
+    candidates: CandidateArrays, order: Integers, schema: Schema
+) -> Integers:
+    """Return the nodes, the heaviest first, whose candidates a page has room for."""
+    of_candidate = candidates.n_values * (schema.target.width + 1) + 8
+    ends = np.append(0, of_candidate.cumsum())
+    last = candidates.count.cumsum()
+    size = ends[last] - ends[last - candidates.count]
+    some = order[size[order].cumsum() <= MOST_COUNTS]
+    return np.sort(some[candidates.count[some] > 0])
+
+
+def _explanations(model: Model, order: Integers) -> dict[str, str]:
+    """Return the arithmetic of the heaviest nodes, as ``explain`` prints it."""
+    texts: dict[str, str] = {}
+    room = MOST_SIGNS
+    for node in order[:MOST_EXPLAINED].tolist():
+        text = explain_node(model, node).text()
+        room -= len(text)
+        if room < 0:
+            break
+        texts[str(node)] = text
+    return texts
+
+
+def _coded(given: RowsGiven | None) -> CodedRows | None:
+    """Return the rows given whose target is known; None without their target."""
+    if given is None or given.targets is None:
+        return None
+    known = given.known
+    columns: list[Any] = [
+        None if cells is None else cells[known] for cells in given.columns
+    ]
+    targets = given.targets[known]
+    return CodedRows(columns, targets, np.ones(len(targets)))
+
+
+def _forest_data(forest: Forest, table: Table | None) -> dict[str, Any]:
+    schema, importances = forest.schema, impurity_importances(forest)
+    typical, leaves = forest.typical, None
+    if table is not None:
+        columns = schema.encode(table, forest.needed)
+        leaves = forest_leaves(forest, columns, table.n_rows)
+        if typical is None and table.n_rows:
+            typical = find_typical(forest, columns, table.n_rows)
+    order = like_all_first(importances)
+    if typical is not None:
+        order = np.append(typical.number, order[order != typical.number])
+    sizes = np.array([len(member) for member in forest.members])
+    within = sizes[order].cumsum() <= max(MOST_FOREST_NODES, int(sizes[order[0]]))
+    chosen = order[within][:MOST_TREES]
+    trees = []
+    for number in chosen.tolist():
+        arrays = forest.flat_tree(number).arrays
+        data: dict[str, Any] = {"tree": nodes_data(arrays, schema.target)}
+        if table is not None and leaves is not None:
+            data["leaf"] = packed(leaves[:MOST_ROWS, number])
+        trees.append({"number": number, **data})
+    return {
+        "kind": "forest",
+        **_about(schema, forest.fingerprint, *forest.recipes),
+        "schema": schema_data(schema),
+        "trees": trees,
+        "typical": None if typical is None else asdict(typical),
+        "votes_by_share": forest.votes_by_share,
+        "importances": {
+            "mean": importances.mean.tolist(),
+            "spread": importances.spread.tolist(),
+            "by_tree": packed(importances.by_tree[chosen]),
+        },
+        "rows": None if table is None else cells_data(table),
+        "sizes": {
+            "trees": len(forest),
+            "nodes": packed(sizes[chosen]),
+            "leaves": packed([forest.members[n].n_leaves for n in chosen]),
+        },
+        "contains": {
+            "trees": len(chosen),
+            "of_trees": len(forest),
+            "nodes": int(sizes[chosen].sum()),
+        },
+    }

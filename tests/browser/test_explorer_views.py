@@ -1,0 +1,340 @@
+"""The explorer in a browser: every view, panel and key, on trees, forests, clusters."""
+
+import numpy as np
+import pytest
+from tests.browser.explorer_models import (
+    MODELS,
+    TABLES,
+    clusters,
+    forest,
+    iris,
+    large_tree,
+)
+from tests.helpers.hostile_names import NAMES
+from tests.output.test_tree_svg import hostile_model
+
+import spinney
+from spinney.models.clusters import FittedClusters
+
+STATE = "document.getElementById('explorer').explorers[0].state"
+VIEWS = ("icicle", "sunburst", "leaves")
+
+
+def panel(page, key):
+    page.click(f".panel-tabs [data-key={key}]")
+
+
+def view(page, key):
+    page.click(f".view-tabs [data-key={key}]")
+
+
+def selected(page):
+    return page.evaluate(f"{STATE}.selected")
+
+
+@pytest.fixture
+def melons(visit):
+    return visit(MODELS["melons"]().explore().html)
+
+
+def test_the_tree_is_drawn_and_read_aloud(melons):
+    boxes = melons.locator("svg.drawing text")
+    assert boxes.filter(has_text="texture").count() >= 1
+    items = melons.locator("[role=treeitem]")
+    assert items.count() == 4
+    tree = melons.get_by_role("tree")
+    assert tree.get_attribute("aria-activedescendant") == items.first.get_attribute(
+        "id"
+    )
+    assert items.first.get_attribute("aria-expanded") == "true"
+
+
+def test_keys_walk_the_tree(melons):
+    melons.focus("[role=tree]")
+    for key, node in (
+        ("ArrowDown", 1),
+        ("ArrowRight", 2),
+        ("ArrowDown", 3),
+        ("ArrowRight", 4),
+        ("ArrowUp", 2),
+        ("Enter", 2),
+        ("Home", 0),
+    ):
+        melons.keyboard.press(key)
+        assert selected(melons) == node
+    assert melons.evaluate(f"{STATE}.closed[2]") == 1
+    assert melons.locator("text=+ 2").count() >= 1
+    assert melons.locator(".crumbs li").count() == 1
+
+
+def test_the_node_panel_says_what_explain_does(melons):
+    model = MODELS["melons"]()
+    melons.click("svg.drawing text[data-node='2'][font-weight]")
+    node = selected(melons)
+    assert node == 2
+    text = melons.locator("details pre").text_content()
+    assert text == str(model.explain(node=node))
+    head = melons.locator(".panel-body").inner_text()
+    assert "Candidates" in head
+    assert "cut at 0.3815" in head
+    rules = {
+        button.get_attribute("data-rule"): button.get_attribute("data-text")
+        for button in melons.locator("[data-rule]").all()
+    }
+    assert rules["SQL"] == "\"texture\" IN ('clear')"
+    assert rules["Python"] == 'row["texture"] in ("clear",)'
+
+
+def test_every_view_shows_one_selection(visit):
+    page = visit(MODELS["penguins"]().explore().html)
+    page.fill("[type=search]", "island")
+    node = selected(page)
+    assert node > 0
+    page.press("[type=search]", "Enter")
+    assert selected(page) != node
+    for key in VIEWS:
+        view(page, key)
+        assert page.locator(".stage svg").evaluate("e => e.childElementCount") == 1
+        page.focus(".stage")
+        page.keyboard.press("ArrowUp")
+        assert page.locator("svg [data-node]").count() > 5
+    view(page, "rules")
+    assert page.locator("tr[data-node]").count() == MODELS["penguins"]().tree.n_leaves
+    page.click("tr[data-node] >> nth=2")
+    chosen = page.locator("tr.chosen[data-node]").get_attribute("data-node")
+    assert selected(page) == int(chosen)
+    page.click("th button:has-text('confidence')")
+    view(page, "tree")
+    assert selected(page) == int(chosen)
+
+
+def test_filters_keep_the_leaves_that_fit(visit):
+    model = MODELS["penguins"]()
+    page = visit(model.explore().html)
+    page.click("text=Filter")
+    page.select_option(".filters select >> nth=0", label="Gentoo")
+    leaves = [leaf for leaf in model.tree.leaves if model.tree.label(leaf) == "Gentoo"]
+    said = page.locator(".filters > output").text_content()
+    assert said.startswith(f"{len(leaves)} of {model.tree.n_leaves} leaves")
+    view(page, "rules")
+    assert page.locator("tr[data-node]").count() == len(leaves)
+    page.locator(".filters input[type=range] >> nth=0").evaluate(
+        "e => { e.value = 90; e.dispatchEvent(new Event('input')); }"
+    )
+    assert page.locator("tr[data-node]").count() < len(leaves)
+    page.click(".filters >> text=Reset")
+    assert page.locator("tr[data-node]").count() == model.tree.n_leaves
+
+
+def test_what_if_lights_divided_paths(visit):
+    model = MODELS["labor"]()
+    page = visit(model.explore().html)
+    panel(page, "what-if")
+    page.fill("[data-attribute=wage-increase-first-year]", "2.1")
+    page.fill("[data-attribute=wage-increase-first-year]", "")
+    lit = page.evaluate(f"[...{STATE}.lit]")
+    weights = dict(lit)
+    row = {name: [None] for name in model.schema.names}
+    paths = model.decision_path(row).toarray()[0]
+    assert weights == {n: p for n, p in enumerate(paths.tolist()) if p}
+    shown = page.locator("[data-class]")
+    outputs = {
+        int(cell.get_attribute("data-class")): float(cell.get_attribute("data-output"))
+        for cell in shown.all()
+    }
+    expected = model.predict_proba(row)[0]
+    assert [outputs[code] for code in sorted(outputs)] == expected.tolist()
+    assert page.locator("text=Missing values divide the row").count() == 1
+
+
+def test_a_flip_flips(melons):
+    panel(melons, "what-if")
+    melons.select_option("select[data-attribute=texture]", label="clear")
+    melons.fill("[data-attribute=density]", "0.5")
+    assert melons.locator(".verdict strong").text_content() == "true"
+    flips = melons.locator(".flips li").all_text_contents()
+    assert "density ≤ 0.3815 → false" in flips
+    melons.fill("[data-attribute=density]", "0.3815")
+    assert melons.locator(".verdict strong").text_content() == "false"
+    melons.select_option("select[data-attribute=texture]", label="something else")
+    melons.get_by_role("button", name="Clear").click()
+    assert melons.evaluate(f"{STATE}.lit.size") == 0
+
+
+def test_the_slider_prunes_along_the_sequence(visit):
+    model = MODELS["penguins"]()
+    page = visit(model.explore(rows=TABLES / "penguins.csv").html)
+    panel(page, "prune")
+    steps = int(page.locator(".slider").get_attribute("max"))
+    for step in (2, steps):
+        page.locator(".slider").fill(str(step))
+        alpha = page.evaluate(f"{STATE}.tree.sequence.alpha[{step - 1}]")
+        smaller = model.prune("cost-complexity", alpha=alpha)
+        assert page.evaluate(f"{STATE}.leaves().length") == smaller.tree.n_leaves
+        assert f"alpha={alpha}" in page.locator(".command").first.text_content()
+    assert page.locator("[role=treeitem]").count() == 1
+    page.click("text=Whole tree again")
+    assert page.evaluate(f"{STATE}.leaves().length") == model.tree.n_leaves
+    page.evaluate(f"{STATE}.select(1)")
+    page.click("text=Make this a leaf")
+    cut = model.prune(nodes=[1])
+    assert page.evaluate(f"{STATE}.leaves().length") == cut.tree.n_leaves
+    panel(page, "rows")
+    assert page.locator(".panel tbody tr").count() == 100
+
+
+def test_dark_is_a_switch_and_follows_the_system(visit):
+    html = MODELS["cpu"]().explore().html
+    page = visit(html, color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(20, 23, 26)"
+    page.click(".theme")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert page.locator("svg.drawing rect").first.get_attribute("fill") == "#ffffff"
+    page.click(".theme")
+    assert page.evaluate(colour) == "rgb(20, 23, 26)"
+
+
+def test_pictures_are_saved_as_they_are_seen(melons, tmp_path):
+    for kind, start in (("SVG", b"<svg xmlns="), ("PNG", b"\x89PNG")):
+        with melons.expect_download() as waiting:
+            melons.click(f".actions >> text={kind}")
+        path = tmp_path / f"picture.{kind.lower()}"
+        waiting.value.save_as(path)
+        assert path.read_bytes().startswith(start)
+        assert waiting.value.suggested_filename == f"ripe-tree.{kind.lower()}"
+
+
+def test_a_forest_is_picked_through(visit):
+    model = forest()
+    page = visit(model.explore().html)
+    assert "Importance" in page.locator(".panel-body").inner_text()
+    first = page.evaluate(f"{STATE}.tree.size")
+    page.select_option(".picker select", index=3)
+    number = page.evaluate(f"{STATE}.data.trees[3].number")
+    assert page.evaluate(f"{STATE}.tree.size") == len(model.trees[number].tree)
+    page.click(".scroll.short button >> nth=0")
+    assert page.evaluate(f"{STATE}.tree.size") == first
+    panel(page, "what-if")
+    page.fill("[data-attribute=bill_length_mm]", "39")
+    assert "trees agree" in page.locator(".answer").inner_text()
+
+
+def test_clusters_have_profiles_and_iterations(visit):
+    model = clusters()
+    rows = {name: cells for name, cells in iris().items() if name != "class"}
+    page = visit(model.explore(rows=rows).html)
+    assert page.locator(".profile-table thead th").count() == 3
+    panel(page, "what-if")
+    row = {name: [cells[100]] for name, cells in rows.items()}
+    for name, cells in row.items():
+        page.fill(f"[data-attribute={name}]", str(cells[0]))
+    label = int(model.outputs(row)[0, 0])
+    assert page.locator("[data-output]").text_content() == str(label)
+    view(page, "iterations")
+    page.click("[aria-label='Next iteration']")
+    assert "every row got its first cluster" in page.locator(".trace").inner_text()
+    assert page.locator(".trace circle").count() == 150
+
+
+def test_two_models_share_a_form(visit):
+    one, other = MODELS["penguins"](), MODELS["penguins by CHAID"]()
+    page = visit(one.explore(beside=other).html)
+    assert page.locator(".explorer").count() == 2
+    for at in (0, 1):
+        page.click(f".explorer >> nth={at} >> .panel-tabs [data-key=what-if]")
+    page.fill("[data-attribute=flipper_length_mm] >> nth=0", "215")
+    field = page.locator("[data-attribute=flipper_length_mm]").nth(1)
+    assert field.input_value() == "215"
+    assert page.locator(".verdict strong").count() == 2
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (400, 700)])
+def test_nothing_sticks_out_sideways(size, visit):
+    page = visit(MODELS["penguins"]().explore().html, size=size)
+    for key in ("node", "what-if", "prune", "about"):
+        panel(page, key)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= size[0]
+
+
+def test_hostile_names_run_nothing(visit):
+    page = visit(hostile_model().explore().html)
+    for key in (*VIEWS, "rules", "tree"):
+        view(page, key)
+    for key in ("what-if", "prune", "about", "node"):
+        panel(page, key)
+    page.fill("[type=search]", NAMES[0])
+    assert page.evaluate("document.querySelectorAll('img, script').length") == 2
+    assert page.title().endswith("Spinney")
+
+
+def test_hostile_names_run_nothing_beside_each_other(visit):
+    rng = np.random.default_rng(0)
+    table = {name: rng.random(40) for name in NAMES}
+    labels = np.array(NAMES[:2], object)[(table[NAMES[3]] > 0.5).astype(int)]
+    trees = spinney.ForestClassifier(n_estimators=3, random_state=0)
+    groups = spinney.KMeans(n_clusters=2, random_state=0).fit(table)
+    page = visit(
+        trees.fit(table, labels)
+        .explore(rows=table, beside=FittedClusters(groups.clusters_))
+        .html
+    )
+    for key in ("forest", "node", "rows", "about"):
+        page.click(f".explorer >> nth=0 >> .panel-tabs [data-key={key}]")
+    for key in ("what-if", "rows", "about"):
+        page.click(f".explorer >> nth=1 >> .panel-tabs [data-key={key}]")
+    page.click("[data-key=iterations]")
+    assert page.evaluate("document.querySelectorAll('img, script').length") == 2
+
+
+def test_on_paper_the_picture_is_whole_and_light(visit):
+    page = visit(MODELS["penguins"]().explore().html, color_scheme="dark")
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    picture = page.locator("svg.drawing")
+    assert picture.get_attribute("viewBox").startswith("-8 -8 ")
+    assert picture.evaluate("e => e.clientHeight") > 300
+    assert page.locator("svg.drawing rect").first.get_attribute("fill") == "#ffffff"
+    assert not page.locator(".tools").is_visible()
+    page.emulate_media(media="screen")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert picture.get_attribute("viewBox") is None
+
+
+def test_a_notebook_shows_it_in_a_frame(visit):
+    frame = MODELS["melons"]().explore().frame
+    page = visit(f"<!DOCTYPE html><p data-ready>{frame}</p>")
+    inside = page.frame_locator("iframe")
+    inside.locator("[data-ready]").wait_for()
+    assert inside.locator("svg.drawing text", has_text="texture").count() >= 1
+    assert inside.locator("text=PNG").count() == 0
+
+
+def test_five_thousand_nodes(visit):
+    model = large_tree(2500)
+    page = visit(model.explore().html)
+    page.get_by_role("button", name="Open all").click()
+    assert page.evaluate("document.querySelector('canvas').style.display") == ""
+    page.focus("[role=tree]")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "End", "0", "+"):
+        page.keyboard.press(key)
+    assert selected(page) == len(model.tree) - 1
+    for key in (*VIEWS, "rules"):
+        view(page, key)
+    assert page.locator("tr[data-node]").count() == 200
+    page.get_by_role("button", name="Show 200 more").click()
+    assert page.locator("tr[data-node]").count() == 400
+
+
+@pytest.mark.slow
+def test_fifty_thousand_nodes(visit):
+    model = large_tree(25_000)
+    page = visit(model.explore().html)
+    page.get_by_role("button", name="Open all").click()
+    page.fill("[type=search]", "49000")
+    assert selected(page) == 49_000
+    panel(page, "prune")
+    page.locator(".slider").fill("3")
+    for key in (*VIEWS, "rules", "tree"):
+        view(page, key)

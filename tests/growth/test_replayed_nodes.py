@@ -1,0 +1,131 @@
+"""Small trees that loops grow, and the plain learner grows again for who looks."""
+
+import copy
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
+
+import spinney
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.growth import engine
+from spinney.growth.growth_options import Options
+from spinney.growth.replayed_nodes import ReplayedNodes
+from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
+from spinney.sources.rows import TrainingSet
+
+RECIPES_OF_LOOPS = {
+    "cart": RECIPES["cart"].changed(missing="branch"),
+    "cart, surrogates": RECIPES["cart"],
+    "c4.5": RECIPES["c4.5"],
+    "c4.5, whole": RECIPES["c4.5"].changed(pruning="none"),
+    "id3": RECIPES["id3"],
+}
+
+
+@pytest.fixture
+def replays(monkeypatch):
+    """Let loops grow trees of any size, as if they were loaded."""
+    monkeypatch.setattr(engine, "can_replay", lambda training, options: True)
+    monkeypatch.setattr(engine, "_loading", lambda loops: 0.0)
+
+
+def rows(seed: int, n_rows: int, *, gaps: bool) -> TrainingSet:
+    """Return rows of two numbers, a nominal attribute and three classes."""
+    random = np.random.default_rng(seed)
+    kinds = (("a", "numeric"), ("b", "numeric"), ("c", "nominal"))
+    values = {"nominal": ("p", "q", "r"), "numeric": ()}
+    attributes = tuple(Attribute(n, kind, values[kind]) for n, kind in kinds)
+    columns = [
+        random.integers(0, 9, n_rows) / 2,
+        random.random(n_rows),
+        random.integers(0, 3, n_rows).astype(np.int32),
+    ]
+    if gaps:
+        columns[0][random.random(n_rows) < 0.1] = np.nan
+        columns[2][random.random(n_rows) < 0.1] = -1
+    classes = random.integers(0, 3, n_rows)
+    classes[:3] = range(3)
+    schema = Schema(attributes, Target("y", ("u", "v", "w")))
+    return TrainingSet(schema, tuple(columns), classes, None)
+
+
+def both(training, recipe):
+    """Return the tree of the plain learner, and what the chosen engine grew."""
+    opened, options = OpenedSource(training), Options()
+    chosen = engine.choose_engine(training, recipe, options)
+    assert chosen.name != "plain"
+    assert chosen.replays
+    grown = chosen.grow_and_prune(opened, recipe, options)
+    return engine.PLAIN.grow_and_prune(opened, recipe, options).tree, grown.tree
+
+
+@pytest.mark.usefixtures("replays")
+@pytest.mark.parametrize("name", RECIPES_OF_LOOPS)
+def test_every_bit_of_a_node_is_the_plain_learners(name):
+    @given(seed=st.integers(0, 10**6), n_rows=st.integers(4, 60), gaps=st.booleans())
+    @settings(max_examples=examples(15), deadline=None)
+    def compare(seed, n_rows, gaps):
+        gaps = gaps and name != "id3"
+        plain, swift = both(rows(seed, n_rows, gaps=gaps), RECIPES_OF_LOOPS[name])
+        assert isinstance(swift.nodes, ReplayedNodes)
+        assert list(map(seen, swift)) == list(map(seen, plain))
+
+    compare()
+
+
+def seen(node):
+    """Return a node as text, its candidates made."""
+    return repr(replace(node, candidates=tuple(node.candidates)))
+
+
+def table(n_rows=60):
+    """Return columns and classes."""
+    random = np.random.default_rng(1)
+    cells = random.random((n_rows, 3))
+    return cells, (cells[:, 0] + random.random(n_rows) / 2 > 0.7).astype(int)
+
+
+@pytest.mark.usefixtures("replays")
+def test_rows_that_change_after_fit_change_nothing():
+    cells, classes = table()
+    model = spinney.TreeClassifier("cart", missing="branch").fit(cells, classes)
+    twin = spinney.TreeClassifier("cart", missing="branch").fit(cells, classes)
+    assert isinstance(model.tree.nodes, ReplayedNodes)
+    before = str(twin.explain(0))
+    cells[:] = 0
+    classes[:] = 0
+    assert str(model.explain(0)) == before
+
+
+@pytest.mark.usefixtures("replays")
+@pytest.mark.parametrize("recipe", ["cart", "c4.5"])
+def test_copies_and_files_keep_all_rivals_and_no_rows(recipe, tmp_path):
+    model = spinney.TreeClassifier(recipe).fit(*table())
+    twin = copy.deepcopy(model)
+    thawed = pickle.loads(pickle.dumps(model))  # noqa: S301 - it is our own
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    for other in (twin, thawed, loaded):
+        assert not isinstance(other.tree.nodes, ReplayedNodes)
+        assert str(other.explain(0)) == str(model.explain(0))
+
+
+@pytest.mark.usefixtures("replays")
+def test_a_tree_that_comes_out_otherwise_keeps_what_loops_know(monkeypatch):
+    training = rows(3, 50, gaps=False)
+    recipe, options = RECIPES_OF_LOOPS["cart"], Options()
+    chosen = engine.choose_engine(training, recipe, options)
+    tree = chosen.grow(OpenedSource(training), recipe, options)
+    stump = engine.PLAIN.grow(OpenedSource(rows(4, 4, gaps=False)), recipe, options)
+    assert len(stump) != len(tree)
+    monkeypatch.setattr(engine, "PLAIN", engine.Engine("plain", lambda *given: stump))
+    assert (
+        tree.nodes[0].split
+        == chosen.grows(OpenedSource(training), recipe, options).nodes[0].split
+    )
