@@ -25,11 +25,11 @@ def test_a_picture_to_a_file(tool, melons):
 
 
 def test_styles_directions_and_depths(works, melons):
-    given = ("--style", "teaching", "--horizontal", "--depth", "1")
+    given = ("--style", "teaching", "--horizontal", "--depth", "1", "--bars")
     printed = works("show", melons, "--svg", "-", *given)
     assert ElementTree.fromstring(printed).get("role") == "img"
     model = spinney.load(melons)
-    drawn = model.plot(style="teaching", horizontal=True, max_depth=1)
+    drawn = model.plot(style="teaching", horizontal=True, max_depth=1, bars=True)
     assert printed == drawn.svg + "\n"
 
 
@@ -43,6 +43,7 @@ def test_a_page(works, melons):
     [
         ("--style teaching", "--style says nothing without --svg"),
         ("--horizontal", "--horizontal says nothing without --svg"),
+        ("--bars", "--bars says nothing without --svg"),
         ("--force", "--force says nothing without --svg"),
         ("--svg a.svg --json", "--json and --svg exclude each other"),
         ("--svg a.svg --numbers", "--numbers and --svg exclude each other"),

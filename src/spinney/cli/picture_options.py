@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spinney.models import FittedTree
     from spinney.output import NodeErrors
 
-STYLE, HORIZONTAL = "--style", "--horizontal"
+STYLE, HORIZONTAL, BARS = "--style", "--horizontal", "--bars"
 
 
 def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -21,6 +21,11 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
             HORIZONTAL, is_flag=True, help="With --svg: the root at the left."
+        ),
+        click.option(
+            BARS,
+            is_flag=True,
+            help="With --svg: how the rows of each question answer it, as bars.",
         ),
         click.option(
             STYLE, help="With --svg: compact, rules or teaching.  [default: compact]"
@@ -36,7 +41,8 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def check_picture(options: Mapping[str, Any]) -> None:
     """Refuse what cannot be drawn or written, before any work is done."""
     path, style = options["svg"], options["style"]
-    for name, value in ((STYLE, style), (HORIZONTAL, options["horizontal"])):
+    flags = {HORIZONTAL: options["horizontal"], BARS: options["bars"]}
+    for name, value in {STYLE: style, **flags}.items():
         if value and path is None:
             msg = f"{name} says nothing without --svg FILE"
             raise ParameterError(msg)
@@ -66,6 +72,7 @@ def draw(
         horizontal=options["horizontal"],
         max_depth=depth,
         data=errors,
+        bars=options["bars"],
     )
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)

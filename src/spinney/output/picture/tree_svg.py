@@ -56,6 +56,7 @@ def to_svg(
     horizontal: bool = False,
     max_depth: int | None = None,
     errors: NodeErrors | None = None,
+    bars: bool = False,
 ) -> str:
     """Return a tree as SVG.
 
@@ -73,9 +74,11 @@ def to_svg(
         Below how many questions nodes are not drawn; as many as fit, if not given.
     errors : NodeErrors, optional
         How each node does on another table, which its box says last.
+    bars : bool
+        Whether a question shows how its rows answer it, a bar for each answer.
     """
     check_named("style", style, STYLES)
-    boxes = Boxes(model, style, errors)
+    boxes = Boxes(model, style, errors, bars)
     if max_depth is None:
         sketch = fitting_sketch(boxes, horizontal=horizontal)
     else:
@@ -281,7 +284,7 @@ def _scale(colours: NumberColours, top: float) -> tuple[str, float]:
         look = rectangle(*corner, SCALE_STEP, SWATCH, kind=hue, opacity=strength)
         parts.append(look)
     end, size = SCALE_STEPS * SCALE_STEP, KINDS["note"][0]
-    first, middle, last = (figure(float(f"{n:.4g}")) for n in (low, mean, high))
+    first, middle, last = (figure(n, digits=4) for n in (low, mean, high))
     at, half = end * colours.place(mean), text_width(middle, size) / 2 + LEGEND_GAP / 2
     marks = [(0.0, first, "note")]
     if high > low:
