@@ -60,6 +60,22 @@ def test_what_is_refused(tool, melons, options, words):
     assert not Path("a.svg").exists()
 
 
+def test_a_forest_and_clusters(tool, works):
+    arguments = "--target class --trees 3 --quiet -o f"
+    works("forest", TABLES / "iris.csv", *arguments.split())
+    works("show", "f", "--svg", "f.svg", "--depth", "1", "--bars")
+    drawn = spinney.load("f").plot(max_depth=1, bars=True).svg
+    assert Path("f.svg").read_text("utf-8") == drawn + "\n"
+    columns = ("--columns", "density,sugar", "--k", "2", "--model", "k", "--quiet")
+    works("cluster", TABLES / "watermelon_3.0.csv", *columns)
+    printed = works("show", "k", "--svg", "-")
+    assert printed == spinney.load("k").export("svg")
+    outcome = tool("show", "k", "--svg", "k.svg", "--bars")
+    assert outcome.code == 2
+    assert "--bars is of trees" in outcome.err
+    assert not Path("k.svg").exists()
+
+
 def test_an_old_file_is_kept_unless_forced(tool, works, melons):
     Path("melons.svg").write_text("mine")
     outcome = tool("show", melons, "--svg", "melons.svg")

@@ -36,6 +36,9 @@ MODELS = {
     "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
     "models": lambda: grown("cpu_prp.csv", "class", "m5"),
     "labor": lambda: grown("labor.csv", "class", "c4.5", missing_values=["?"]),
+    "forest": lambda: spinney.grow_forest(
+        TABLES / "zoo.csv", "class_type", ignore=["animal_name"], n_estimators=3
+    ),
     "leaf": lambda: spinney.grow(
         {"size": [1, 1, 1], "sold": ["no", "no", "yes"]}, "sold", recipe="id3"
     ),
@@ -259,6 +262,38 @@ def test_golden_melons(assert_golden, style):
     assert_golden(
         f"melons_{style}.svg", MODELS["melons"]().plot(style=style).svg + "\n"
     )
+
+
+def test_a_forest_shows_what_is_important_and_its_typical_tree():
+    iris = TABLES / "iris.csv"
+    forest = spinney.grow_forest(iris, "class", n_estimators=4)
+    without = texts(forest.plot().svg)
+    assert any("asks most nearly as all do" in text for text in without)
+    typical = forest.typical(iris)
+    found = texts(forest.plot(max_depth=1).svg)
+    assert any(
+        text.startswith(f"tree {typical.number}, the most typical") for text in found
+    )
+    first, mean, spread = next(forest.importances().ranked())
+    place = found.index(first)
+    assert found[place + 1] == f"{mean:.3f} ± {spread:.3f}"
+    tree = texts(forest.trees[typical.number].plot(max_depth=1).svg)
+    assert found[-len(tree) :] == tree
+    assert forest.export("svg") == forest.plot().svg + "\n"
+    check_harmless(forest.plot().svg)
+
+
+def test_clusters_are_drawn_and_kept(tmp_path):
+    melons = spinney.read_table(TABLES / "watermelon_3.0.csv")
+    columns = {name: melons[name].cells for name in ("density", "sugar")}
+    means = spinney.KMeans(2, random_state=0).fit(columns)
+    found = texts(means.plot().svg)
+    assert {"cluster 0", "cluster 1", "density", "sugar"} <= set(found)
+    check_harmless(means.plot().svg)
+    means.save(tmp_path / "clusters.spinney")
+    kept = spinney.load(tmp_path / "clusters.spinney")
+    assert kept.export("svg") == means.plot().svg + "\n"
+    assert "<title>2 clusters</title>" in kept.plot().html
 
 
 def test_golden_numbers(assert_golden):

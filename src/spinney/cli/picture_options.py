@@ -1,4 +1,4 @@
-"""Pictures of trees, from the shell: where they go and what they look like."""
+"""Pictures of models, from the shell: where they go and what they look like."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,7 @@ from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models import FittedTree
-    from spinney.output import NodeErrors
+    from spinney.output.picture import Picture
 
 STYLE, HORIZONTAL, BARS = "--style", "--horizontal", "--bars"
 
@@ -31,7 +30,7 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
             STYLE, help="With --svg: compact, rules or teaching.  [default: compact]"
         ),
         click.option(
-            "--svg", metavar="FILE", help="Draw the tree to this .svg or .html file."
+            "--svg", metavar="FILE", help="Draw it to this .svg, .html, .png or .pdf."
         ),
     ):
         command = option(command)
@@ -58,22 +57,19 @@ def check_picture(options: Mapping[str, Any]) -> None:
         check_output(path, force=options["force"], option="--svg")
 
 
-def draw(
-    model: "FittedTree",
-    options: Mapping[str, Any],
-    *,
-    depth: int | None = None,
-    errors: "NodeErrors | None" = None,
-) -> None:
-    """Draw a tree to the file that is named, or to standard output."""
+def tree_look(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
+    """Return how a tree is drawn."""
+    return {
+        "style": options["style"] or "compact",
+        "horizontal": options["horizontal"],
+        "max_depth": depth,
+        "bars": options["bars"],
+    }
+
+
+def keep_picture(picture: "Picture", options: Mapping[str, Any]) -> None:
+    """Write a picture to the file that is named, or to standard output."""
     path = options["svg"]
-    picture = model.plot(
-        style=options["style"] or "compact",
-        horizontal=options["horizontal"],
-        max_depth=depth,
-        data=errors,
-        bars=options["bars"],
-    )
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)
         return

@@ -256,10 +256,10 @@ class FittedTable(Explored, LargeTables):
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text", "html", the page of :meth:`explore`, and, of trees,
+        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
+        and "png" and "pdf", which are bytes and need Matplotlib; and, of trees,
         "numbered-text", in which each line begins with the number of its node,
-        "rules", "json", and as pictures "svg", "dot", for Graphviz, and "png" and
-        "pdf", which are bytes and need Matplotlib.
+        "rules", "json", "lesson", and "dot", for Graphviz.
         """
         from spinney.output.export import exported
 

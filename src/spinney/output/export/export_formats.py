@@ -9,7 +9,7 @@ from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
-from spinney.output.picture import svg_bytes, to_svg
+from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -46,6 +46,7 @@ def _page(model: Any) -> str:
     return explorer_page([model])
 
 
+DRAWN = ("tree", "forest", "clusters")
 FORMATS = {
     row.name: row
     for row in (
@@ -55,10 +56,10 @@ FORMATS = {
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ("tree", "rules"), _json),
-        Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
-        Format("html", ("tree", "forest", "clusters"), _page),
-        Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
-        Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
+        Format("svg", DRAWN, lambda m: m.plot().svg + "\n"),
+        Format("html", DRAWN, _page),
+        Format("png", DRAWN, lambda m: svg_bytes(m.plot().svg, "png")),
+        Format("pdf", DRAWN, lambda m: svg_bytes(m.plot().svg, "pdf")),
         Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
     )
