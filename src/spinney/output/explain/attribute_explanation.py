@@ -12,6 +12,7 @@ from math import inf, isnan
 from typing import Any
 
 from spinney._support.checks import check_whole
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import interval_text, shown
 from spinney.data import Attribute, Schema, Value
 from spinney.errors import DataError, ParameterError, Setting, phrase
@@ -80,7 +81,7 @@ class MergeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeExplanation:
+class AttributeExplanation(InNotebooks):
     """The ways to split on one attribute at a node.
 
     ``what`` is how a way is called: a cut, a subset. ``n_ways`` were counted, and those
