@@ -111,7 +111,6 @@ TABLE_OF = {
     "melons": "watermelon_3.0.csv",
     "zoo": "zoo.csv",
     "formulas": "iris.csv",
-    "cpu": "cpu_prp.csv",
 }
 
 

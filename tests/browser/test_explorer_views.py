@@ -1,5 +1,6 @@
 """The explorer in a browser: every view, panel and key, on trees, forests, clusters."""
 
+import numpy as np
 import pytest
 from tests.browser.explorer_models import (
     MODELS,
@@ -11,6 +12,9 @@ from tests.browser.explorer_models import (
 )
 from tests.helpers.hostile_names import NAMES
 from tests.output.test_tree_svg import hostile_model
+
+import spinney
+from spinney.models.clusters import FittedClusters
 
 STATE = "document.getElementById('explorer').explorers[0].state"
 VIEWS = ("icicle", "sunburst", "leaves")
@@ -263,6 +267,39 @@ def test_hostile_names_run_nothing(visit):
     page.fill("[type=search]", NAMES[0])
     assert page.evaluate("document.querySelectorAll('img, script').length") == 2
     assert page.title().endswith("Spinney")
+
+
+def test_hostile_names_run_nothing_beside_each_other(visit):
+    rng = np.random.default_rng(0)
+    table = {name: rng.random(40) for name in NAMES}
+    labels = np.array(NAMES[:2], object)[(table[NAMES[3]] > 0.5).astype(int)]
+    trees = spinney.ForestClassifier(n_estimators=3, random_state=0)
+    groups = spinney.KMeans(n_clusters=2, random_state=0).fit(table)
+    page = visit(
+        trees.fit(table, labels)
+        .explore(rows=table, beside=FittedClusters(groups.clusters_))
+        .html
+    )
+    for key in ("forest", "node", "rows", "about"):
+        page.click(f".explorer >> nth=0 >> .panel-tabs [data-key={key}]")
+    for key in ("what-if", "rows", "about"):
+        page.click(f".explorer >> nth=1 >> .panel-tabs [data-key={key}]")
+    page.click("[data-key=iterations]")
+    assert page.evaluate("document.querySelectorAll('img, script').length") == 2
+
+
+def test_on_paper_the_picture_is_whole_and_light(visit):
+    page = visit(MODELS["penguins"]().explore().html, color_scheme="dark")
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    picture = page.locator("svg.drawing")
+    assert picture.get_attribute("viewBox").startswith("-8 -8 ")
+    assert picture.evaluate("e => e.clientHeight") > 300
+    assert page.locator("svg.drawing rect").first.get_attribute("fill") == "#ffffff"
+    assert not page.locator(".tools").is_visible()
+    page.emulate_media(media="screen")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert picture.get_attribute("viewBox") is None
 
 
 def test_a_notebook_shows_it_in_a_frame(visit):

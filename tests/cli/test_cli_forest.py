@@ -126,9 +126,9 @@ def test_a_tree_of_a_forest_is_read_as_a_tree(works, folder):
     assert (info["recipe"]["name"], info["member"]) == ("c4.5", {"number": 1, "of": 4})
     works("show", "f", "--tree", "1", "--svg", "f.svg")
     assert (folder / "f.svg").read_text().startswith("<svg")
-    lines = works("info", "f").splitlines()
-    assert "  1                         c4.5, 4 leaves, height 3" in lines
-    assert "  criterion                 gain, gain_ratio, gini" in lines
+    lines = [" ".join(line.split()) for line in works("info", "f").splitlines()]
+    assert "1 c4.5, 4 leaves, height 3" in lines
+    assert "criterion gain, gain_ratio, gini" in lines
 
 
 def test_tree_numbers_are_of_forests(works, tool):

@@ -68,20 +68,19 @@ def test_cost_complexity_by_other_rows():
     assert str(chosen.sequence_).splitlines() == [
         "alpha        CP  splits  leaves  training error  validation error  std error",
         "    1  0.200000       0       1             0.5           0.57143    0.18704",
-        "  0.5  0.100000       1       3             0.3           0.28571    0.17075"
+        "  0.5  0.100000       2       4             0.2           0.28571    0.17075"
         "  chosen",
-        " 0.25  0.050000       3       7             0.1           0.42857    0.18704",
-        "    0  0.000000       5      11               0           0.57143    0.18704",
+        "    0  0.000000       5       8               0           0.57143    0.18704",
     ]
-    assert chosen.tree.n_leaves == 3
+    assert chosen.tree.n_leaves == 5  # four, and one that no row comes to
     assert chosen.score(VALID) == pytest.approx(5 / 7)
     record = chosen.sequence_.as_dicts()
-    assert [row["training_error"] for row in record] == [0, 0.1, 0.3, 0.5]
-    assert [row["error"] * 7 for row in record] == pytest.approx([4, 3, 2, 4])
+    assert [row["training_error"] for row in record] == [0, 0.2, 0.5]
+    assert [row["error"] * 7 for row in record] == pytest.approx([4, 2, 4])
     assert {row["judged_by"] for row in record} == {"validation"}
     # A rule leans towards fewer leaves: half an error of the least is not enough.
     near = model.prune("cost-complexity", validation=VALID, rule="half-se")
-    assert near.tree.n_leaves == 3
+    assert near.tree.n_leaves == 5
     dear = model.prune(
         "cost-complexity", validation=VALID, cost_matrix=[[0, 10], [1, 0]]
     )

@@ -156,8 +156,8 @@ def test_target_may_be_named_as_an_attribute(tmp_path):
 def test_a_new_field_must_enter_the_format():
     """Where this fails, teach the model file the field and then name it here."""
     known = {
-        # Steps and sequence are not kept.
-        Model: "tree recipe fingerprint steps sequence tried member",
+        # Steps, sequence and validation rows are not kept.
+        Model: "tree recipe fingerprint steps sequence tried validation_rows member",
         Member: "number of",
         Tried: "name risk deviation leaves chosen",
         Tree: "schema nodes",
@@ -305,7 +305,7 @@ def test_zip_archive(tmp_path):
     [
         (b"\x1f\x8b\x08" + b"\0" * 50, "gzip"),
         (b'{"format": "spinney-tree"}', "JSON text"),
-        (b"id,colour\n1,green\n", "it is text, not a model file"),
+        (b"id,colour\n1,green\n", "it is text, such as a table"),
         (b"abc", "ends before its header"),
         (b"\0" * 8, "no JSON"),
         (b"\0" * 100, "no JSON"),

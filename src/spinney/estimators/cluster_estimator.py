@@ -31,7 +31,13 @@ from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import DataError, Setting, warn
-from spinney.estimators.table_estimator import has_names_only, learn_anew, validated
+from spinney.estimators.table_estimator import (
+    collected,
+    has_names_only,
+    is_framed,
+    learn_anew,
+    validated,
+)
 from spinney.models.clusters import (
     ClusterFit,
     FittedClusters,
@@ -347,6 +353,7 @@ class Centroids(
 
 def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
     """Return rows of finite floats to learn from; the estimator remembers columns."""
+    X = collected(X)
     if not _is_table(X):
         cells = _array(estimator, X, reset=True)
         unnamed = [f"x{index}" for index in range(cells.shape[1])]
@@ -377,6 +384,7 @@ def numeric_attributes(
 
 def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     """Return rows of finite floats, of the columns that clusters were found on."""
+    X = collected(X)
     if not _is_table(X):
         return _array(estimator, X, reset=False)
     if _by_names_only(X) or estimator._by_name:
@@ -390,8 +398,7 @@ def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
 
 
 def _is_table(X: Any) -> bool:
-    framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
-    return framed or _by_names_only(X)
+    return is_framed(X) or _by_names_only(X)
 
 
 def _by_names_only(X: Any) -> bool:

@@ -378,7 +378,8 @@ def forest_from(
 ) -> "tuple[Forest, TrainingSet]":
     """Grow a forest on a table that holds its target; return it and the rows.
 
-    Of several recipes each tree takes one, in turn.
+    Of several recipes each tree takes one, in turn. Columns that only tell rows apart
+    are left out, unless they are declared.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class.
     """
@@ -402,6 +403,7 @@ def forest_from(
         declarations,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
+        identifiers=False,
     )
     training = forests.with_ordered_categories(training, recipes)
     if training.schema.target.is_numeric:

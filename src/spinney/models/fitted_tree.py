@@ -1,7 +1,8 @@
 """What can be done with a grown tree: predict, read, question, prune, keep.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the
-estimators add its conventions.
+estimators add its conventions. It is one file, because it is one class, and half of it
+is what users read of its methods.
 """
 
 from collections.abc import Iterable, Mapping

@@ -137,11 +137,11 @@ def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     Four at least; 17, all there are, where the neighbours of a cut are not known.
     """
     digits = np.full(len(arrays), MOST_DIGITS, np.int64)
-    own = candidates.count.cumsum() - candidates.count + candidates.chosen
+    winner = candidates.count.cumsum() - candidates.count + candidates.chosen
     first = candidates.n_values.cumsum() - candidates.n_values
     finite = np.flatnonzero(arrays.inner & np.isfinite(arrays.cut))
     for node in finite.tolist():
-        line, cut = int(own[node]), float(arrays.cut[node])
+        line, cut = int(winner[node]), float(arrays.cut[node])
         values = candidates.values[
             first[line] : first[line] + candidates.n_values[line]
         ]

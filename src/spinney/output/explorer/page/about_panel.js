@@ -16,9 +16,20 @@ export function aboutPanel(state, page) {
     element("h2", {}, "About this page"),
     element("p", {}, "One file, which fetches nothing and sends nothing."),
     element("h3", {}, "What it contains"),
-    element("ul", {}, contents(state).map((line) => element("li", {}, line))),
+    element(
+      "ul",
+      {},
+      contents(state).map((line) => element("li", {}, line)),
+    ),
     element("h3", {}, "Keys"),
-    element("dl", { class: "facts" }, KEYS.map(([keys, what]) => [element("dt", {}, element("kbd", {}, keys)), element("dd", {}, what)])),
+    element(
+      "dl",
+      { class: "facts" },
+      KEYS.map(([keys, what]) => [
+        element("dt", {}, element("kbd", {}, keys)),
+        element("dd", {}, what),
+      ]),
+    ),
     element("p", { class: "quiet" }, `Made by ${page.madeBy}.`),
   ];
 }
@@ -28,15 +39,23 @@ export function contents(state) {
   const { contains, rows } = data;
   const lines = [];
   if (data.kind === "forest") {
-    lines.push(`${countText(contains.trees)} of ${plural(contains.of_trees, "tree")} of a forest, ${plural(contains.nodes, "node")} with the counts of their classes.`);
+    lines.push(
+      `${countText(contains.trees)} of ${plural(contains.of_trees, "tree")} of a forest, ${plural(contains.nodes, "node")} with the counts of their classes.`,
+    );
   } else if (data.kind === "clusters") {
     lines.push(`${plural(contains.clusters, "cluster")}: their centroids and sizes.`);
   } else {
     lines.push(`A tree of ${plural(contains.nodes, "node")}, with the counts at each.`);
-    lines.push(`The splits that were considered at ${plural(contains.candidates, "node")}, with their counts.`);
+    lines.push(
+      `The splits that were considered at ${plural(contains.candidates, "node")}, with their counts.`,
+    );
     lines.push(`The arithmetic of ${plural(contains.explained, "node")}.`);
   }
   lines.push("The names of attributes, their values and the classes.");
-  lines.push(rows ? `Rows: ${plural(rows.rows, "row")} of a table of ${countText(rows.of_rows)}, cell by cell.` : "No rows: counts of them only.");
+  lines.push(
+    rows
+      ? `Rows: ${plural(rows.rows, "row")} of a table of ${countText(rows.of_rows)}, cell by cell.`
+      : "No rows: counts of them only.",
+  );
   return lines;
 }

@@ -20,8 +20,28 @@ export function comparison(states) {
     element(
       "table",
       { class: "data" },
-      element("thead", {}, element("tr", {}, element("td"), lines.map(([name]) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, states.map((state, at) => element("tr", {}, element("th", { scope: "row" }, `${at ? "right" : "left"}: ${state.data.title}`), lines.map(([, text]) => element("td", {}, text(state)))))),
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          element("td"),
+          lines.map(([name]) => element("th", { scope: "col" }, name)),
+        ),
+      ),
+      element(
+        "tbody",
+        {},
+        states.map((state, at) =>
+          element(
+            "tr",
+            {},
+            element("th", { scope: "row" }, `${at ? "right" : "left"}: ${state.data.title}`),
+            lines.map(([, text]) => element("td", {}, text(state))),
+          ),
+        ),
+      ),
     ),
   );
 }
@@ -43,7 +63,8 @@ function mostImportant(state) {
     const { tree } = state;
     gained = new Array(attributes.length).fill(0);
     for (let node = 0; node < tree.size; node += 1) {
-      if (!tree.isLeaf(node)) gained[tree.attribute[node]] += tree.weight[node] * Math.max(tree.gain[node], 0);
+      if (!tree.isLeaf(node))
+        gained[tree.attribute[node]] += tree.weight[node] * Math.max(tree.gain[node], 0);
     }
     const total = gained.reduce((sum, each) => sum + each, 0) || 1;
     gained = gained.map((each) => each / total);
@@ -63,11 +84,15 @@ export function tieForms(explorers) {
   explorers.forEach((explorer, at) => {
     const other = explorers[1 - at];
     if (!explorer.whatIf || !other.whatIf) return;
-    explorer.whatIf.fields.addEventListener("input", (event) => {
-      const { attribute } = event.target.dataset;
-      const { selectedOptions, value } = event.target;
-      const text = selectedOptions ? selectedOptions[0].textContent : value;
-      other.whatIf.take(attribute, text);
-    }, true);
+    explorer.whatIf.fields.addEventListener(
+      "input",
+      (event) => {
+        const { attribute } = event.target.dataset;
+        const { selectedOptions, value } = event.target;
+        const text = selectedOptions ? selectedOptions[0].textContent : value;
+        other.whatIf.take(attribute, text);
+      },
+      true,
+    );
   });
 }

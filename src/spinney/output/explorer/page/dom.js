@@ -63,7 +63,8 @@ export function tabs(names, pressed, onchoose, label) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
     const keys = names.map(([key]) => key);
-    const next = keys[(keys.indexOf(event.target.dataset.key) + step + keys.length) % keys.length];
+    const next =
+      keys[(keys.indexOf(event.target.dataset.key) + step + keys.length) % keys.length];
     event.preventDefault();
     onchoose(next);
     list.parentNode?.querySelector(`[data-key="${next}"]`)?.focus();

@@ -35,11 +35,19 @@ export class Explorer {
     this.state = state;
     this.page = page;
     this.viewTabs = element("div", { class: "view-tabs" });
-    this.crumbs = element("nav", { class: "crumbs", "aria-label": "Path to the selected node" });
+    this.crumbs = element("nav", {
+      class: "crumbs",
+      "aria-label": "Path to the selected node",
+    });
     this.legend = element("div", { class: "legend" });
     this.stage = element("div", { class: "host" });
     this.panelTabs = element("div", { class: "panel-tabs" });
-    this.panel = element("div", { class: "panel-body", tabindex: "0", role: "region", "aria-label": "Details" });
+    this.panel = element("div", {
+      class: "panel-body",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Details",
+    });
     this.whatIf = new WhatIf(state);
     this.filterBar = this.filters();
     this.filterBar.hidden = true;
@@ -50,8 +58,19 @@ export class Explorer {
       element(
         "div",
         { class: "work" },
-        element("section", { class: "main", "aria-label": "Picture" }, this.crumbs, this.stage, this.legend),
-        element("aside", { class: "panel", "aria-label": "Details" }, this.panelTabs, this.panel),
+        element(
+          "section",
+          { class: "main", "aria-label": "Picture" },
+          this.crumbs,
+          this.stage,
+          this.legend,
+        ),
+        element(
+          "aside",
+          { class: "panel", "aria-label": "Details" },
+          this.panelTabs,
+          this.panel,
+        ),
       ),
     );
     state.on((changed) => this.heard(changed));
@@ -77,23 +96,40 @@ export class Explorer {
         if (event.key === "Enter") this.find(search.value, event.shiftKey ? -1 : 1);
       },
     });
-    const filter = button("Filter", () => {
-      this.filterBar.hidden = !this.filterBar.hidden;
-      filter.setAttribute("aria-expanded", String(!this.filterBar.hidden));
-    }, { class: "small", "aria-expanded": "false" });
+    const filter = button(
+      "Filter",
+      () => {
+        this.filterBar.hidden = !this.filterBar.hidden;
+        filter.setAttribute("aria-expanded", String(!this.filterBar.hidden));
+      },
+      { class: "small", "aria-expanded": "false" },
+    );
     const framed = window.self !== window.top;
     return element(
       "header",
       { class: "top" },
-      element("div", { class: "title" }, element("h1", { title: schema.target.text }, schema.target.text), this.facts),
+      element(
+        "div",
+        { class: "title" },
+        element("h1", { title: schema.target.text }, schema.target.text),
+        this.facts,
+      ),
       this.viewTabs,
       element(
         "div",
         { class: "row actions" },
         element("span", { class: "search" }, search, this.matches),
         filter,
-        !framed && button("SVG", () => this.save("svg"), { class: "small", title: "Save the picture as SVG" }),
-        !framed && button("PNG", () => this.save("png"), { class: "small", title: "Save the picture as PNG" }),
+        !framed &&
+          button("SVG", () => this.save("svg"), {
+            class: "small",
+            title: "Save the picture as SVG",
+          }),
+        !framed &&
+          button("PNG", () => this.save("png"), {
+            class: "small",
+            title: "Save the picture as PNG",
+          }),
         this.page.themeButton?.(),
       ),
       data.kind === "forest" && forestPicker(this),
@@ -126,7 +162,11 @@ export class Explorer {
       this.at = (this.at + step + this.list.length) % this.list.length;
       this.select(this.at);
     }
-    this.matches.textContent = words.trim() ? (this.list.length ? `${this.at + 1}/${countText(this.list.length)}` : "none") : "";
+    this.matches.textContent = words.trim()
+      ? this.list.length
+        ? `${this.at + 1}/${countText(this.list.length)}`
+        : "none"
+      : "";
   }
 
   select(at) {
@@ -152,18 +192,28 @@ export class Explorer {
       const leaves = state.leaves();
       const kept = leaves.filter((node) => state.isKept(node));
       const weight = kept.reduce((sum, node) => sum + state.tree.weight[node], 0);
-      count.textContent = state.kept ? `${countText(kept.length)} of ${plural(leaves.length, "leaf", "leaves")}, ${percent(weight / (state.tree.weight[0] || 1))} of the rows` : "all leaves";
+      count.textContent = state.kept
+        ? `${countText(kept.length)} of ${plural(leaves.length, "leaf", "leaves")}, ${percent(weight / (state.tree.weight[0] || 1))} of the rows`
+        : "all leaves";
     };
     const select = (name, texts, key) => {
-      const control = element("select", { oninput: () => apply({ [key]: Number(control.value) }) });
+      const control = element("select", {
+        oninput: () => apply({ [key]: Number(control.value) }),
+      });
       control.append(element("option", { value: "-1" }, "any"));
-      texts.forEach(([value, text]) => control.append(element("option", { value: String(value) }, text)));
+      texts.forEach(([value, text]) =>
+        control.append(element("option", { value: String(value) }, text)),
+      );
       return element("label", {}, element("span", {}, name), control);
     };
     const range = (name, key, scale, text) => {
       const said = element("output", {}, text(0));
       const control = element("input", {
-        type: "range", min: "0", max: "100", step: "1", value: "0",
+        type: "range",
+        min: "0",
+        max: "100",
+        step: "1",
+        value: "0",
         oninput: () => {
           const value = scale(Number(control.value) / 100);
           said.textContent = text(value);
@@ -173,19 +223,50 @@ export class Explorer {
       control.value = "0";
       return element("label", {}, element("span", {}, name), control, said);
     };
-    const asked = [...new Set(state.tree.attribute)].filter((index) => index >= 0).sort((one, other) => one - other);
+    const asked = [...new Set(state.tree.attribute)]
+      .filter((index) => index >= 0)
+      .sort((one, other) => one - other);
     const bar = element(
       "form",
-      { class: "filters", "aria-label": "Filter leaves", onsubmit: (event) => event.preventDefault() },
-      !schema.numeric && select("Class", schema.classes.map((text, code) => [code, text]), "label"),
-      select("Asks", asked.map((index) => [index, schema.attributes[index].text]), "attribute"),
-      range("Support at least", "support", (part) => (part ? 10 ** (-4 + 4 * part) : 0), (share) => percent(share)),
-      !schema.numeric && range("Confidence at least", "confidence", (part) => part, (share) => percent(share)),
-      button("Reset", () => {
-        bar.reset();
-        for (const said of bar.querySelectorAll("label output")) said.textContent = percent(0);
-        apply({ label: -1, attribute: -1, support: 0, confidence: 0 });
-      }, { class: "small" }),
+      {
+        class: "filters",
+        "aria-label": "Filter leaves",
+        onsubmit: (event) => event.preventDefault(),
+      },
+      !schema.numeric &&
+        select(
+          "Class",
+          schema.classes.map((text, code) => [code, text]),
+          "label",
+        ),
+      select(
+        "Asks",
+        asked.map((index) => [index, schema.attributes[index].text]),
+        "attribute",
+      ),
+      range(
+        "Support at least",
+        "support",
+        (part) => (part ? 10 ** (-4 + 4 * part) : 0),
+        (share) => percent(share),
+      ),
+      !schema.numeric &&
+        range(
+          "Confidence at least",
+          "confidence",
+          (part) => part,
+          (share) => percent(share),
+        ),
+      button(
+        "Reset",
+        () => {
+          bar.reset();
+          for (const said of bar.querySelectorAll("label output"))
+            said.textContent = percent(0);
+          apply({ label: -1, attribute: -1, support: 0, confidence: 0 });
+        },
+        { class: "small" },
+      ),
       count,
     );
     this.countKept();
@@ -202,7 +283,13 @@ export class Explorer {
     if (changed.has("filter") || changed.has("tree")) this.countKept();
     if (changed.has("select") || changed.has("tree") || changed.has("prune")) this.showCrumbs();
     const whatIfOnly = this.state.panel === "what-if" && !changed.has("panel");
-    if (!whatIfOnly && (changed.has("panel") || changed.has("select") || changed.has("prune") || changed.has("tree"))) {
+    if (
+      !whatIfOnly &&
+      (changed.has("panel") ||
+        changed.has("select") ||
+        changed.has("prune") ||
+        changed.has("tree"))
+    ) {
       this.showPanel(changed.has("prune") && !changed.has("panel"));
     }
   }
@@ -210,10 +297,18 @@ export class Explorer {
   showView() {
     const { state } = this;
     this.view?.destroy();
-    replace(this.viewTabs, tabs(VIEWS, state.view, (key) => {
-      state.view = key;
-      state.say("view");
-    }, "Views"));
+    replace(
+      this.viewTabs,
+      tabs(
+        VIEWS,
+        state.view,
+        (key) => {
+          state.view = key;
+          state.say("view");
+        },
+        "Views",
+      ),
+    );
     this.stage.dataset.view = state.view;
     this.view = new MAKES[state.view](this.stage, state, this.page.say);
   }
@@ -233,10 +328,18 @@ export class Explorer {
   showPanel(quietly = false) {
     const { state } = this;
     const focused = quietly && document.activeElement?.classList.contains("slider");
-    replace(this.panelTabs, tabs(this.panels(), state.panel, (key) => {
-      state.panel = key;
-      state.say("panel");
-    }, "Panels"));
+    replace(
+      this.panelTabs,
+      tabs(
+        this.panels(),
+        state.panel,
+        (key) => {
+          state.panel = key;
+          state.say("panel");
+        },
+        "Panels",
+      ),
+    );
     const content = {
       node: () => nodePanel(state, this.page.say),
       "what-if": () => [element("h2", {}, "What if"), this.whatIf.body],
@@ -263,7 +366,17 @@ export class Explorer {
     const list = element("ol");
     crumbs.forEach(([node, text], at) => {
       const last = at === crumbs.length - 1;
-      list.append(element("li", {}, button(text, () => state.select(node, { reveal: true }), { class: "link", title: text, "aria-current": last ? "true" : null })));
+      list.append(
+        element(
+          "li",
+          {},
+          button(text, () => state.select(node, { reveal: true }), {
+            class: "link",
+            title: text,
+            "aria-current": last ? "true" : null,
+          }),
+        ),
+      );
     });
     replace(this.crumbs, list);
     this.crumbs.scrollLeft = this.crumbs.scrollWidth;
@@ -274,20 +387,42 @@ export class Explorer {
     const { schema, tree, colours } = state;
     if (!schema.numeric) {
       const weights = tree.weightsOf(0);
-      const items = schema.classes.slice(0, 14).map((name, code) => element("span", { class: "key", title: name }, swatch(colours.of(code)), element("b", {}, name), ` ${countText(weights[code])} (${percent(weights[code] / (tree.weight[0] || 1))})`));
+      const items = schema.classes
+        .slice(0, 14)
+        .map((name, code) =>
+          element(
+            "span",
+            { class: "key", title: name },
+            swatch(colours.of(code)),
+            element("b", {}, name),
+            ` ${countText(weights[code])} (${percent(weights[code] / (tree.weight[0] || 1))})`,
+          ),
+        );
       const more = schema.classes.length - items.length;
-      replace(this.legend, items, more > 0 && element("span", { class: "quiet" }, `and ${more} more`));
+      replace(
+        this.legend,
+        items,
+        more > 0 && element("span", { class: "quiet" }, `and ${more} more`),
+      );
       return;
     }
     const scale = element("span", { class: "scale", "aria-hidden": "true" });
     for (let step = 0; step < 20; step += 1) {
-      const [hue, strength] = colours.at(colours.low + ((colours.high - colours.low) * (step + 0.5)) / 20);
+      const [hue, strength] = colours.at(
+        colours.low + ((colours.high - colours.low) * (step + 0.5)) / 20,
+      );
       const part = element("span");
       part.style.background = hue;
       part.style.opacity = String(strength * 1.6);
       scale.append(part);
     }
-    replace(this.legend, element("span", {}, rounded(colours.low)), scale, element("span", {}, rounded(colours.high)), element("span", { class: "quiet" }, `mean of all rows ${rounded(colours.mean)}`));
+    replace(
+      this.legend,
+      element("span", {}, rounded(colours.low)),
+      scale,
+      element("span", {}, rounded(colours.high)),
+      element("span", { class: "quiet" }, `mean of all rows ${rounded(colours.mean)}`),
+    );
   }
 
   async save(kind) {
@@ -298,7 +433,8 @@ export class Explorer {
     }
     const { shapes, width, height } = scene;
     const name = `${this.state.schema.target.name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60) || "tree"}-${this.state.view}`;
-    if (kind === "svg") saveFile(`${name}.svg`, svgDocument(shapes, width, height), "image/svg+xml");
+    if (kind === "svg")
+      saveFile(`${name}.svg`, svgDocument(shapes, width, height), "image/svg+xml");
     else saveFile(`${name}.png`, await pngOf(shapes, width, height), "image/png");
     this.page.say(`Saved as ${name}.${kind}.`);
   }
@@ -326,7 +462,27 @@ function forestPicker(explorer) {
       state.say("tree");
     },
   });
-  data.trees.forEach(({ number }, at) => select.append(element("option", { value: String(at) }, `tree ${number}${at || !data.typical ? "" : " (typical)"}`)));
+  data.trees.forEach(({ number }, at) =>
+    select.append(
+      element(
+        "option",
+        { value: String(at) },
+        `tree ${number}${at || !data.typical ? "" : " (typical)"}`,
+      ),
+    ),
+  );
   const { trees, of_trees: total } = data.contains;
-  return element("label", { class: "picker" }, "Tree ", select, element("span", { class: "quiet" }, trees < total ? ` ${trees} of ${total} trees are in this page` : ` of ${total}, those first that ask as most do`));
+  return element(
+    "label",
+    { class: "picker" },
+    "Tree ",
+    select,
+    element(
+      "span",
+      { class: "quiet" },
+      trees < total
+        ? ` ${trees} of ${total} trees are in this page`
+        : ` of ${total}, those first that ask as most do`,
+    ),
+  );
 }

@@ -14,7 +14,12 @@ export class FlatView {
     this.group = svg("g");
     this.svg = svg("svg", { class: "drawing" }, this.group);
     this.canvas = element("canvas", { class: "drawing" });
-    this.view = element("div", { class: "stage still", tabindex: "0", role: "application", "aria-label": label }, this.svg, this.canvas);
+    this.view = element(
+      "div",
+      { class: "stage still", tabindex: "0", role: "application", "aria-label": label },
+      this.svg,
+      this.canvas,
+    );
     this.live = element("p", { class: "aside", "aria-live": "polite" });
     replace(host, this.view, this.live);
     this.view.addEventListener("click", (event) => {
@@ -92,7 +97,9 @@ export class FlatView {
 
   tooltip(node) {
     const { state } = this;
-    const says = state.stops(node) ? state.label(node) : `${state.schema.attributes[state.tree.attribute[node]].text}?`;
+    const says = state.stops(node)
+      ? state.label(node)
+      : `${state.schema.attributes[state.tree.attribute[node]].text}?`;
     const last = node ? state.tree.condition(node) : "all rows";
     return `node ${node}: ${last}\n${says} · ${state.tree.weight[node]} rows`;
   }

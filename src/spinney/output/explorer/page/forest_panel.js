@@ -12,40 +12,93 @@ export function forestPanel(state) {
   const order = mean.map((_, at) => at).sort((one, other) => mean[other] - mean[one]);
   const most = Math.max(...mean.map((each, at) => each + spread[at]), 1e-12);
   const sizes = { nodes: unpack(data.sizes.nodes), leaves: unpack(data.sizes.leaves) };
-  const here = unpack(data.importances.by_tree).subarray(state.treeAt * mean.length, (state.treeAt + 1) * mean.length);
+  const inTree = unpack(data.importances.by_tree).subarray(
+    state.treeAt * mean.length,
+    (state.treeAt + 1) * mean.length,
+  );
   return [
     element("h2", {}, "Forest"),
     element("h3", {}, "Importance of attributes"),
-    element("p", { class: "quiet" }, "The share of all that was gained: the mean over trees, and one standard deviation on either side; the tick is this tree."),
+    element(
+      "p",
+      { class: "quiet" },
+      "The share of all that was gained: the mean over trees, and one standard deviation on either side; the tick is this tree.",
+    ),
     element(
       "table",
       { class: "counts" },
-      element("tbody", {}, order.slice(0, SHOWN).map((at) =>
-        element("tr", {}, element("th", { scope: "row", title: schema.attributes[at].text }, schema.attributes[at].text), element("td", { class: "wide" }, whisker(mean[at], spread[at], here[at], most)), element("td", { class: "number", title: `± ${spread[at].toFixed(4)}` }, percent(mean[at]))),
-      )),
+      element(
+        "tbody",
+        {},
+        order
+          .slice(0, SHOWN)
+          .map((at) =>
+            element(
+              "tr",
+              {},
+              element(
+                "th",
+                { scope: "row", title: schema.attributes[at].text },
+                schema.attributes[at].text,
+              ),
+              element("td", { class: "wide" }, whisker(mean[at], spread[at], inTree[at], most)),
+              element(
+                "td",
+                { class: "number", title: `± ${spread[at].toFixed(4)}` },
+                percent(mean[at]),
+              ),
+            ),
+          ),
+      ),
     ),
-    order.length > SHOWN && element("p", { class: "quiet" }, `and ${order.length - SHOWN} more attributes`),
+    order.length > SHOWN &&
+      element("p", { class: "quiet" }, `and ${order.length - SHOWN} more attributes`),
     element("h3", {}, "Trees"),
-    element("p", { class: "quiet" }, typicalText(data.typical, schema), "those first whose importances are nearest to the mean of all."),
+    element(
+      "p",
+      { class: "quiet" },
+      typicalText(data.typical, schema),
+      "those first whose importances are nearest to the mean of all.",
+    ),
     element(
       "div",
       { class: "scroll short", tabindex: "0", role: "region", "aria-label": "Trees" },
       element(
         "table",
         { class: "data" },
-        element("thead", {}, element("tr", {}, ["tree", "leaves", "nodes"].map((name) => element("th", { scope: "col" }, name)))),
-        element("tbody", {}, data.trees.map(({ number }, at) =>
+        element(
+          "thead",
+          {},
           element(
             "tr",
-            { class: at === state.treeAt ? "chosen" : null },
-            element("th", { scope: "row" }, button(`tree ${number}`, () => {
-              state.takeTree(at);
-              state.say("tree");
-            }, { class: "link" })),
-            element("td", { class: "number" }, countText(sizes.leaves[at])),
-            element("td", { class: "number" }, countText(sizes.nodes[at])),
+            {},
+            ["tree", "leaves", "nodes"].map((name) => element("th", { scope: "col" }, name)),
           ),
-        )),
+        ),
+        element(
+          "tbody",
+          {},
+          data.trees.map(({ number }, at) =>
+            element(
+              "tr",
+              { class: at === state.treeAt ? "chosen" : null },
+              element(
+                "th",
+                { scope: "row" },
+                button(
+                  `tree ${number}`,
+                  () => {
+                    state.takeTree(at);
+                    state.say("tree");
+                  },
+                  { class: "link" },
+                ),
+              ),
+              element("td", { class: "number" }, countText(sizes.leaves[at])),
+              element("td", { class: "number" }, countText(sizes.nodes[at])),
+            ),
+          ),
+        ),
       ),
     ),
   ];
@@ -53,7 +106,9 @@ export function forestPanel(state) {
 
 function typicalText(typical, schema) {
   if (!typical) return "In the order of how they ask, ";
-  const far = schema.numeric ? `with R² ${typical.agreement.toFixed(3)}` : `on ${percent(typical.agreement)}`;
+  const far = schema.numeric
+    ? `with R² ${typical.agreement.toFixed(3)}`
+    : `on ${percent(typical.agreement)}`;
   return `Tree ${typical.number} is the typical one: it agrees with the forest ${far} of ${countText(typical.rows)} rows. Then `;
 }
 

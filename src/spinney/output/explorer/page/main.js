@@ -34,11 +34,15 @@ function repaint() {
 
 function themeButton() {
   const text = () => (isDark() ? "Light" : "Dark");
-  const made = button(text(), () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    made.textContent = text();
-    repaint();
-  }, { class: "small theme", title: "Light or dark" });
+  const made = button(
+    text(),
+    () => {
+      document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+      made.textContent = text();
+      repaint();
+    },
+    { class: "small theme", title: "Light or dark" },
+  );
   dark.addEventListener("change", () => {
     made.textContent = text();
     repaint();
@@ -47,7 +51,10 @@ function themeButton() {
 }
 
 // On paper all is light, and the picture whole.
-for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {
+for (const [event, on] of [
+  ["beforeprint", true],
+  ["afterprint", false],
+]) {
   window.addEventListener(event, () => {
     repaint();
     for (const explorer of explorers) explorer.paper?.(on);
@@ -60,9 +67,9 @@ function start() {
   const states = data.models.map((model) => new State(model));
   replace(root, comparison(states), element("div", { class: "explorers" }, hosts), said);
   states.forEach((state, at) => {
-    const own = { ...page, themeButton: at === hosts.length - 1 ? themeButton : null };
+    const offered = { ...page, themeButton: at === hosts.length - 1 ? themeButton : null };
     const Kind = state.kind === "clusters" ? ClusterExplorer : Explorer;
-    explorers.push(new Kind(hosts[at], state, own));
+    explorers.push(new Kind(hosts[at], state, offered));
   });
   tieForms(explorers);
   root.explorers = explorers;

@@ -1,7 +1,7 @@
 // What is known of the selected node: counts, split, rivals, arithmetic, rule.
 
 import { button, copyText, element, meter, shareBar } from "./dom.js";
-import { countText, figure, percent, rounded, weightText } from "./numbers.js";
+import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
 import { cutText, momentsOf, readCodes } from "./tree.js";
 
@@ -63,21 +63,31 @@ function distribution(state, node) {
     );
   }
   const weights = tree.weightsOf(node);
-  const order = schema.classes.map((_, code) => code).filter((code) => weights[code] > 0 || schema.classes.length <= 6);
+  const order = schema.classes
+    .map((_, code) => code)
+    .filter((code) => weights[code] > 0 || schema.classes.length <= 6);
   order.sort((one, other) => weights[other] - weights[one] || one - other);
   const outputs = tree.outputsOf(node);
-  const smoothed = order.some((code) => Math.abs(outputs[code] - (weight ? weights[code] / weight : 0)) > 1e-9);
-  const lines = order.slice(0, CLASSES_SHOWN).map((code) =>
-    element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, swatch(state.colours.of(code)), schema.classes[code]),
-      element("td", { class: "wide" }, meter(weight ? weights[code] / weight : 0, state.colours.of(code))),
-      element("td", { class: "number" }, weightText(weights[code])),
-      element("td", { class: "number" }, percent(weight ? weights[code] / weight : 0)),
-      smoothed && element("td", { class: "number" }, outputs[code].toFixed(3)),
-    ),
+  const smoothed = order.some(
+    (code) => Math.abs(outputs[code] - (weight ? weights[code] / weight : 0)) > 1e-9,
   );
+  const lines = order
+    .slice(0, CLASSES_SHOWN)
+    .map((code) =>
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, swatch(state.colours.of(code)), schema.classes[code]),
+        element(
+          "td",
+          { class: "wide" },
+          meter(weight ? weights[code] / weight : 0, state.colours.of(code)),
+        ),
+        element("td", { class: "number" }, weightText(weights[code])),
+        element("td", { class: "number" }, percent(weight ? weights[code] / weight : 0)),
+        smoothed && element("td", { class: "number" }, outputs[code].toFixed(3)),
+      ),
+    );
   const more = order.length - CLASSES_SHOWN;
   return section(
     schema.target.text,
@@ -88,12 +98,23 @@ function distribution(state, node) {
       element(
         "thead",
         { class: "aside" },
-        element("tr", {}, ["class", "share", "rows", "percent", smoothed && "predicted"].filter(Boolean).map((name) => element("th", { scope: "col" }, name))),
+        element(
+          "tr",
+          {},
+          ["class", "share", "rows", "percent", smoothed && "predicted"]
+            .filter(Boolean)
+            .map((name) => element("th", { scope: "col" }, name)),
+        ),
       ),
       element("tbody", {}, lines),
     ),
     more > 0 && element("p", { class: "quiet" }, `and ${more} more classes`),
-    smoothed && element("p", { class: "quiet" }, "The last column is what the node predicts: smoothed, or by the rows above."),
+    smoothed &&
+      element(
+        "p",
+        { class: "quiet" },
+        "The last column is what the node predicts: smoothed, or by the rows above.",
+      ),
   );
 }
 
@@ -107,7 +128,9 @@ function facts(pairs) {
   return element(
     "dl",
     { class: "facts" },
-    pairs.filter(Boolean).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+    pairs
+      .filter(Boolean)
+      .map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
   );
 }
 
@@ -115,7 +138,11 @@ function reason(state, node) {
   const { tree } = state;
   const made = !tree.isLeaf(node);
   const code = tree.reason[node];
-  const why = made ? "pruned on this page" : code >= 0 ? state.data.reasons[code] : "it asks nothing";
+  const why = made
+    ? "pruned on this page"
+    : code >= 0
+      ? state.data.reasons[code]
+      : "it asks nothing";
   return section("Why a leaf", element("p", {}, why));
 }
 
@@ -124,9 +151,15 @@ function split(state, node) {
   const { tree, schema } = state;
   const attribute = schema.attributes[tree.attribute[node]];
   const winner = tree.candidates?.of(node)?.find(({ chosen }) => chosen);
-  const byValue = winner?.grouped && winner.values.length <= BARS_SHOWN && winner.groups.some((group) => group.length > 1);
+  const byValue =
+    winner?.grouped &&
+    winner.values.length <= BARS_SHOWN &&
+    winner.groups.some((group) => group.length > 1);
   const lines = [];
-  const most = Math.max(...Array.from(tree.childrenOf(node), (child) => tree.weight[child]), 1e-300);
+  const most = Math.max(
+    ...Array.from(tree.childrenOf(node), (child) => tree.weight[child]),
+    1e-300,
+  );
   const counts = (weights) => bars(state, weights, most);
   Array.from(tree.childrenOf(node)).forEach((child, branch) => {
     if (branch && !tree.isGrouped(node)) lines.push(threshold(state, node, branch, winner));
@@ -134,7 +167,14 @@ function split(state, node) {
       element(
         "tr",
         { class: "branch-line" },
-        element("th", { scope: "row" }, button(tree.answer(child), () => state.select(child, { reveal: true }), { class: "link", title: tree.condition(child) })),
+        element(
+          "th",
+          { scope: "row" },
+          button(tree.answer(child), () => state.select(child, { reveal: true }), {
+            class: "link",
+            title: tree.condition(child),
+          }),
+        ),
         element("td", { class: "wide" }, counts(tree.weightsOf(child))),
         element("td", { class: "number" }, weightText(tree.weight[child])),
       ),
@@ -160,8 +200,16 @@ function split(state, node) {
     `Split by ${attribute.text}`,
     element("table", { class: "counts branches" }, element("tbody", {}, lines)),
     absent > 0 &&
-      element("p", { class: "quiet" }, `${countText(absent)} rows lack ${attribute.text}: `,
-        tree.surrogateCount(node) ? "surrogates send them." : goes < 0 ? "they are divided over all branches, by shares." : `they go to ${tree.branchText(node, goes)}.`),
+      element(
+        "p",
+        { class: "quiet" },
+        `${countText(absent)} rows lack ${attribute.text}: `,
+        tree.surrogateCount(node)
+          ? "surrogates send them."
+          : goes < 0
+            ? "they are divided over all branches, by shares."
+            : `they go to ${tree.branchText(node, goes)}.`,
+      ),
   );
 }
 
@@ -186,7 +234,12 @@ function threshold(state, node, branch, winner) {
   return element(
     "tr",
     { class: "cut-line" },
-    element("td", { colspan: "3" }, element("span", {}, `cut at ${attribute.number(cut)}`), near && element("span", { class: "quiet" }, ` ${near}`)),
+    element(
+      "td",
+      { colspan: "3" },
+      element("span", {}, `cut at ${attribute.number(cut)}`),
+      near && element("span", { class: "quiet" }, ` ${near}`),
+    ),
   );
 }
 
@@ -209,19 +262,29 @@ function bars(state, weights, most) {
     return strip;
   }
   const list = Array.from(weights);
-  const bar = shareBar(list, list.map((_, code) => colours.of(code)), "");
+  const bar = shareBar(
+    list,
+    list.map((_, code) => colours.of(code)),
+    "",
+  );
   bar.removeAttribute("role");
   bar.removeAttribute("aria-label");
   bar.style.width = `${(100 * weightOf(list, schema)) / most}%`;
-  bar.title = list.map((weight, code) => (weight ? `${schema.classes[code]} ${weightText(weight)}` : "")).filter(Boolean).join(", ");
+  bar.title = list
+    .map((weight, code) => (weight ? `${schema.classes[code]} ${weightText(weight)}` : ""))
+    .filter(Boolean)
+    .join(", ");
   return bar;
 }
 
-function splitText(state, node, line) {
+function splitText(state, line) {
   const attribute = state.schema.attributes[line.attribute];
   if (!line.grouped) {
     if (line.cuts.length > 1) return `${line.branches} intervals`;
-    return cutText(attribute, line.cuts, 0, "") || "";
+    const [cut] = line.cuts;
+    if (!attribute.numeric || attribute.unit || cut === Infinity)
+      return cutText(attribute, line.cuts, 0, "");
+    return `≤ ${shortCut(cut, line.values)}`;
   }
   const codes = new Set(attribute.values.map((_, code) => code));
   if (line.groups.every((group) => group.length <= 1)) return `${line.branches} values`;
@@ -230,30 +293,70 @@ function splitText(state, node, line) {
   return `${text.slice(attribute.text.length + 1)}${line.branches > 2 ? " …" : ""}`;
 }
 
+// A cut in four digits, or in as many as keep its neighbours on their sides.
+function shortCut(cut, values) {
+  const below = most(values.filter((value) => value <= cut));
+  const above = least(values.filter((value) => value > cut));
+  for (let digits = 4; digits < 17; digits += 1) {
+    const short = Number(cut.toPrecision(digits));
+    if (below <= short && short < above) return rounded(cut, digits);
+  }
+  return rounded(cut, 17);
+}
+
 function candidates(state, node) {
   const { tree, schema } = state;
   const lines = tree.candidates?.of(node);
   if (!lines) {
     if (tree.isLeaf(node) && !tree.candidates) return null;
-    const why = state.kind === "forest"
-      ? "Trees of a forest keep the split that won, and not its rivals."
-      : tree.isLeaf(node) ? null : "The rivals of this node are not in this page, to keep it small.";
-    return why && section("Candidates", element("p", { class: "quiet" }, why), tree.isLeaf(node) ? null : facts([["gain", figure(tree.gain[node])]]));
+    const why =
+      state.kind === "forest"
+        ? "Trees of a forest keep the split that won, and not its rivals."
+        : tree.isLeaf(node)
+          ? null
+          : "The rivals of this node are not in this page, to keep it small.";
+    return (
+      why &&
+      section(
+        "Candidates",
+        element("p", { class: "quiet" }, why),
+        tree.isLeaf(node) ? null : facts([["gain", figure(tree.gain[node])]]),
+      )
+    );
   }
   if (!lines.length) return null;
   const most = Math.max(...lines.map(({ merit }) => merit), 1e-300);
   const withP = lines.some(({ pValue }) => pValue !== null);
   const rows = lines.slice(0, 40).map((line) => {
     const attribute = schema.attributes[line.attribute];
-    const asks = splitText(state, node, line);
+    const asks = splitText(state, line);
     return element(
       "tr",
       { class: line.chosen ? "chosen" : null },
-      element("th", { scope: "row", title: attribute.text }, line.chosen ? "✓\u00a0" : "", attribute.text, element("small", { title: asks }, ` ${asks}`)),
-      element("td", { class: "wide" }, meter(line.merit / most, line.chosen ? theme().accent : null)),
+      element(
+        "th",
+        { scope: "row", title: attribute.text },
+        line.chosen ? "✓\u00a0" : "",
+        attribute.text,
+        element(
+          "small",
+          { title: line.cuts.length === 1 ? `≤ ${attribute.number(line.cuts[0])}` : asks },
+          ` ${asks}`,
+        ),
+      ),
+      element(
+        "td",
+        { class: "wide" },
+        meter(line.merit / most, line.chosen ? theme().accent : null),
+      ),
       element("td", { class: "number", title: String(line.gain) }, brieflyOf(line.gain)),
-      element("td", { class: "number", title: String(line.merit) }, `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`),
-      withP && element("td", { class: "number" }, line.pValue === null ? "" : rounded(line.pValue, 3)),
+      element(
+        "td",
+        { class: "number", title: String(line.merit) },
+        `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
+      ),
+      withP &&
+        element("td", { class: "number" }, line.pValue === null ? "" : rounded(line.pValue, 3)),
     );
   });
   return section(
@@ -261,11 +364,26 @@ function candidates(state, node) {
     element(
       "table",
       { class: "counts candidates" },
-      element("thead", {}, element("tr", {}, ["attribute", "", "gain", "merit", withP && "p"].filter((name) => name !== false).map((name) => (name ? element("th", { scope: "col" }, name) : element("td"))))),
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          ["attribute", "", "gain", "merit", withP && "p"]
+            .filter((name) => name !== false)
+            .map((name) => (name ? element("th", { scope: "col" }, name) : element("td"))),
+        ),
+      ),
       element("tbody", {}, rows),
     ),
     lines.length > 40 && element("p", { class: "quiet" }, `and ${lines.length - 40} more`),
-    lines.some(({ exact }) => !exact) && element("p", { class: "quiet" }, "≥: the best of the cuts that were looked at; what could not win was not searched to the end."),
+    lines.some(({ exact }) => !exact) &&
+      element(
+        "p",
+        { class: "quiet" },
+        "≥: the best of the cuts that were looked at; what could not win was not searched to the end.",
+      ),
   );
 }
 
@@ -298,11 +416,25 @@ function surrogates(state, node) {
   }
   return section(
     "Surrogates",
-    element("p", { class: "quiet" }, `Where ${schema.attributes[tree.attribute[node]].text} is missing, these send a row to “${tree.answer(tree.childrenOf(node)[0])}”:`),
+    element(
+      "p",
+      { class: "quiet" },
+      `Where ${schema.attributes[tree.attribute[node]].text} is missing, these send a row to “${tree.answer(tree.childrenOf(node)[0])}”:`,
+    ),
     element(
       "table",
       { class: "counts" },
-      element("thead", {}, element("tr", {}, ["question", "agrees", "adjusted"].map((name) => element("th", { scope: "col" }, name)))),
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          ["question", "agrees", "adjusted"].map((name) =>
+            element("th", { scope: "col" }, name),
+          ),
+        ),
+      ),
       element("tbody", {}, lines),
     ),
   );
@@ -317,7 +449,13 @@ function arithmetic(state, node) {
     element("summary", {}, "Arithmetic"),
     text
       ? element("pre", { tabindex: "0", "aria-label": "Arithmetic" }, text)
-      : element("p", { class: "quiet" }, "Not in this page, to keep it small: ", element("code", {}, `spinney explain MODEL --node ${node}`), " prints it."),
+      : element(
+          "p",
+          { class: "quiet" },
+          "Not in this page, to keep it small: ",
+          element("code", {}, `spinney explain MODEL --node ${node}`),
+          " prints it.",
+        ),
   );
 }
 
@@ -331,7 +469,11 @@ function rule(state, node, say) {
       { class: "row" },
       "Copy as ",
       forms.map(([name, text]) =>
-        button(name, () => copyText(text, say), { class: "small", "data-rule": name, "data-text": text }),
+        button(name, () => copyText(text, say), {
+          class: "small",
+          "data-rule": name,
+          "data-text": text,
+        }),
       ),
     ),
   );
@@ -344,6 +486,8 @@ function cutting(state, node) {
   return element(
     "p",
     { class: "row" },
-    button(cut ? "Grow it back" : "Make this a leaf", () => state.cutHere(node), { class: "small" }),
+    button(cut ? "Grow it back" : "Make this a leaf", () => state.cutHere(node), {
+      class: "small",
+    }),
   );
 }

@@ -49,7 +49,10 @@ export function numberText(number, unit) {
   const origin = start === "midnight" ? 0 : Date.parse(start.length > 10 ? `${start}Z` : start);
   const moment = new Date(origin + milliseconds);
   if (Number.isNaN(moment.getTime())) return plainText(number);
-  const text = moment.toISOString().replace(/(\.000)?Z$/, "").replace(/(\.\d{3})$/, "$1000");
+  const text = moment
+    .toISOString()
+    .replace(/(\.000)?Z$/, "")
+    .replace(/(\.\d{3})$/, "$1000");
   if (start === "midnight") return text.slice(11);
   return step === "days" && Number.isInteger(number) ? text.slice(0, 10) : text;
 }

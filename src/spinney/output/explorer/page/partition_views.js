@@ -14,7 +14,7 @@ function partition(state, root, pixels) {
   const total = tree.weight[root] || 1;
   const begin = new Map([[root, 0]]);
   const parts = [];
-  for (let node = root; node < tree.end[root]; ) {
+  for (let node = root; node < tree.end[root];) {
     const from = begin.get(node);
     const size = tree.weight[node] / total;
     if (from === undefined || size * pixels < THINNEST) {
@@ -54,7 +54,9 @@ function edge(state, node) {
 }
 
 function words(state, node) {
-  return state.stops(node) ? state.label(node) : state.schema.attributes[state.tree.attribute[node]].text;
+  return state.stops(node)
+    ? state.label(node)
+    : state.schema.attributes[state.tree.attribute[node]].text;
 }
 
 // Above the selected node nothing is lost: a second click goes up again.
@@ -66,14 +68,22 @@ class PartitionView extends FlatView {
   chosen(node) {
     if (node === null) return;
     if (node === this.state.selected) {
-      this.top = node === this.root ? (node ? this.state.tree.parent[node] : 0) : this.state.stops(node) ? this.root : node;
+      this.top =
+        node === this.root
+          ? node
+            ? this.state.tree.parent[node]
+            : 0
+          : this.state.stops(node)
+            ? this.root
+            : node;
     }
     this.state.select(node);
   }
 
   heard(changed) {
     const { tree, selected } = this.state;
-    if (changed.has("reveal") && !(selected >= this.root && selected < tree.end[this.root])) this.top = 0;
+    if (changed.has("reveal") && !(selected >= this.root && selected < tree.end[this.root]))
+      this.top = 0;
     this.draw();
   }
 }
@@ -89,7 +99,13 @@ export class IcicleView extends PartitionView {
     const levels = deepest(parts) + 1;
     const tall = Math.min(Math.max((height - 4) / levels, 12), 84);
     const usable = width - 2;
-    this.parts = parts.map((part) => ({ ...part, x: 1 + part.from * usable, y: 2 + part.depth * tall, width: (part.to - part.from) * usable, height: tall }));
+    this.parts = parts.map((part) => ({
+      ...part,
+      x: 1 + part.from * usable,
+      y: 2 + part.depth * tall,
+      width: (part.to - part.from) * usable,
+      height: tall,
+    }));
     const shapes = [];
     const colours = theme();
     for (const { node, x, y, width: wide, height: high } of this.parts) {
@@ -100,18 +116,46 @@ export class IcicleView extends PartitionView {
       if (wide < 34) continue;
       const said = shortened(words(state, node), wide - 10, 12, !state.stops(node));
       if (said.length > 1 && high >= 15) {
-        shapes.push({ kind: "text", x: x + wide / 2, y: y + high / 2 + (high > 34 ? -2 : 4), text: said, size: 12, bold: !state.stops(node), anchor: "middle", fill: colours.text, opacity: Math.max(faded, 0.35), node });
+        shapes.push({
+          kind: "text",
+          x: x + wide / 2,
+          y: y + high / 2 + (high > 34 ? -2 : 4),
+          text: said,
+          size: 12,
+          bold: !state.stops(node),
+          anchor: "middle",
+          fill: colours.text,
+          opacity: Math.max(faded, 0.35),
+          node,
+        });
       }
       if (high > 34 && wide > 60) {
-        const rows = shortened(`${countText(state.tree.weight[node])} · ${percent(state.share(node))}`, wide - 8, 10.5);
-        shapes.push({ kind: "text", x: x + wide / 2, y: y + high / 2 + 13, text: rows, size: 10.5, anchor: "middle", fill: colours.note, opacity: faded, node });
+        const rows = shortened(
+          `${countText(state.tree.weight[node])} · ${percent(state.share(node))}`,
+          wide - 8,
+          10.5,
+        );
+        shapes.push({
+          kind: "text",
+          x: x + wide / 2,
+          y: y + high / 2 + 13,
+          text: rows,
+          size: 10.5,
+          anchor: "middle",
+          fill: colours.note,
+          opacity: faded,
+          node,
+        });
       }
     }
     return lifted(shapes, state);
   }
 
   hit(x, y) {
-    const hit = this.parts.find((part) => x >= part.x && x <= part.x + part.width && y >= part.y && y <= part.y + part.height);
+    const hit = this.parts.find(
+      (part) =>
+        x >= part.x && x <= part.x + part.width && y >= part.y && y <= part.y + part.height,
+    );
     return hit ? hit.node : null;
   }
 }
@@ -136,22 +180,62 @@ export class SunburstView extends PartitionView {
       const { hue, strength, faded } = look(state, node);
       const line = edgeOf(state, node, (to - from) * 2 * Math.PI * radius);
       if (!depth) {
-        shapes.push({ kind: "circle", cx: middle[0], cy: middle[1], r: SUMMIT - 2, fill: hue, opacity: strength, node, ...line });
+        shapes.push({
+          kind: "circle",
+          cx: middle[0],
+          cy: middle[1],
+          r: SUMMIT - 2,
+          fill: hue,
+          opacity: strength,
+          node,
+          ...line,
+        });
         const said = shortened(words(state, node), 2 * SUMMIT - 14, 12, true);
-        shapes.push({ kind: "text", x: middle[0], y: middle[1] + 4, text: said, size: 12, bold: true, anchor: "middle", fill: colours.text, node });
+        shapes.push({
+          kind: "text",
+          x: middle[0],
+          y: middle[1] + 4,
+          text: said,
+          size: 12,
+          bold: true,
+          anchor: "middle",
+          fill: colours.text,
+          node,
+        });
         continue;
       }
       const inner = SUMMIT + (depth - 1) * ring;
-      shapes.push({ kind: "path", d: arc(middle, inner, inner + ring - 1, from, to), fill: hue, opacity: strength, node, ...line });
+      shapes.push({
+        kind: "path",
+        d: arc(middle, inner, inner + ring - 1, from, to),
+        fill: hue,
+        opacity: strength,
+        node,
+        ...line,
+      });
       const turn = 2 * Math.PI * ((from + to) / 2) - Math.PI / 2;
       const centre = inner + ring / 2;
       // A level line of text has the ring's room across it, and the chord's along it.
       const chord = 2 * centre * Math.sin(Math.min(Math.PI * (to - from), Math.PI / 2));
-      const room = Math.min((ring - 4) / Math.abs(Math.cos(turn)), (chord - 4) / Math.abs(Math.sin(turn)), 2.2 * ring);
+      const room = Math.min(
+        (ring - 4) / Math.abs(Math.cos(turn)),
+        (chord - 4) / Math.abs(Math.sin(turn)),
+        2.2 * ring,
+      );
       if (room < 24 || ring < 15 || chord < 15) continue;
       const said = shortened(words(state, node), room, 11);
       if (said.length < 2) continue;
-      shapes.push({ kind: "text", x: middle[0] + centre * Math.cos(turn), y: middle[1] + centre * Math.sin(turn) + 4, text: said, size: 11, anchor: "middle", fill: colours.text, opacity: Math.max(faded, 0.35), node });
+      shapes.push({
+        kind: "text",
+        x: middle[0] + centre * Math.cos(turn),
+        y: middle[1] + centre * Math.sin(turn) + 4,
+        text: said,
+        size: 11,
+        anchor: "middle",
+        fill: colours.text,
+        opacity: Math.max(faded, 0.35),
+        node,
+      });
     }
     return lifted(shapes, state);
   }
@@ -163,7 +247,9 @@ export class SunburstView extends PartitionView {
     if (far < SUMMIT) return this.root;
     const depth = Math.floor((far - SUMMIT) / (ring || 1)) + 1;
     const share = ((Math.atan2(along, across) + Math.PI / 2 + 2 * Math.PI) / (2 * Math.PI)) % 1;
-    const hit = this.parts.find((part) => part.depth === depth && share >= part.from && share < part.to);
+    const hit = this.parts.find(
+      (part) => part.depth === depth && share >= part.from && share < part.to,
+    );
     return hit ? hit.node : null;
   }
 }
@@ -175,8 +261,8 @@ function edgeOf(state, node, room) {
 
 // The selected node last, so that its frame is whole.
 function lifted(shapes, state) {
-  const own = shapes.filter(({ node }) => node === state.selected);
-  return [...shapes.filter(({ node }) => node !== state.selected), ...own];
+  const chosen = shapes.filter(({ node }) => node === state.selected);
+  return [...shapes.filter(({ node }) => node !== state.selected), ...chosen];
 }
 
 function arc([x, y], inner, outer, from, to) {

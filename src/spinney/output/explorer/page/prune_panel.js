@@ -13,9 +13,13 @@ export function prunePanel(state, say) {
   if (!sequence) {
     return [
       element("h2", {}, "Pruning"),
-      element("p", { class: "quiet" }, state.kind === "forest"
-        ? "Trees of a forest are not pruned: their votes are."
-        : "There is nothing to prune: the tree is one leaf, or counts alone do not tell the errors of its linear models."),
+      element(
+        "p",
+        { class: "quiet" },
+        state.kind === "forest"
+          ? "Trees of a forest are not pruned: their votes are."
+          : "There is nothing to prune: the tree is one leaf, or counts alone do not tell the errors of its linear models.",
+      ),
     ];
   }
   return [element("h2", {}, "Pruning"), slider(state), curves(state), asCommands(state, say)];
@@ -42,9 +46,22 @@ function slider(state) {
   return element(
     "div",
     {},
-    element("p", {}, element("strong", {}, plural(leaves, "leaf", "leaves")), ` of ${countText(tree.leaves)}`, state.step >= 0 ? `; a leaf costs α = ${rounded(sequence.alpha[state.step], 6)}` : "; the tree as it is"),
+    element(
+      "p",
+      {},
+      element("strong", {}, plural(leaves, "leaf", "leaves")),
+      ` of ${countText(tree.leaves)}`,
+      state.step >= 0
+        ? `; a leaf costs α = ${rounded(sequence.alpha[state.step], 6)}`
+        : "; the tree as it is",
+    ),
     input,
-    element("p", { class: "ends quiet" }, element("span", {}, "whole tree"), element("span", {}, "root only")),
+    element(
+      "p",
+      { class: "ends quiet" },
+      element("span", {}, "whole tree"),
+      element("span", {}, "root only"),
+    ),
   );
 }
 
@@ -55,19 +72,41 @@ function series(state) {
   const unit = schema.numeric ? sequence.root_error || 1 : 1;
   const leaves = [tree.leaves, ...sequence.leaves];
   const training = Array.from(sequence.errors, (error, at) => [leaves[at], error / unit]);
-  const lines = [{ name: "training rows", points: training, colour: theme().classes[0], dash: [], now: state.step + 1 }];
+  const lines = [
+    {
+      name: "training rows",
+      points: training,
+      colour: theme().classes[0],
+      dash: [],
+      now: state.step + 1,
+    },
+  ];
   if (sequence.given) {
-    lines.push({ name: "rows given", points: judged(sequence.given, unit), colour: theme().classes[5], dash: [5, 3], now: state.step });
+    lines.push({
+      name: "rows given",
+      points: judged(sequence.given, unit),
+      colour: theme().classes[5],
+      dash: [5, 3],
+      now: state.step,
+    });
   }
   if (data.record) {
     const name = data.record.by === "folds" ? "cross-validated" : "validation rows";
-    lines.push({ name, points: judged(data.record, unit), colour: theme().classes[2], dash: [2, 3], now: -1 });
+    lines.push({
+      name,
+      points: judged(data.record, unit),
+      colour: theme().classes[2],
+      dash: [2, 3],
+      now: -1,
+    });
   }
   return lines;
 }
 
 function judged(record, unit) {
-  const [leaves, errors, deviations] = [record.leaves, record.errors, record.deviations].map(unpack);
+  const [leaves, errors, deviations] = [record.leaves, record.errors, record.deviations].map(
+    unpack,
+  );
   return Array.from(leaves, (count, at) => [count, errors[at] / unit, deviations[at] / unit]);
 }
 
@@ -75,17 +114,45 @@ function curves(state) {
   const { schema } = state;
   const lines = series(state);
   const colours = theme();
-  const asError = (error) => (schema.numeric || schema.target.costs ? rounded(error, 2) : percent(error));
+  const asError = (error) =>
+    schema.numeric || schema.target.costs ? rounded(error, 2) : percent(error);
   const all = lines.flatMap(({ points }) => points);
-  const largest = most(all.map(([leaves]) => leaves), 2);
-  const top = most(all.map(([, error, spread]) => error + (spread ?? 0)), 1e-12) * 1.05;
-  const x = (leaves) => CURVES.left + ((WIDTH - CURVES.left - CURVES.right) * Math.log(leaves)) / Math.log(largest);
-  const y = (error) => HEIGHT - CURVES.bottom - ((HEIGHT - CURVES.top - CURVES.bottom) * error) / top;
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "curves", role: "img", "aria-label": "Error by the number of leaves" });
-  const text = (at, words, anchor = "middle") => svg("text", { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 10, fill: colours.note }, words);
+  const largest = most(
+    all.map(([leaves]) => leaves),
+    2,
+  );
+  const top =
+    most(
+      all.map(([, error, spread]) => error + (spread ?? 0)),
+      1e-12,
+    ) * 1.05;
+  const x = (leaves) =>
+    CURVES.left + ((WIDTH - CURVES.left - CURVES.right) * Math.log(leaves)) / Math.log(largest);
+  const y = (error) =>
+    HEIGHT - CURVES.bottom - ((HEIGHT - CURVES.top - CURVES.bottom) * error) / top;
+  const picture = svg("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    class: "curves",
+    role: "img",
+    "aria-label": "Error by the number of leaves",
+  });
+  const text = (at, words, anchor = "middle") =>
+    svg(
+      "text",
+      { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 10, fill: colours.note },
+      words,
+    );
   for (let part = 0; part <= 2; part += 1) {
     const error = (top * part) / 2;
-    picture.append(svg("line", { x1: CURVES.left, x2: WIDTH - CURVES.right, y1: y(error), y2: y(error), stroke: colours.empty }));
+    picture.append(
+      svg("line", {
+        x1: CURVES.left,
+        x2: WIDTH - CURVES.right,
+        y1: y(error),
+        y2: y(error),
+        stroke: colours.empty,
+      }),
+    );
     picture.append(text([CURVES.left - 5, y(error) + 3], asError(error), "end"));
   }
   const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
@@ -95,17 +162,51 @@ function curves(state) {
   });
   picture.append(text([(CURVES.left + WIDTH - CURVES.right) / 2, HEIGHT - 4], "leaves"));
   for (const { points, colour, dash } of lines) {
-    const d = points.map(([leaves, error], at) => `${at ? "L" : "M"}${x(leaves).toFixed(1)} ${y(error).toFixed(1)}`).join("");
-    picture.append(svg("path", { d, fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash.join(" ") || null }));
+    const d = points
+      .map(
+        ([leaves, error], at) =>
+          `${at ? "L" : "M"}${x(leaves).toFixed(1)} ${y(error).toFixed(1)}`,
+      )
+      .join("");
+    picture.append(
+      svg("path", {
+        d,
+        fill: "none",
+        stroke: colour,
+        "stroke-width": 2,
+        "stroke-dasharray": dash.join(" ") || null,
+      }),
+    );
     for (const [leaves, error, spread] of points.length > 200 ? [] : points) {
       if (!spread) continue;
-      picture.append(svg("line", { x1: x(leaves), x2: x(leaves), y1: y(error - spread), y2: y(error + spread), stroke: colour }));
+      picture.append(
+        svg("line", {
+          x1: x(leaves),
+          x2: x(leaves),
+          y1: y(error - spread),
+          y2: y(error + spread),
+          stroke: colour,
+        }),
+      );
     }
   }
   const [leaves, error] = lines[0].points[state.step + 1];
-  picture.append(svg("line", { x1: x(leaves), x2: x(leaves), y1: CURVES.top, y2: HEIGHT - CURVES.bottom, stroke: colours.accent, "stroke-dasharray": "3 3" }));
+  picture.append(
+    svg("line", {
+      x1: x(leaves),
+      x2: x(leaves),
+      y1: CURVES.top,
+      y2: HEIGHT - CURVES.bottom,
+      stroke: colours.accent,
+      "stroke-dasharray": "3 3",
+    }),
+  );
   picture.append(svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }));
-  const unit = schema.numeric ? "Squared error as a share of the root's" : schema.target.costs ? "Mean cost" : "Share of rows in error";
+  const unit = schema.numeric
+    ? "Squared error as a share of the root's"
+    : schema.target.costs
+      ? "Mean cost"
+      : "Share of rows in error";
   return element(
     "figure",
     {},
@@ -126,10 +227,19 @@ function curves(state) {
 
 function asCommands(state, say) {
   const { sequence } = state.tree;
-  if (!state.pruned) return element("p", { class: "quiet" }, "Move the slider, or make a node a leaf in its panel; how to have that tree in Python then stands here.");
+  if (!state.pruned)
+    return element(
+      "p",
+      { class: "quiet" },
+      "Move the slider, or make a node a leaf in its panel; how to have that tree in Python then stands here.",
+    );
   const commands = [];
-  if (state.step >= 0) commands.push(`model.prune("cost-complexity", alpha=${sequence.alpha[state.step]})`);
-  if (state.manual.size) commands.push(`model.prune(nodes=[${[...state.manual].sort((one, other) => one - other).join(", ")}])`);
+  if (state.step >= 0)
+    commands.push(`model.prune("cost-complexity", alpha=${sequence.alpha[state.step]})`);
+  if (state.manual.size)
+    commands.push(
+      `model.prune(nodes=[${[...state.manual].sort((one, other) => one - other).join(", ")}])`,
+    );
   return element(
     "div",
     {},
@@ -139,10 +249,14 @@ function asCommands(state, say) {
       "p",
       { class: "row" },
       button("Copy", () => copyText(commands.join("\n"), say), { class: "small" }),
-      button("Whole tree again", () => {
-        state.manual.clear();
-        state.prune(-1);
-      }, { class: "small" }),
+      button(
+        "Whole tree again",
+        () => {
+          state.manual.clear();
+          state.prune(-1);
+        },
+        { class: "small" },
+      ),
     ),
   );
 }

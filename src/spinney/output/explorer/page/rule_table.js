@@ -13,7 +13,12 @@ export class RuleTable {
     this.say = say;
     this.order = ["support", -1];
     this.shown = RULES_AT_ONCE;
-    this.view = element("div", { class: "scroll rules", tabindex: "0", role: "region", "aria-label": "Rules" });
+    this.view = element("div", {
+      class: "scroll rules",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Rules",
+    });
     replace(host, this.view);
     this.draw();
   }
@@ -54,26 +59,60 @@ export class RuleTable {
       const [by, sign] = this.order;
       const aria = by === key ? (sign > 0 ? "ascending" : "descending") : "none";
       const mark = by === key ? (sign > 0 ? " ▲" : " ▼") : "";
-      return element("th", { scope: "col", "aria-sort": aria }, button(`${text}${mark}`, () => {
-        this.order = [key, by === key ? -sign : key === "node" || key === "label" ? 1 : -1];
-        this.draw();
-      }, { class: "link", title }));
+      return element(
+        "th",
+        { scope: "col", "aria-sort": aria },
+        button(
+          `${text}${mark}`,
+          () => {
+            this.order = [key, by === key ? -sign : key === "node" || key === "label" ? 1 : -1];
+            this.draw();
+          },
+          { class: "link", title },
+        ),
+      );
     };
     const lines = leaves.slice(0, this.shown).map((node) => this.line(node));
     replace(
       this.view,
-      element("p", { class: "quiet row" }, all === leaves.length ? plural(all, "rule") : `${countText(leaves.length)} of ${plural(all, "rule")}`,
-        button("Copy all", () => copyText(leaves.map((node) => state.rule(node)).join("\n"), this.say), { class: "small" })),
+      element(
+        "p",
+        { class: "quiet row" },
+        all === leaves.length
+          ? plural(all, "rule")
+          : `${countText(leaves.length)} of ${plural(all, "rule")}`,
+        button(
+          "Copy all",
+          () => copyText(leaves.map((node) => state.rule(node)).join("\n"), this.say),
+          { class: "small" },
+        ),
+      ),
       element(
         "table",
         { class: "rule-table" },
-        element("thead", {}, element("tr", {}, head("length", "If", "by the number of questions"), head("label", schema.target.text, "what is predicted"), head("support", "rows", "training rows of the leaf"), head("confidence", schema.numeric ? "sd" : "confidence", "how sure it is"))),
+        element(
+          "thead",
+          {},
+          element(
+            "tr",
+            {},
+            head("length", "If", "by the number of questions"),
+            head("label", schema.target.text, "what is predicted"),
+            head("support", "rows", "training rows of the leaf"),
+            head("confidence", schema.numeric ? "sd" : "confidence", "how sure it is"),
+          ),
+        ),
         element("tbody", {}, lines),
       ),
-      leaves.length > this.shown && button(`Show ${Math.min(RULES_AT_ONCE, leaves.length - this.shown)} more`, () => {
-        this.shown += RULES_AT_ONCE;
-        this.draw();
-      }, { class: "small" }),
+      leaves.length > this.shown &&
+        button(
+          `Show ${Math.min(RULES_AT_ONCE, leaves.length - this.shown)} more`,
+          () => {
+            this.shown += RULES_AT_ONCE;
+            this.draw();
+          },
+          { class: "small" },
+        ),
     );
   }
 
@@ -90,11 +129,37 @@ export class RuleTable {
     const pure = schema.numeric ? tree.moments(node)[1] : tree.confidence(node);
     return element(
       "tr",
-      { "data-node": node, class: node === state.selected ? "chosen" : null, onclick: () => state.select(node, { reveal: true }) },
-      element("td", {}, button(`#${node}`, () => state.select(node, { reveal: true }), { class: "link mark", "aria-label": `Select node ${node}` }), asked.length ? asked : "always"),
-      element("td", { class: "label", title: state.label(node) }, swatch(colour), schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node)),
-      element("td", { class: "number" }, weightText(tree.weight[node]), element("small", {}, ` ${percent(state.share(node))}`)),
-      element("td", { class: "number" }, schema.numeric ? rounded(pure) : [percent(pure), meter(pure, colour)]),
+      {
+        "data-node": node,
+        class: node === state.selected ? "chosen" : null,
+        onclick: () => state.select(node, { reveal: true }),
+      },
+      element(
+        "td",
+        {},
+        button(`#${node}`, () => state.select(node, { reveal: true }), {
+          class: "link mark",
+          "aria-label": `Select node ${node}`,
+        }),
+        asked.length ? asked : "always",
+      ),
+      element(
+        "td",
+        { class: "label", title: state.label(node) },
+        swatch(colour),
+        schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node),
+      ),
+      element(
+        "td",
+        { class: "number" },
+        weightText(tree.weight[node]),
+        element("small", {}, ` ${percent(state.share(node))}`),
+      ),
+      element(
+        "td",
+        { class: "number" },
+        schema.numeric ? rounded(pure) : [percent(pure), meter(pure, colour)],
+      ),
     );
   }
 

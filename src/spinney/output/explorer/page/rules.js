@@ -129,19 +129,33 @@ function formulaText({ formula, behind }, language) {
     return `(${names.map((name, at) => `${formula.coefficients[at]} * ${name}`).join(" + ")})`;
   }
   const clauses = formula.clauses.map(({ codes, low, high }, at) =>
-    oneOf({ attribute: behind[at], low: low ?? -Infinity, high: high ?? Infinity, values: codes, missing: false }, language),
+    oneOf(
+      {
+        attribute: behind[at],
+        low: low ?? -Infinity,
+        high: high ?? Infinity,
+        values: codes,
+        missing: false,
+      },
+      language,
+    ),
   );
   return `(${clauses.join(language.and)})`;
 }
 
 function oneOf({ attribute, low, high, values, missing }, language) {
-  const name = attribute.formula ? formulaText(attribute, language) : language.name(attribute.name);
+  const name = attribute.formula
+    ? formulaText(attribute, language)
+    : language.name(attribute.name);
   const literal = (code) => language.value(attribute.values[code], attribute.valueText(code));
   let codes = values;
   if (!codes && attribute.kind === "ordinal" && (low > -Infinity || high < Infinity)) {
-    codes = attribute.values.map((_, code) => code).filter((code) => code > low && code <= high);
+    codes = attribute.values
+      .map((_, code) => code)
+      .filter((code) => code > low && code <= high);
   }
-  if (missing && ((codes && !codes.length) || low === Infinity)) return language.isMissing(name);
+  if (missing && ((codes && !codes.length) || low === Infinity))
+    return language.isMissing(name);
   const parts = [];
   if (codes) parts.push(language.among(name, codes.map(literal)));
   else if (low === -Infinity && high === Infinity) return language.isKnown(name);

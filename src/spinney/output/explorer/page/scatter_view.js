@@ -25,25 +25,48 @@ export class ScatterView extends FlatView {
     const leaves = state.leaves().filter((node) => tree.weight[node] > 0);
     const weights = leaves.map((node) => tree.weight[node]);
     const [few, many] = [least(weights, 1), most(weights, 2)];
-    const values = leaves.map((node) => (schema.numeric ? tree.moments(node)[1] : tree.countedShares(node)[tree.label[node]]));
-    const low = schema.numeric ? -0.08 * most(values, 1e-12) : Math.max(least(values, 1) - 0.08, 0);
+    const values = leaves.map((node) =>
+      schema.numeric ? tree.moments(node)[1] : tree.countedShares(node)[tree.label[node]],
+    );
+    const low = schema.numeric
+      ? -0.08 * most(values, 1e-12)
+      : Math.max(least(values, 1) - 0.08, 0);
     const high = schema.numeric ? most(values, 1e-12) * 1.06 : 1 + 0.12 * (1 - low);
-    const x = (weight) => PLOT.left + ((width - PLOT.left - PLOT.right) * Math.log(weight / few)) / (Math.log(many / few) || 1);
-    const y = (value) => height - PLOT.bottom - ((height - PLOT.top - PLOT.bottom) * (value - low)) / (high - low || 1);
+    const x = (weight) =>
+      PLOT.left +
+      ((width - PLOT.left - PLOT.right) * Math.log(weight / few)) / (Math.log(many / few) || 1);
+    const y = (value) =>
+      height -
+      PLOT.bottom -
+      ((height - PLOT.top - PLOT.bottom) * (value - low)) / (high - low || 1);
     const shapes = this.axes(width, height, { x, y, few, many, low, high });
-    this.dots = leaves.map((node, at) => ({ node, cx: x(weights[at]), cy: y(values[at]), value: values[at] }));
+    this.dots = leaves.map((node, at) => ({
+      node,
+      cx: x(weights[at]),
+      cy: y(values[at]),
+      value: values[at],
+    }));
     this.dots.sort((one, other) => one.cx - other.cx || one.cy - other.cy);
     this.fan();
     const colours = theme();
     const radius = leaves.length > 2000 ? 3 : leaves.length > 200 ? 4.5 : 7;
-    const order = [...this.dots].sort((one, other) => (one.node === state.selected) - (other.node === state.selected));
+    const order = [...this.dots].sort(
+      (one, other) => (one.node === state.selected) - (other.node === state.selected),
+    );
     for (const { node, cx, cy } of order) {
       const [hue] = state.colours.node(tree, node);
       const chosen = node === state.selected;
       const kept = state.isKept(node);
       shapes.push({
-        kind: "circle", cx, cy, r: chosen ? radius + 2 : radius, fill: hue, opacity: kept ? 0.75 : 0.12, node,
-        stroke: chosen || state.lit.has(node) ? colours.accent : kept ? colours.page : null, thick: chosen ? 3 : 1,
+        kind: "circle",
+        cx,
+        cy,
+        r: chosen ? radius + 2 : radius,
+        fill: hue,
+        opacity: kept ? 0.75 : 0.12,
+        node,
+        stroke: chosen || state.lit.has(node) ? colours.accent : kept ? colours.page : null,
+        thick: chosen ? 3 : 1,
       });
     }
     return shapes;
@@ -66,7 +89,17 @@ export class ScatterView extends FlatView {
     const { schema } = this.state;
     const colours = theme();
     const shapes = [];
-    const text = (at, words, anchor = "middle", bold = false) => shapes.push({ kind: "text", x: at[0], y: at[1], text: words, size: 11, anchor, bold, fill: colours.note });
+    const text = (at, words, anchor = "middle", bold = false) =>
+      shapes.push({
+        kind: "text",
+        x: at[0],
+        y: at[1],
+        text: words,
+        size: 11,
+        anchor,
+        bold,
+        fill: colours.note,
+      });
     const line = (d, stroke = colours.empty) => shapes.push({ kind: "path", d, stroke });
     const ticks = [];
     for (let power = Math.floor(Math.log10(few)); 10 ** power <= many; power += 1) {
@@ -84,10 +117,24 @@ export class ScatterView extends FlatView {
     for (let at = 0; at <= steps; at += 1) {
       const value = from + ((to - from) * at) / steps;
       line(`M${PLOT.left} ${y(value)}L${width - PLOT.right} ${y(value)}`);
-      text([PLOT.left - 8, y(value) + 4], schema.numeric ? rounded(value, 3) : percent(value), "end");
+      text(
+        [PLOT.left - 8, y(value) + 4],
+        schema.numeric ? rounded(value, 3) : percent(value),
+        "end",
+      );
     }
-    text([(PLOT.left + width - PLOT.right) / 2, height - 10], "rows of the leaf (support)", "middle", true);
-    text([PLOT.left, 13], schema.numeric ? "standard deviation in the leaf" : "share of the leaf's class (purity)", "start", true);
+    text(
+      [(PLOT.left + width - PLOT.right) / 2, height - 10],
+      "rows of the leaf (support)",
+      "middle",
+      true,
+    );
+    text(
+      [PLOT.left, 13],
+      schema.numeric ? "standard deviation in the leaf" : "share of the leaf's class (purity)",
+      "start",
+      true,
+    );
     return shapes;
   }
 
@@ -102,7 +149,9 @@ export class ScatterView extends FlatView {
 
   tooltip(node) {
     const { tree, schema } = this.state;
-    const pure = schema.numeric ? `sd ${rounded(tree.moments(node)[1])}` : percent(tree.countedShares(node)[tree.label[node]]);
+    const pure = schema.numeric
+      ? `sd ${rounded(tree.moments(node)[1])}`
+      : percent(tree.countedShares(node)[tree.label[node]]);
     return `${this.state.label(node)}: ${weightText(tree.weight[node])} rows, ${pure}\nnode ${node}, ${tree.depth[node]} questions`;
   }
 }

@@ -46,11 +46,12 @@ export class Schema {
   constructor(data) {
     this.attributes = data.attributes.map((each) => new Attribute(each));
     for (const each of this.attributes) {
-      if (each.formula) each.behind = each.formula.places.map((index) => this.attributes[index]);
+      if (each.formula)
+        each.behind = each.formula.places.map((index) => this.attributes[index]);
     }
     this.target = { ...data.target, text: data.target.text ?? data.target.name };
     this.numeric = data.target.numeric;
-    this.classes = this.numeric ? [] : data.target.texts ?? data.target.values;
+    this.classes = this.numeric ? [] : (data.target.texts ?? data.target.values);
     this.width = this.numeric ? 3 : this.classes.length;
     this.outputs = this.numeric ? 1 : this.classes.length;
   }
@@ -60,7 +61,7 @@ export class Schema {
     const places = new Set();
     for (const index of attributes) {
       const { formula } = this.attributes[index];
-      for (const place of formula ? formula.places : [index]) places.add(place);
+      for (const column of formula ? formula.places : [index]) places.add(column);
     }
     return [...places].sort((one, other) => one - other);
   }
@@ -69,7 +70,7 @@ export class Schema {
   cell(row, index) {
     const { formula } = this.attributes[index];
     if (!formula) return row[index];
-    const cells = formula.places.map((place) => row[place]);
+    const cells = formula.places.map((column) => row[column]);
     return formulaCell(formula, cells);
   }
 }

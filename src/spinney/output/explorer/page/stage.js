@@ -19,7 +19,13 @@ export class Stage {
     this.outline = element("div", { class: "outline" });
     this.view = element(
       "div",
-      { class: "stage", tabindex: "0", role: "tree", "aria-label": label, "aria-orientation": "horizontal" },
+      {
+        class: "stage",
+        tabindex: "0",
+        role: "tree",
+        "aria-label": label,
+        "aria-orientation": "horizontal",
+      },
       this.svg,
       this.canvas,
       this.outline,
@@ -180,13 +186,16 @@ export class Stage {
       [grip.x, grip.y] = [event.clientX, event.clientY];
     });
     const release = (event) => {
-      if (grip && !grip.moved && event.type === "pointerup") this.picture.click(event, this.inside(event));
+      if (grip && !grip.moved && event.type === "pointerup")
+        this.picture.click(event, this.inside(event));
       grip = null;
       view.classList.remove("moving");
     };
     view.addEventListener("pointerup", release);
     view.addEventListener("pointercancel", release);
-    view.addEventListener("dblclick", (event) => this.picture.twice?.(event, this.inside(event)));
+    view.addEventListener("dblclick", (event) =>
+      this.picture.twice?.(event, this.inside(event)),
+    );
     view.addEventListener("pointerleave", (event) => this.picture.hover?.(event, null));
     view.addEventListener(
       "wheel",

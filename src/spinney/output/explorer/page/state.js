@@ -26,17 +26,17 @@ export class State {
   }
 
   // Trees of a forest are made when they are looked at.
-  treeOf(place) {
-    if (!this.trees.has(place)) {
-      const data = this.kind === "forest" ? this.data.trees[place].tree : this.data.tree;
-      this.trees.set(place, new Tree(data, this.schema));
+  treeOf(at) {
+    if (!this.trees.has(at)) {
+      const data = this.kind === "forest" ? this.data.trees[at].tree : this.data.tree;
+      this.trees.set(at, new Tree(data, this.schema));
     }
-    return this.trees.get(place);
+    return this.trees.get(at);
   }
 
-  takeTree(place) {
-    this.treeAt = place;
-    this.tree = this.treeOf(place);
+  takeTree(at) {
+    this.treeAt = at;
+    this.tree = this.treeOf(at);
     const { tree, schema } = this;
     this.colours = schema.numeric
       ? new NumberColours(tree)
@@ -76,7 +76,11 @@ export class State {
   // Open all nodes above a node; whether any was closed.
   reveal(node) {
     let opened = false;
-    for (let above = this.tree.parent[node]; node > 0 && above >= 0; above = above ? this.tree.parent[above] : -1) {
+    for (
+      let above = this.tree.parent[node];
+      node > 0 && above >= 0;
+      above = above ? this.tree.parent[above] : -1
+    ) {
       if (this.closed[above]) opened = true;
       this.closed[above] = 0;
     }
@@ -120,7 +124,7 @@ export class State {
   leaves() {
     const { tree } = this;
     const leaves = [];
-    for (let node = 0; node < tree.size; ) {
+    for (let node = 0; node < tree.size;) {
       if (this.stops(node)) {
         leaves.push(node);
         node = tree.end[node];
@@ -201,14 +205,18 @@ export class State {
     const has = (text) => text.toLowerCase().includes(wanted);
     const asked = schema.attributes.map(({ text }) => has(text));
     const labels = schema.classes.map(has);
-    const found = [];
-    for (let node = 0; node < tree.size && found.length < 5000; node += 1) {
+    const matches = [];
+    for (let node = 0; node < tree.size && matches.length < 5000; node += 1) {
       const leaf = tree.isLeaf(node);
-      if (leaf && !schema.numeric ? labels[tree.label[node]] : !leaf && asked[tree.attribute[node]]) {
-        found.push(node);
-      } else if (node && tree.size < 20000 && has(tree.answer(node))) found.push(node);
+      if (
+        leaf && !schema.numeric
+          ? labels[tree.label[node]]
+          : !leaf && asked[tree.attribute[node]]
+      ) {
+        matches.push(node);
+      } else if (node && tree.size < 20000 && has(tree.answer(node))) matches.push(node);
     }
-    return found;
+    return matches;
   }
 
   // The rows that came to a node, by their numbers; null where the page has none.
@@ -230,7 +238,8 @@ export class State {
   // Attributes that are asked about, or read by models and surrogates.
   asked() {
     const used = new Set();
-    const trees = this.kind === "forest" ? this.data.trees.map((_, at) => this.treeOf(at)) : [this.tree];
+    const trees =
+      this.kind === "forest" ? this.data.trees.map((_, at) => this.treeOf(at)) : [this.tree];
     for (const tree of trees) {
       for (const index of tree.attribute) if (index >= 0) used.add(index);
       if (tree.surrogates) for (const index of tree.surrogates.attribute) used.add(index);
@@ -241,12 +250,17 @@ export class State {
 
   // How the path to a node reads, condition by condition.
   pathTexts(node) {
-    return this.tree.path(node).slice(1).map((each) => [each, this.tree.condition(each)]);
+    return this.tree
+      .path(node)
+      .slice(1)
+      .map((each) => [each, this.tree.condition(each)]);
   }
 
   // The rule of a node: as text, SQL or Python.
   rule(node, form = "text") {
     if (form === "SQL") return ruleSql(this.tree, node);
-    return form === "Python" ? rulePython(this.tree, node) : ruleText(this.tree, node, this.names);
+    return form === "Python"
+      ? rulePython(this.tree, node)
+      : ruleText(this.tree, node, this.names);
   }
 }

@@ -85,7 +85,8 @@ export class NumberColours {
   at(number) {
     const above = number > this.mean;
     const end = above ? this.high : this.low;
-    const off = end === this.mean ? 0 : Math.abs(number - this.mean) / Math.abs(end - this.mean);
+    const off =
+      end === this.mean ? 0 : Math.abs(number - this.mean) / Math.abs(end - this.mean);
     return [theme().classes[above ? 5 : 0], opacityOf(off)];
   }
 

@@ -23,7 +23,7 @@ export function tidyLayout(children, breadths, gap) {
     const places = spread(below.length, met.distances);
     const middle = (places[0] + places.at(-1)) / 2;
     below.forEach((child, at) => (offsets[child] = places[at] - middle));
-    const moved = places.map((place) => place - middle);
+    const moved = places.map((across) => across - middle);
     left[node] = crowned(joined(lefts, met.seenLeft, moved), -half);
     right[node] = crowned(joined(rights, met.seenRight.reverse(), moved), half);
   }
@@ -32,7 +32,7 @@ export function tidyLayout(children, breadths, gap) {
     for (const child of children[node]) offsets[child] += offsets[node];
     first = Math.min(first, offsets[node] - breadths[node] / 2);
   }
-  return offsets.map((place) => place - first);
+  return offsets.map((across) => across - first);
 }
 
 function meet(lefts, rights, gap) {
@@ -40,24 +40,24 @@ function meet(lefts, rights, gap) {
   const seenLeft = [[0, 0]];
   const seenRight = [[0, 0]];
   for (let j = 1; j < lefts.length; j += 1) {
-    const own = lefts[j].steps;
-    let ownEdge = 0;
+    const inner = lefts[j].steps;
+    let innerEdge = 0;
     let level = 0;
-    while (seenRight.length && level < own.length) {
+    while (seenRight.length && level < inner.length) {
       let [i, edge] = seenRight.pop();
       const other = rights[i].steps;
       let least = -Infinity;
-      const shared = Math.min(own.length, other.length);
+      const shared = Math.min(inner.length, other.length);
       for (let step = level + 1; step <= shared; step += 1) {
         edge += other[other.length - step];
-        ownEdge += own[own.length - step];
-        if (edge - ownEdge > least) least = edge - ownEdge;
+        innerEdge += inner[inner.length - step];
+        if (edge - innerEdge > least) least = edge - innerEdge;
       }
       level = shared;
       distances.push([i, j, least + gap]);
       if (level < other.length) seenRight.push([i, edge]);
     }
-    if (level < own.length) seenLeft.push([j, ownEdge]);
+    if (level < inner.length) seenLeft.push([j, innerEdge]);
     seenRight.push([j, 0]);
   }
   return { distances, seenLeft, seenRight };
@@ -77,8 +77,7 @@ function spread(size, distances) {
 
 function joined(contours, seen, at) {
   let whole = shifted(contours[seen[0][0]], at[seen[0][0]]);
-  for (let place = 1; place < seen.length; place += 1) {
-    const [sibling, edge] = seen[place];
+  for (const [sibling, edge] of seen.slice(1)) {
     const deeper = shifted(contours[sibling], at[sibling]);
     const { steps } = deeper;
     const depth = whole.steps.length;

@@ -27,7 +27,10 @@ export class Questions {
   }
 
   cutsOf(line) {
-    return [this.cut[line], ...this.cuts.subarray(this.firstCut[line], this.firstCut[line + 1])];
+    return [
+      this.cut[line],
+      ...this.cuts.subarray(this.firstCut[line], this.firstCut[line + 1]),
+    ];
   }
 
   // The codes of each branch.
@@ -61,7 +64,16 @@ export class Tree extends Questions {
     super(data);
     this.schema = schema;
     this.size = data.size;
-    const names = ["parent", "missing", "shares", "weights", "rows", "absent", "reason", "gain"];
+    const names = [
+      "parent",
+      "missing",
+      "shares",
+      "weights",
+      "rows",
+      "absent",
+      "reason",
+      "gain",
+    ];
     Object.assign(this, unpackAll(data, names));
     this.otherwise = data.otherwise ? unpack(data.otherwise) : null;
     this.digits = data.digits ? unpack(data.digits) : null;
@@ -120,7 +132,8 @@ export class Tree extends Questions {
     const odd = unpack(data.outputs.nodes);
     const values = unpack(data.outputs.values);
     odd.forEach((node, at) => {
-      for (let c = 0; c < width; c += 1) this.outputs[node * width + c] = values[at * width + c];
+      for (let c = 0; c < width; c += 1)
+        this.outputs[node * width + c] = values[at * width + c];
     });
     this.smoothed = odd.length > 0 && !schema.numeric;
     this.label = new Int32Array(size);
@@ -175,7 +188,7 @@ export class Tree extends Questions {
 
   path(node) {
     const nodes = [node];
-    for (let at = node; at > 0; ) {
+    for (let at = node; at > 0;) {
       at = this.parent[at];
       nodes.push(at);
     }
@@ -223,7 +236,12 @@ export class Tree extends Questions {
   // The codes that a branch reads by, and whether it takes all others.
   readCodes(node, branch) {
     const codes = this.codesAt(node, this.attribute[node]);
-    return readCodes(this.groupsOf(node, this.branchesOf(node)), branch, codes, this.readMissing(node));
+    return readCodes(
+      this.groupsOf(node, this.branchesOf(node)),
+      branch,
+      codes,
+      this.readMissing(node),
+    );
   }
 
   // How the branch that leads to a node reads; empty for the root.
@@ -291,7 +309,8 @@ export function cutText(attribute, cuts, branch, name = attribute.text) {
   }
   if (name) return attribute.between(low, high);
   if (low === Infinity) return "missing";
-  if (low > -Infinity && high < Infinity) return `(${attribute.number(low)}, ${attribute.number(high)}]`;
+  if (low > -Infinity && high < Infinity)
+    return `(${attribute.number(low)}, ${attribute.number(high)}]`;
   return high === Infinity ? `> ${attribute.number(low)}` : `≤ ${attribute.number(high)}`;
 }
 
@@ -327,7 +346,15 @@ function readSurrogates(data) {
 
 function readModels(data) {
   const models = unpackAll(data, [
-    "has", "intercept", "count", "attribute", "coefficient", "missing", "codes", "lookup", "first_code",
+    "has",
+    "intercept",
+    "count",
+    "attribute",
+    "coefficient",
+    "missing",
+    "codes",
+    "lookup",
+    "first_code",
   ]);
   models.firstOf = startsOf(models.count);
   return models;
@@ -343,14 +370,29 @@ class Candidates {
     Object.assign(
       this,
       unpackAll(data, [
-        "nodes", "count", "chosen", "attribute", "form", "n_branches", "missing", "thresholds",
-        "groups", "codes", "gain", "merit", "exact", "n_values", "values", "weights", "missing_weights",
+        "nodes",
+        "count",
+        "chosen",
+        "attribute",
+        "form",
+        "n_branches",
+        "missing",
+        "thresholds",
+        "groups",
+        "codes",
+        "gain",
+        "merit",
+        "exact",
+        "n_values",
+        "values",
+        "weights",
+        "missing_weights",
       ]),
     );
     this.p_value = data.p_value ? unpack(data.p_value) : null;
     this.width = width;
     const grouped = Array.from(this.form, (form) => form === 1);
-    this.place = new Map(Array.from(this.nodes, (node, at) => [node, at]));
+    this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
     this.firstOf = startsOf(this.count);
     this.firstValue = startsOf(this.n_values);
     this.firstCut = startsOf(Array.from(this.n_branches, (n, at) => (grouped[at] ? 0 : n - 1)));
@@ -360,7 +402,7 @@ class Candidates {
 
   // Those of a node, the best first; null where the page has none.
   of(node) {
-    const at = this.place.get(node);
+    const at = this.lineOf.get(node);
     if (at === undefined) return null;
     const lines = [];
     for (let line = this.firstOf[at]; line < this.firstOf[at + 1]; line += 1) {

@@ -32,9 +32,9 @@ export class TreeView {
       this.draw();
       this.stage.fit();
       state.fitted = true;
-      state.place = this.stage.at;
+      state.camera = this.stage.at;
     } else {
-      this.stage.at = state.place;
+      this.stage.at = state.camera;
       this.stage.resized();
       this.draw();
     }
@@ -56,7 +56,8 @@ export class TreeView {
       }
     } else this.repaint();
     if (changed.has("reveal") || changed.has("prune")) this.bringSelected();
-    if (changed.has("lit") && changed.has("shape") && this.stage.fitting > LEAST_READABLE / 1.4) this.stage.fit();
+    if (changed.has("lit") && changed.has("shape") && this.stage.fitting > LEAST_READABLE / 1.4)
+      this.stage.fit();
     else if (changed.has("lit")) this.bring(this.state.end);
   }
 
@@ -111,8 +112,7 @@ export class TreeView {
   turn() {
     this.state.horizontal = !this.state.horizontal;
     this.boxes.clear();
-    this.draw();
-    this.stage.fit();
+    this.reset();
   }
 
   // The nodes that are seen, in printing order, and who is below whom.
@@ -123,7 +123,7 @@ export class TreeView {
     this.index = new Map();
     this.below = [];
     this.stubs = [];
-    for (let node = 0; node < tree.size; ) {
+    for (let node = 0; node < tree.size;) {
       const at = this.nodes.length;
       this.nodes.push(node);
       this.index.set(node, at);
@@ -146,7 +146,7 @@ export class TreeView {
       const box = large ? null : this.boxOf(node);
       this.widths[at] = box ? box.width : NARROWEST;
       const label = box ? box.labelWidth + 10 : 0;
-      room[at] = turned ? BOX + (this.stubs[at] ? STUB : 0) : Math.max(this.widths[at], label);
+      room[at] = turned ? BOX + (this.stubs[at] ? 2 * STUB : 0) : Math.max(this.widths[at], label);
     });
     this.across = tidyLayout(this.below, room, turned ? 12 : GAP);
     this.depths = nodes.map((node) => tree.depth[node]);
@@ -157,7 +157,9 @@ export class TreeView {
       this.levels.forEach((level, depth) => {
         const widest = Math.max(...level.slice(0, 5000).map((at) => this.widths[at]));
         const next = this.levels[depth + 1] ?? [];
-        const labels = next.slice(0, 5000).map((at) => (large ? 40 : this.boxOf(nodes[at]).labelWidth));
+        const labels = next
+          .slice(0, 5000)
+          .map((at) => (large ? 40 : this.boxOf(nodes[at]).labelWidth));
         this.along.push(this.along[depth] + widest + Math.max(...labels, 0) + 54);
       });
     } else this.along = this.levels.map((_, depth) => depth * (BOX + BAND)).concat(0);
@@ -276,7 +278,8 @@ export class TreeView {
       const to = this.across[child];
       const bend = turned ? 26 : 20;
       const straight = turned ? reach - this.labelRoom(child) : reach - 26;
-      const point = (across, along) => (turned ? `${fine(along)} ${fine(across)}` : `${fine(across)} ${fine(along)}`);
+      const point = (across, along) =>
+        turned ? `${fine(along)} ${fine(across)}` : `${fine(across)} ${fine(along)}`;
       const d =
         `M${point(from, edge)}C${point(from, edge + bend)} ${point(to, straight - bend)} ` +
         `${point(to, straight)}L${point(to, reach)}`;
@@ -360,7 +363,15 @@ export class TreeView {
     });
     const middle = x + width / 2;
     const text = { kind: "text", x: middle, anchor: "middle", opacity: faded, node };
-    shapes.push({ ...text, y: y + 18, text: box.title, size: TITLE, bold: true, fill: colours.text, title });
+    shapes.push({
+      ...text,
+      y: y + 18,
+      text: box.title,
+      size: TITLE,
+      bold: true,
+      fill: colours.text,
+      title,
+    });
     shapes.push({ ...text, y: y + 33, text: box.note, size: NOTE, fill: colours.note, title });
     if (schema.numeric) this.strip(node, x + 11, y + 45, width - 22, shapes, faded);
     else this.bar(node, x + 11, y + 41, width - 22, shapes, faded);
@@ -377,7 +388,15 @@ export class TreeView {
     weights.forEach((weight, code) => {
       const part = (width * weight) / total;
       if (!part) return;
-      shapes.push({ kind: "rect", x: from, y, width: part, height: 6, fill: colours.of(code), opacity: faded });
+      shapes.push({
+        kind: "rect",
+        x: from,
+        y,
+        width: part,
+        height: 6,
+        fill: colours.of(code),
+        opacity: faded,
+      });
       from += part;
     });
   }
@@ -388,14 +407,33 @@ export class TreeView {
     const [hue] = colours.at(mean);
     const [low, high] = [colours.place(mean - deviation), colours.place(mean + deviation)];
     const middle = x + width * colours.place(colours.mean);
-    const line = (d) => ({ kind: "path", d, stroke: theme().axis, opacity: faded, whole: true });
+    const line = (d) => ({
+      kind: "path",
+      d,
+      stroke: theme().axis,
+      opacity: faded,
+      whole: true,
+    });
     shapes.push(line(`M${fine(x)} ${y}L${fine(x + width)} ${y}`));
     shapes.push(line(`M${fine(middle)} ${y - 4}L${fine(middle)} ${y + 4}`));
     shapes.push({
-      kind: "rect", x: x + width * low, y: y - 2, width: Math.max(width * (high - low), 1), height: 4,
-      round: 2, fill: hue, opacity: 0.5 * faded,
+      kind: "rect",
+      x: x + width * low,
+      y: y - 2,
+      width: Math.max(width * (high - low), 1),
+      height: 4,
+      round: 2,
+      fill: hue,
+      opacity: 0.5 * faded,
     });
-    shapes.push({ kind: "circle", cx: x + width * colours.place(mean), cy: y, r: 3.5, fill: hue, opacity: faded });
+    shapes.push({
+      kind: "circle",
+      cx: x + width * colours.place(mean),
+      cy: y,
+      r: 3.5,
+      fill: hue,
+      opacity: faded,
+    });
   }
 
   // What opens a node that is closed.
@@ -408,19 +446,43 @@ export class TreeView {
     const faded = this.faded(node);
     const left = x + width / 2 - wide / 2;
     shapes.push({
-      kind: "rect", x: left, y: y + height + 2, width: wide, height: STUB - 1, round: 8, node, act: "open",
-      fill: colours.page, stroke: colours.frame, dash: [3, 2], opacity: faded, whole: true,
+      kind: "rect",
+      x: left,
+      y: y + height + 2,
+      width: wide,
+      height: STUB - 1,
+      round: 8,
+      node,
+      act: "open",
+      fill: colours.page,
+      stroke: colours.frame,
+      dash: [3, 2],
+      opacity: faded,
+      whole: true,
       title: `Open: ${this.stubs[at]} nodes below`,
     });
     shapes.push({
-      kind: "text", x: x + width / 2, y: y + height + 14.5, text, size: NOTE, anchor: "middle",
-      fill: colours.note, opacity: faded, node, act: "open", title: `Open: ${this.stubs[at]} nodes below`,
+      kind: "text",
+      x: x + width / 2,
+      y: y + height + 14.5,
+      text,
+      size: NOTE,
+      anchor: "middle",
+      fill: colours.note,
+      opacity: faded,
+      node,
+      act: "open",
+      title: `Open: ${this.stubs[at]} nodes below`,
     });
   }
 
   tooltip(node) {
     const { tree, schema } = this.state;
-    const where = tree.path(node).slice(1).slice(-8).map((each) => tree.condition(each));
+    const where = tree
+      .path(node)
+      .slice(1)
+      .slice(-8)
+      .map((each) => tree.condition(each));
     const counts = schema.numeric
       ? `${weightText(tree.weight[node])} rows, mean ${rounded(tree.moments(node)[0], 6)}`
       : schema.classes
@@ -463,9 +525,9 @@ export class TreeView {
         const above = node ? this.index.get(this.state.tree.parent[node]) : undefined;
         if (above !== undefined && !seen.has(above)) {
           seen.add(above);
-          const own = [];
-          this.branch(above, own);
-          paintCanvas(context, own);
+          const branches = [];
+          this.branch(above, branches);
+          paintCanvas(context, branches);
         }
       }
       paintCanvas(context, shapes, 5 / k);
@@ -525,12 +587,17 @@ export class TreeView {
     for (let depth = 0; depth < this.levels.length; depth += 1) {
       const level = this.levels[depth];
       const across = this.state.horizontal ? y : x;
-      for (let at = firstFrom(level, this.across, across - WIDEST); at < level.length; at += 1) {
+      for (
+        let at = firstFrom(level, this.across, across - WIDEST);
+        at < level.length;
+        at += 1
+      ) {
         if (this.across[level[at]] > across + WIDEST) break;
         const [left, top, width, height] = this.rectangle(level[at]);
         if (x < left || x > left + width || y < top) continue;
         if (y <= top + height) return { node: this.nodes[level[at]], open: false };
-        if (this.stubs[level[at]] && y <= top + height + STUB) return { node: this.nodes[level[at]], open: true };
+        if (this.stubs[level[at]] && y <= top + height + STUB)
+          return { node: this.nodes[level[at]], open: true };
       }
     }
     return null;
@@ -601,29 +668,35 @@ export class TreeView {
     const { tree } = state;
     const node = state.selected;
     const shown = new Set(tree.path(node));
-    if (node) for (const sibling of tree.childrenOf(tree.parent[node])) if (shown.size < 60) shown.add(sibling);
+    if (node)
+      for (const sibling of tree.childrenOf(tree.parent[node]))
+        if (shown.size < 60) shown.add(sibling);
     if (!state.stops(node) && !state.closed[node]) {
       for (const child of tree.childrenOf(node)) if (shown.size < 90) shown.add(child);
     }
     stage.serial ??= Math.random().toString(36).slice(2);
-    const items = [...shown].sort((one, other) => one - other).map((each) => {
-      const ends = state.stops(each);
-      const siblings = each ? tree.branchesOf(tree.parent[each]) : 1;
-      const says = ends ? `then ${state.label(each)}` : `asks ${state.schema.attributes[tree.attribute[each]].text}`;
-      return element(
-        "div",
-        {
-          id: `${stage.serial}-${each}`,
-          role: "treeitem",
-          "aria-level": tree.depth[each] + 1,
-          "aria-posinset": tree.branch[each] + 1,
-          "aria-setsize": siblings,
-          "aria-selected": String(each === node),
-          "aria-expanded": ends ? null : String(!state.closed[each]),
-        },
-        `${each ? tree.condition(each) : "all rows"}: ${says}, ${weightText(tree.weight[each])} rows`,
-      );
-    });
+    const items = [...shown]
+      .sort((one, other) => one - other)
+      .map((each) => {
+        const ends = state.stops(each);
+        const siblings = each ? tree.branchesOf(tree.parent[each]) : 1;
+        const says = ends
+          ? `then ${state.label(each)}`
+          : `asks ${state.schema.attributes[tree.attribute[each]].text}`;
+        return element(
+          "div",
+          {
+            id: `${stage.serial}-${each}`,
+            role: "treeitem",
+            "aria-level": tree.depth[each] + 1,
+            "aria-posinset": tree.branch[each] + 1,
+            "aria-setsize": siblings,
+            "aria-selected": String(each === node),
+            "aria-expanded": ends ? null : String(!state.closed[each]),
+          },
+          `${each ? tree.condition(each) : "all rows"}: ${says}, ${weightText(tree.weight[each])} rows`,
+        );
+      });
     replace(stage.outline, items);
     stage.view.setAttribute("aria-activedescendant", `${stage.serial}-${node}`);
   }

@@ -35,8 +35,11 @@ function sentTo(tree, row, node) {
   const { surrogates } = tree;
   if (branch < 0 && surrogates) {
     for (let line = surrogates.firstOf[node]; line < surrogates.firstOf[node + 1]; line += 1) {
-      const own = surrogates.branchOf(line, tree.schema.cell(row, surrogates.attribute[line]));
-      branch = own >= 0 && surrogates.reversed[line] ? 1 - own : own;
+      const answer = surrogates.branchOf(
+        line,
+        tree.schema.cell(row, surrogates.attribute[line]),
+      );
+      branch = answer >= 0 && surrogates.reversed[line] ? 1 - answer : answer;
       if (branch >= 0) break;
     }
   }
@@ -67,8 +70,8 @@ export function predict(tree, row, stops = (node) => tree.isLeaf(node)) {
   for (const [node, part] of visits) {
     if (!stops(node)) continue;
     ends.push([node, part]);
-    const own = outputsAt(tree, row, node);
-    for (let at = 0; at < outputs.length; at += 1) outputs[at] += own[at] * part;
+    const says = outputsAt(tree, row, node);
+    for (let at = 0; at < outputs.length; at += 1) outputs[at] += says[at] * part;
   }
   return { outputs, visits, ends, label: labelOf(outputs, tree.schema.target.costs) };
 }
@@ -130,7 +133,14 @@ function numberFlip(row, index, cuts, ask, before) {
   for (const cut of below.slice(0, MOST_STEPS)) {
     const after = ask(withCell(row, index, cut));
     if (after !== before) {
-      best = { value: cut, text: `≤ ${cut}`, cut, sign: "≤", after, far: (value - cut) / range };
+      best = {
+        value: cut,
+        text: `≤ ${cut}`,
+        cut,
+        sign: "≤",
+        after,
+        far: (value - cut) / range,
+      };
       break;
     }
   }

@@ -21,10 +21,18 @@ export class WhatIf {
     this.body = element(
       "form",
       { class: "what-if", onsubmit: (event) => event.preventDefault() },
-      element("p", { class: "quiet" }, "Fill in what is known of a row: its way lights up, and its parts where a missing value divides it."),
+      element(
+        "p",
+        { class: "quiet" },
+        "Fill in what is known of a row: its way lights up, and its parts where a missing value divides it.",
+      ),
       this.answer,
       this.fields,
-      element("p", { class: "row" }, button("Clear", () => this.clear(), { class: "small" })),
+      element(
+        "p",
+        { class: "row" },
+        button("Clear", () => this.clear(), { class: "small" }),
+      ),
     );
     this.columns.forEach((index) => this.fields.append(this.field(index)));
   }
@@ -39,7 +47,12 @@ export class WhatIf {
     const control = listed ? choices(attribute, set) : typed(attribute, set);
     control.name = `field-${index}`;
     control.dataset.attribute = attribute.name;
-    return element("label", {}, element("span", { title: attribute.text }, attribute.text), control);
+    return element(
+      "label",
+      {},
+      element("span", { title: attribute.text }, attribute.text),
+      control,
+    );
   }
 
   clear() {
@@ -63,7 +76,8 @@ export class WhatIf {
   take(name, text) {
     for (const control of this.fields.querySelectorAll("select, input")) {
       if (control.dataset.attribute !== name) continue;
-      const option = control.options && [...control.options].find((each) => each.textContent === text);
+      const option =
+        control.options && [...control.options].find((each) => each.textContent === text);
       const value = option ? option.value : text;
       if (control.value === value || (control.options && !option)) continue;
       control.value = value;
@@ -104,10 +118,26 @@ export class WhatIf {
     const { outputs } = result;
     const parts = [];
     if (schema.numeric) {
-      parts.push(element("p", { class: "verdict" }, `${schema.target.text} = `, element("strong", { "data-output": String(outputs[0]) }, figure(outputs[0]))));
+      parts.push(
+        element(
+          "p",
+          { class: "verdict" },
+          `${schema.target.text} = `,
+          element("strong", { "data-output": String(outputs[0]) }, figure(outputs[0])),
+        ),
+      );
     } else {
-      parts.push(element("p", { class: "verdict" }, `${schema.target.text} = `, element("strong", {}, schema.classes[result.label])));
-      const order = outputs.map((_, code) => code).sort((one, other) => outputs[other] - outputs[one] || one - other);
+      parts.push(
+        element(
+          "p",
+          { class: "verdict" },
+          `${schema.target.text} = `,
+          element("strong", {}, schema.classes[result.label]),
+        ),
+      );
+      const order = outputs
+        .map((_, code) => code)
+        .sort((one, other) => outputs[other] - outputs[one] || one - other);
       const shown = order.filter((code, at) => at < 10 && (outputs[code] > 0 || at < 4));
       parts.push(
         element(
@@ -120,9 +150,22 @@ export class WhatIf {
               element(
                 "tr",
                 {},
-                element("th", { scope: "row" }, swatch(state.colours.of(code)), schema.classes[code]),
+                element(
+                  "th",
+                  { scope: "row" },
+                  swatch(state.colours.of(code)),
+                  schema.classes[code],
+                ),
                 element("td", { class: "wide" }, meter(outputs[code], state.colours.of(code))),
-                element("td", { class: "number", "data-output": String(outputs[code]), "data-class": String(code) }, percent(outputs[code])),
+                element(
+                  "td",
+                  {
+                    class: "number",
+                    "data-output": String(outputs[code]),
+                    "data-class": String(code),
+                  },
+                  percent(outputs[code]),
+                ),
               ),
             ),
           ),
@@ -131,9 +174,16 @@ export class WhatIf {
     }
     if (state.kind === "forest") parts.push(this.agreement(result));
     if (result.ends.length > 1 && state.kind !== "forest") {
-      parts.push(element("p", { class: "quiet" }, `Missing values divide the row over ${result.ends.length} leaves.`));
+      parts.push(
+        element(
+          "p",
+          { class: "quiet" },
+          `Missing values divide the row over ${result.ends.length} leaves.`,
+        ),
+      );
     }
-    if (state.pruned) parts.push(element("p", { class: "quiet" }, "By the tree as it is pruned here."));
+    if (state.pruned)
+      parts.push(element("p", { class: "quiet" }, "By the tree as it is pruned here."));
     parts.push(this.nearest());
     replace(this.answer, parts);
   }
@@ -141,10 +191,15 @@ export class WhatIf {
   agreement({ labels, label }) {
     const { schema, data } = this.state;
     const total = data.contains.of_trees;
-    const some = labels.length < total ? ` (of ${total}; this page holds ${labels.length})` : "";
+    const some =
+      labels.length < total ? ` (of ${total}; this page holds ${labels.length})` : "";
     if (schema.numeric) {
       const sorted = [...labels].sort((one, other) => one - other);
-      return element("p", { class: "quiet" }, `${labels.length} trees say ${rounded(sorted[0])} to ${rounded(sorted.at(-1))}${some}.`);
+      return element(
+        "p",
+        { class: "quiet" },
+        `${labels.length} trees say ${rounded(sorted[0])} to ${rounded(sorted.at(-1))}${some}.`,
+      );
     }
     const agree = labels.filter((each) => each === label).length;
     return element("p", { class: "quiet" }, `${agree} of ${labels.length} trees agree${some}.`);
@@ -153,7 +208,10 @@ export class WhatIf {
   nearest() {
     const { state } = this;
     const { schema } = state;
-    const trees = state.kind === "forest" ? state.data.trees.map((_, at) => state.treeOf(at)) : [state.tree];
+    const trees =
+      state.kind === "forest"
+        ? state.data.trees.map((_, at) => state.treeOf(at))
+        : [state.tree];
     const work = trees.reduce((sum, tree) => sum + tree.height + 1, 0) * this.columns.length;
     if (work > 4000 || schema.numeric) return null;
     this.cuts ??= new Map();
@@ -162,7 +220,12 @@ export class WhatIf {
       return this.cuts.get(index);
     };
     const changes = flips(schema, state.row, this.columns, cutsOf, (row) => this.ask(row));
-    if (!changes.length) return element("p", { class: "quiet" }, "No change of a single value changes the answer.");
+    if (!changes.length)
+      return element(
+        "p",
+        { class: "quiet" },
+        "No change of a single value changes the answer.",
+      );
     return element(
       "details",
       { open: true },
@@ -173,7 +236,12 @@ export class WhatIf {
         changes.slice(0, 6).map(({ index, text, sign, cut, after }) => {
           const attribute = schema.attributes[index];
           const asks = sign ? `${sign} ${attribute.number(cut)}` : text;
-          return element("li", {}, `${attribute.text} ${asks} → `, element("strong", {}, schema.classes[after]));
+          return element(
+            "li",
+            {},
+            `${attribute.text} ${asks} → `,
+            element("strong", {}, schema.classes[after]),
+          );
         }),
       ),
     );
@@ -193,21 +261,27 @@ function choices(attribute, set) {
     },
   });
   select.append(element("option", { value: "" }, MISSING));
-  attribute.values.forEach((_, code) => select.append(element("option", { value: `=${code}` }, attribute.valueText(code))));
+  attribute.values.forEach((_, code) =>
+    select.append(element("option", { value: `=${code}` }, attribute.valueText(code))),
+  );
   select.append(element("option", { value: "other" }, OTHER));
   return select;
 }
 
 function typed(attribute, set) {
   const numeric = attribute.numeric;
-  const kind = attribute.unit ? { placeholder: attribute.unit.startsWith("days") ? "2026-12-31" : "2026-12-31T12:00:00" } : { placeholder: MISSING, inputmode: "decimal" };
+  const kind = attribute.unit
+    ? { placeholder: attribute.unit.startsWith("days") ? "2026-12-31" : "2026-12-31T12:00:00" }
+    : { placeholder: MISSING, inputmode: "decimal" };
   const input = element("input", {
     type: "text",
     autocomplete: "off",
     ...kind,
     oninput: () => {
-      const code = numeric ? numberOf(input.value, attribute.unit) : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
-      const bad = input.value.trim() !== "" && (Number.isNaN(code) || code < 0 && !numeric);
+      const code = numeric
+        ? numberOf(input.value, attribute.unit)
+        : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
+      const bad = input.value.trim() !== "" && (Number.isNaN(code) || (code < 0 && !numeric));
       input.setAttribute("aria-invalid", String(bad && numeric));
       set(numeric ? code : code < 0 ? NaN : code);
     },
