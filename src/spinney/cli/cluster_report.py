@@ -255,18 +255,16 @@ def _varies(cells: Any) -> bool:
 # Clusters of a file
 
 
-def show_clusters(
-    model: "FittedClusters", of_trees: dict[str, Any], *, ascii_: bool, json_: bool
-) -> None:
-    """Print clusters; options of trees are refused."""
-    _refuse(of_trees)
+def show_clusters(model: "FittedClusters", *, ascii_: bool, json_: bool) -> None:
+    """Print clusters."""
     if json_:
         write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
     _write(model.text(width=line_width()), ascii_only=ascii_)
 
 
-def _refuse(of_trees: dict[str, Any]) -> None:
+def refuse_of_trees(of_trees: dict[str, Any]) -> None:
+    """Refuse options that are of trees where clusters are shown."""
     for name, value in of_trees.items():
         if value:
             msg = f"{name} is of trees, and this file holds clusters: leave it out"

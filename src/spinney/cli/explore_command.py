@@ -7,6 +7,7 @@ import click
 
 from spinney.cli.page_output import page_options, page_path, write_page
 from spinney.cli.shell_options import examples, file_arguments, file_options, load
+from spinney.cli.shell_output import working
 from spinney.errors import ParameterError
 
 KINDS = ("tree", "forest", "clusters")
@@ -38,9 +39,10 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     """
     path = page_path(Path(model).stem, options)
     models = [load(path, *KINDS) for path in (model, other) if path is not None]
-    page = models[0].explore(
-        rows=_rows(models, options), beside=models[1] if other else None
-    )
+    with working("preparing the page"):
+        page = models[0].explore(
+            rows=_rows(models, options), beside=models[1] if other else None
+        )
     write_page(page, path, options, _contents(options["rows"]))
 
 

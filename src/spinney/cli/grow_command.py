@@ -25,7 +25,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import is_seen, progress_bar, say
+from spinney.cli.shell_output import PATIENCE, is_seen, progress_bar, say
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from spinney.models import FittedTree
     from spinney.trees import Tree
 
-PATIENCE = 1.0  # seconds without a bar
 MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 
 

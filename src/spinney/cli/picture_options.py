@@ -1,4 +1,4 @@
-"""Pictures of trees, from the shell: where they go and what they look like."""
+"""Pictures of models, from the shell: where they go and what they look like."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,9 @@ from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models import FittedTree
-    from spinney.output import NodeErrors
+    from spinney.output.picture import Picture
 
-STYLE, HORIZONTAL = "--style", "--horizontal"
+STYLE, HORIZONTAL, BARS = "--style", "--horizontal", "--bars"
 
 
 def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,10 +22,15 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
             HORIZONTAL, is_flag=True, help="With --svg: the root at the left."
         ),
         click.option(
+            BARS,
+            is_flag=True,
+            help="With --svg: how the rows of each question answer it, as bars.",
+        ),
+        click.option(
             STYLE, help="With --svg: compact, rules or teaching.  [default: compact]"
         ),
         click.option(
-            "--svg", metavar="FILE", help="Draw the tree to this .svg or .html file."
+            "--svg", metavar="FILE", help="Draw it to this .svg, .html, .png or .pdf."
         ),
     ):
         command = option(command)
@@ -36,7 +40,8 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def check_picture(options: Mapping[str, Any]) -> None:
     """Refuse what cannot be drawn or written, before any work is done."""
     path, style = options["svg"], options["style"]
-    for name, value in ((STYLE, style), (HORIZONTAL, options["horizontal"])):
+    flags = {HORIZONTAL: options["horizontal"], BARS: options["bars"]}
+    for name, value in {STYLE: style, **flags}.items():
         if value and path is None:
             msg = f"{name} says nothing without --svg FILE"
             raise ParameterError(msg)
@@ -52,21 +57,19 @@ def check_picture(options: Mapping[str, Any]) -> None:
         check_output(path, force=options["force"], option="--svg")
 
 
-def draw(
-    model: "FittedTree",
-    options: Mapping[str, Any],
-    *,
-    depth: int | None = None,
-    errors: "NodeErrors | None" = None,
-) -> None:
-    """Draw a tree to the file that is named, or to standard output."""
+def tree_look(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
+    """Return how a tree is drawn."""
+    return {
+        "style": options["style"] or "compact",
+        "horizontal": options["horizontal"],
+        "max_depth": depth,
+        "bars": options["bars"],
+    }
+
+
+def keep_picture(picture: "Picture", options: Mapping[str, Any]) -> None:
+    """Write a picture to the file that is named, or to standard output."""
     path = options["svg"]
-    picture = model.plot(
-        style=options["style"] or "compact",
-        horizontal=options["horizontal"],
-        max_depth=depth,
-        data=errors,
-    )
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)
         return

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney._support.json_text import escaped
-from spinney.cli.picture_options import check_picture, draw, picture_options
+from spinney.cli.picture_options import (
+    BARS,
+    HORIZONTAL,
+    STYLE,
+    check_picture,
+    keep_picture,
+    picture_options,
+    tree_look,
+)
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -75,6 +83,7 @@ def show_tree(
         "spinney show melons.spinney --svg melons.svg --style teaching",
         "spinney show melons.spinney --data more.csv",
         "spinney show forest.spinney --tree 3",
+        "spinney show forest.spinney --svg forest.svg --bars",
     )
 )
 @click.argument("model")
@@ -98,9 +107,9 @@ def show_tree(
 @picture_options
 @click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
 def show(model: str, depth: int | None, **options: Any) -> None:
-    """Print the tree of MODEL, or its clusters, or draw the tree.
+    """Print the tree of MODEL, or its clusters, or draw them.
 
-    Of a forest it prints what is important to it and its most typical tree, or with
+    Of a forest it shows what is important to it and its most typical tree, or with
     --tree any of its trees.
     """
     numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
@@ -111,22 +120,30 @@ def show(model: str, depth: int | None, **options: Any) -> None:
     if loaded.kind == "forest":
         from spinney.cli.forest_report import show_forest
 
-        if options["svg"] is not None:
+        if options["data"] is not None:
             raise ParameterError(which_tree(loaded, model))
+        if options["svg"] is not None:
+            keep_picture(loaded.plot(**tree_look(options, depth)), options)
+            return
         show_forest(
             loaded, max_depth=depth, numbers=numbers, ascii_=ascii_, json_=json_
         )
         return
     if loaded.kind == "clusters":
-        from spinney.cli.cluster_report import show_clusters
+        from spinney.cli.cluster_report import refuse_of_trees, show_clusters
 
-        of_trees = {"--depth": depth, "--numbers": numbers, "--svg": options["svg"]}
-        of_trees["--data"] = options["data"]
-        show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
+        of_trees = {"--depth": depth, "--numbers": numbers, "--data": options["data"]}
+        of_trees |= {STYLE: options["style"], HORIZONTAL: options["horizontal"]}
+        refuse_of_trees({**of_trees, BARS: options["bars"]})
+        if options["svg"] is not None:
+            keep_picture(loaded.plot(), options)
+            return
+        show_clusters(loaded, ascii_=ascii_, json_=json_)
         return
     errors = _errors(loaded, options)
     if options["svg"] is not None:
-        draw(loaded, options, depth=depth, errors=errors)
+        picture = loaded.plot(**tree_look(options, depth), data=errors)
+        keep_picture(picture, options)
         return
     show_tree(
         loaded,

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     import os
 
     from spinney.output.explorer import ExplorerPage
+    from spinney.output.picture import Picture
 
 
 @dataclass(eq=False, repr=False)
@@ -226,6 +227,21 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> Any:
+        """Return the clusters as "text", "html" or "svg"; "png" and "pdf" are bytes.
+
+        What is returned is written to a path too, if one is given.
+        """
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).export(format, path=path)
+
+    def plot(self) -> "Picture":
+        """Return a picture of the clusters: their sizes and what they are like."""
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).plot()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the clusters, or before fit the parameters."""

@@ -261,11 +261,11 @@ class FittedTable(Explored, LargeTables):
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text", "html", the page of :meth:`explore`, and programs that
-        answer as the model does, "python", "javascript", "c" and "sql"
+        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
+        "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
+        that answer as the model does, "python", "javascript", "c" and "sql"
         (``docs/exports.md``); of trees "numbered-text", in which each line begins with
-        the number of its node, "rules", "json", and as pictures "svg", "dot", for
-        Graphviz, and "png" and "pdf", which are bytes and need Matplotlib.
+        the number of its node, "rules", "json", "lesson", and "dot", for Graphviz.
 
         Parameters
         ----------

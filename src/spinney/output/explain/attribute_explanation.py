@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.checks import check_whole
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import interval_text, shown
 from spinney.data import Attribute, Schema, Value
 from spinney.errors import DataError, ParameterError, Setting, phrase
@@ -82,7 +83,7 @@ class MergeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeExplanation:
+class AttributeExplanation(InNotebooks):
     """The ways to split on one attribute at a node.
 
     ``what`` is how a way is called: a cut, a subset. ``n_ways`` were counted, and those

@@ -14,7 +14,7 @@ from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
-from spinney.output.picture import svg_bytes, to_svg
+from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -59,6 +59,7 @@ def _sql(model: Any, **options: str) -> str:
 
 
 TREES = ("tree", "forest")
+DRAWN = (*TREES, "clusters")
 
 FORMATS = {
     row.name: row
@@ -69,10 +70,10 @@ FORMATS = {
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ("tree", "rules"), _json),
-        Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
-        Format("html", ("tree", "forest", "clusters"), _page),
-        Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
-        Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
+        Format("svg", DRAWN, lambda m: m.plot().svg + "\n"),
+        Format("html", DRAWN, _page),
+        Format("png", DRAWN, lambda m: svg_bytes(m.plot().svg, "png")),
+        Format("pdf", DRAWN, lambda m: svg_bytes(m.plot().svg, "pdf")),
         Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
         Format("python", TREES, lambda m: to_python(portable(m))),

@@ -2,6 +2,7 @@
 
 from spinney.output.picture.axes_picture import draw_svg, svg_bytes
 from spinney.output.picture.cluster_svg import to_cluster_svg
+from spinney.output.picture.forest_svg import to_forest_svg
 from spinney.output.picture.node_boxes import STYLES
 from spinney.output.picture.tree_picture import Picture, check_suffix
 from spinney.output.picture.tree_svg import to_svg
@@ -13,5 +14,6 @@ __all__ = [
     "draw_svg",
     "svg_bytes",
     "to_cluster_svg",
+    "to_forest_svg",
     "to_svg",
 ]

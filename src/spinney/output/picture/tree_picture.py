@@ -22,7 +22,7 @@ POLICY = "default-src 'none'; style-src {styles}"
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A picture of a tree.
+    """A picture of a tree, a forest or clusters.
 
     A notebook shows it; ``svg`` and ``html`` are it as text.
 
@@ -58,11 +58,13 @@ class Picture:
         """A page of its own: it fetches nothing, and nothing in it runs."""
         hashes = (_hash(style) for style in (PAGE_STYLE, STYLE_SHEET))
         policy = POLICY.format(styles=" ".join(hashes))
+        # The first title of a picture is that of the whole, and escaped.
+        title = self.svg.partition("<title>")[2].partition("</title>")[0]
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width">\n'
-            "<title>A decision tree</title>\n"
+            f"<title>{title}</title>\n"
             f"<style>{PAGE_STYLE}</style>\n{self.svg}\n</html>\n"
         )
 
