@@ -180,12 +180,11 @@ class FittedForest(FittedTable):
 
     def _picture(self) -> str:
         """Return a picture of the typical tree, or of one that asks as all do."""
-        from spinney.output.picture import to_svg
-
         typical = self._grown().typical
         if typical is not None:
-            return to_svg(self.trees[typical.number])
-        return to_svg(self.trees[int(forests.like_all_first(self.importances())[0])])
+            return self.trees[typical.number].plot().svg
+        number = int(forests.like_all_first(self.importances())[0])
+        return self.trees[number].plot().svg
 
     def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.

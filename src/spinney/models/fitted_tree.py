@@ -360,7 +360,7 @@ class FittedTree(FittedTable):
         data: Any = None,
         y: Any = None,
         sample_weight: Any = None,
-        limit: int = 100,
+        limit: int | None = None,
     ) -> "NodeExplanation | AttributeExplanation | RowExplanation":
         """Return the arithmetic of a node, of one attribute there, or a row's path.
 
@@ -385,8 +385,9 @@ class FittedTree(FittedTable):
             The class of each row of ``data``, or its number.
         sample_weight : array, optional
             The weight of each row of ``data``, where the tree was grown with weights.
-        limit : int
-            How many ways to split are listed, at most: those that gain most.
+        limit : int, optional
+            How many ways to split on ``attribute`` are listed, at most: those that gain
+            most; 100 if not given.
 
         Returns
         -------
@@ -406,6 +407,7 @@ class FittedTree(FittedTable):
         3.5 0.042 False
         """
         from spinney.output.explain import (
+            LIMIT,
             explain_attribute,
             explain_node,
             explain_row,
@@ -415,7 +417,7 @@ class FittedTree(FittedTable):
         if (node is None) == (row is None):
             msg = "explain takes either node=, the number of a node, or row=, one row"
             raise ParameterError(msg)
-        _refuse_unread(attribute, data, y, sample_weight, row=row)
+        _refuse_unread(attribute, data, y, sample_weight, row=row, limit=limit)
         if node is None:
             table = self._table(row)
             if table.n_rows != 1:
@@ -435,7 +437,8 @@ class FittedTree(FittedTable):
             )
         if attribute is None:
             return explain_node(model, node, **rows)
-        return explain_attribute(model, node, attribute, limit=limit, **rows)
+        most = LIMIT if limit is None else limit
+        return explain_attribute(model, node, attribute, limit=most, **rows)
 
     # Pruning and keeping
 
@@ -582,7 +585,13 @@ def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) ->
 
 
 def _refuse_unread(
-    attribute: object, data: object, y: object, sample_weight: object, *, row: object
+    attribute: object,
+    data: object,
+    y: object,
+    sample_weight: object,
+    *,
+    row: object,
+    limit: object,
 ) -> None:
     """Refuse arguments of ``explain`` that say nothing beside the others."""
     for name, value in (("attribute", attribute), ("data", data)):
@@ -600,6 +609,13 @@ def _refuse_unread(
                     ": it is about rows, and none are given ({})", Setting("data", ...)
                 ),
             )
+    if attribute is None and limit is not None:
+        raise ParameterError(
+            Setting("limit", limit),
+            phrase(
+                " says nothing without an attribute ({})", Setting("attribute", ...)
+            ),
+        )
 
 
 def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> None:

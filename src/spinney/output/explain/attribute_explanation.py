@@ -86,7 +86,8 @@ class AttributeExplanation:
     ``what`` is how a way is called: a cut, a subset. ``n_ways`` were counted, and those
     that gain most are in ``ways``, in the order of the values; of names that are
     divided in two, ``n_subsets`` exist, and with many values not all are counted:
-    ``exact`` says whether one of the others may be better. ``values`` are the counts by
+    ``exact`` says whether none of the others can be better, and ``searched`` whether
+    branch and bound has looked for the best among them all. ``values`` are the counts by
     value, of names. ``merging`` is what CHAID did to come to its groups. ``remark``
     says why there is nothing to list, if there is not.
     """
@@ -110,6 +111,7 @@ class AttributeExplanation:
     n_ways: int
     n_subsets: int
     exact: bool
+    searched: bool
     ways: tuple[Way, ...]
     merging: tuple[MergeLine, ...] = ()
     remark: str = ""
@@ -137,7 +139,7 @@ def explain_attribute(
     number: int,
     name: str,
     *,
-    limit: int = LIMIT,
+    limit: int,
     counted: CountedNode | None = None,
     given: GivenRows | None = None,
 ) -> AttributeExplanation:
@@ -181,7 +183,8 @@ def explain_attribute(
         what="" if ways.form is None else NAMES[ways.form],
         n_ways=ways.n_ways,
         n_subsets=ways.n_subsets,
-        exact=all(candidate.exact for candidate in ways.candidates),
+        exact=_is_exact(ways),
+        searched=ways.searched,
         ways=tuple(
             Way(
                 lines(candidate=candidate),
@@ -204,6 +207,13 @@ def explain_attribute(
         remark=_remark(attribute, ways),
         given=given,
     )
+
+
+def _is_exact(ways: EveryWay) -> bool:
+    """Return whether no way is better than the best one that is listed."""
+    if ways.best is None:
+        return all(candidate.exact for candidate in ways.candidates)
+    return ways.candidates[ways.best].exact
 
 
 def _index(schema: Schema, name: object) -> int:
