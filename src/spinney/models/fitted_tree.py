@@ -268,7 +268,8 @@ class FittedTree(FittedTable):
         ----------
         data : table, optional
             The table that the tree was grown on: its rows are shown, and where they
-            go. Without it the lesson has counts only.
+            go, by their numbers in it; those without a target are left out. Without it
+            the lesson has counts only.
         pruned : fitted tree, optional
             What :meth:`prune` made of this tree: how, comes at the end.
 
@@ -286,9 +287,17 @@ class FittedTree(FittedTable):
         """
         from spinney.output.lesson import LessonPage, tree_slides
 
-        rows = None if data is None else self._whole_table(data)
+        rows, positions = None, None
+        if data is not None:
+            from spinney.models.grown_rows import rows_again
+
+            rows, model = self._whole_table(data), self._grown()
+            if model.schema.target.name in rows.names:
+                _, positions = rows_again(model.schema, model.recipe, rows)
+                rows = rows.take(positions)
         title = f"How a tree for {self.schema.target.name} is grown"
-        return LessonPage(tree_slides(self, rows, pruned), title)
+        slides = tree_slides(self, rows, pruned, positions=positions)
+        return LessonPage(slides, title)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""
@@ -334,8 +343,8 @@ class FittedTree(FittedTable):
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
+        from spinney.models.grown_rows import rows_again
         from spinney.output.rules import ruleset_of
-        from spinney.sources.rows import rows_of
 
         model = self._grown()
         if model.schema.target.is_numeric:
@@ -345,7 +354,9 @@ class FittedTree(FittedTable):
             )
             raise ParameterError(msg)
         table = self._whole_table(data)
-        training = rows_of(model.schema, table, y=y, sample_weight=sample_weight)
+        training, _ = rows_again(
+            model.schema, model.recipe, table, y=y, sample_weight=sample_weight
+        )
         check_origin(model, training, simplify=simplify)
         return ruleset_of(
             model.tree, training, confidence=confidence, simplify=simplify

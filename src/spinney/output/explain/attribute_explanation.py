@@ -87,8 +87,8 @@ class AttributeExplanation:
     that gain most are in ``ways``, in the order of the values; of names that are
     divided in two, ``n_subsets`` exist, and with many values not all are counted:
     ``exact`` says whether none of the others can be better, and ``searched`` whether
-    branch and bound has looked for the best among them all. ``values`` are the counts by
-    value, of names. ``merging`` is what CHAID did to come to its groups. ``remark``
+    branch and bound has looked for the best among them all. ``values`` are the counts
+    by value, of names. ``merging`` is what CHAID did to come to its groups. ``remark``
     says why there is nothing to list, if there is not.
     """
 
