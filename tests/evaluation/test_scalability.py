@@ -116,7 +116,7 @@ def test_memory_is_what_is_written_to():
 
 
 def test_leave_one_out_pools_what_single_rows_cannot_tell():
-    table = rows(24)
+    table = {**rows(24), "y": ["a" if i % 5 < 2 else "b" for i in range(24)]}
     options = {"sizes": [12, 23], "folds": "loo", "repeats": 1}
     speed = spinney.scalability(table, "y", "cart", **options)
     curve = spinney.learning_curve(table, "y", "cart", **options)
