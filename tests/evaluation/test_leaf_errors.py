@@ -121,3 +121,19 @@ def test_a_forest_has_no_leaves_to_show():
     found = spinney.score(forest, TEST)
     assert found.by_leaf == []
     assert "by_leaf" not in found.as_dict()
+
+
+@pytest.mark.parametrize("costs", [None, {"no": {"yes": 5}, "yes": {"no": 1}}])
+def test_divided_rows_count_by_their_parts_as_at_nodes(costs):
+    grown = {"recipe": "c4.5", "criterion": "gain", "pruning": "none"}
+    model = spinney.grow(TRAIN, "sold", **grown, cost_matrix=costs, min_samples_leaf=1)
+    colours = [None, "red", None, "red", "blue", None, None, None]
+    rows = {**TEST, "colour": colours}
+    rows["sold"] = [*TEST["sold"][:-1], "no"]
+    errors = model.node_errors(rows, cost_matrix=[[0, 1], [1, 0]])
+    found = spinney.score(model, rows).by_leaf
+    assert sum(line["rows"] for line in found) == pytest.approx(8)
+    assert any(line["rows"] % 1 for line in found)
+    for line in found:
+        assert line["rows"] == pytest.approx(errors[line["leaf"]].weight)
+        assert line["errors"] == pytest.approx(errors[line["leaf"]].as_leaf)

@@ -113,3 +113,14 @@ def test_memory_is_what_is_written_to():
 
     assert 31 << 20 < peak_of(written) < 40 << 20
     assert peak_of(only_asked_for) < 8 << 20
+
+
+def test_leave_one_out_pools_what_single_rows_cannot_tell():
+    table = {**rows(24), "y": ["a" if i % 5 < 2 else "b" for i in range(24)]}
+    options = {"sizes": [12, 23], "folds": "loo", "repeats": 1}
+    speed = spinney.scalability(table, "y", "cart", **options)
+    curve = spinney.learning_curve(table, "y", "cart", **options)
+    of_speed, of_curve = (
+        [line["balanced_accuracy"] for line in each.table] for each in (speed, curve)
+    )
+    assert of_speed == of_curve

@@ -217,3 +217,20 @@ def test_the_best_cut_is_inside_a_bin_after_the_best_edge(seed, n_classes):
     recipe = RECIPES["cart"].changed(surrogates=0, max_depth=1)
     plain = grow_tree(training.source(), recipe)
     same_tree(plain, crowd.grow(training, recipe), same_node)
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_codes_of_equal_shares_are_taken_in_their_order(numeric):
+    # Every known row is of one class, so that all subsets gain nothing and the first
+    # of them wins; sums of tenths are not those of the codes to the bit.
+    codes = np.array([0, -1, 0, -1, -1, 3, 2, 0, 0, 1], dtype=np.int32)
+    weights = np.array([1, 1, 3, 3, 1, 1, 1, 1, 3, 2]) / 10
+    classes = np.array([0, 1, 0, 0, 1, 0, 0, 0, 0, 0])
+    target = Target("y", origin=0.0) if numeric else Target("y", ("a", "b"))
+    if numeric:
+        classes = classes + 0.1
+    schema = Schema((Attribute("x", "nominal", tuple("0123")),), target)
+    training = TrainingSet(schema, (codes,), classes, weights)
+    recipe = RECIPES["cart"].changed(surrogates=1, max_depth=1)
+    plain = grow_tree(training.source(), recipe)
+    same_tree(plain, crowd.grow(training, recipe), same_node)

@@ -226,6 +226,8 @@ def test_a_number_without_rows_is_refused_with_the_way(iris):
         ({"attribute": "petal"}, "did you mean 'petalwidth' or 'petallength'"),
         ({"attribute": 3}, "must be the name of an attribute"),
         ({"attribute": "petalwidth", "data": IRIS, "limit": 0}, "limit=0"),
+        ({"limit": 3}, "limit=3 says nothing without an attribute"),
+        ({"row": {"x": [1]}, "node": None, "limit": 3}, "limit=3 says nothing"),
         ({"y": [1]}, "y: it is about rows, and none are given"),
         ({"sample_weight": [1]}, "sample_weight: it is about rows"),
         ({"row": {"x": [1]}, "node": None, "data": IRIS}, "data: it is about a node"),
@@ -259,7 +261,8 @@ def test_subsets_beyond_those_that_are_counted_are_told():
     assert "none of the others can be better" in str(told)
     three = {**two, "y": np.where(letters < "c", "r", two["y"])}
     told = spinney.grow(three, "y", recipe="cart").explain(0, attribute="x")
-    assert "the others were not tried, and one of them may be better" in str(told)
+    assert told.exact
+    assert "branch and bound proved that none is better than the best here" in str(told)
 
 
 def test_the_best_subset_of_a_list_is_the_search_s():

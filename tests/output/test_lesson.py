@@ -11,6 +11,7 @@ from tests.cli.conftest import TABLES
 import spinney
 from spinney.cli import run
 from spinney.cluster import explain_k_means
+from spinney.errors import SpinneyWarning
 from spinney.output.lesson import LessonPage, cluster_slides, tree_slides
 from spinney.output.lesson.tree_lesson import MOST_NODES
 
@@ -184,3 +185,20 @@ def test_what_the_shell_refuses(tmp_path, monkeypatch, capfd, arguments, answer)
     assert run(["lesson", str(MELONS), *arguments.split()]) == 2
     assert answer in capfd.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_rows_without_a_target_are_left_out_and_others_keep_their_numbers():
+    table = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no", None, "no", "yes", None, "yes"]}
+    with pytest.warns(SpinneyWarning, match="2 of 6 rows have no class"):
+        model = spinney.grow(table, "sold", recipe="id3")
+    with pytest.warns(SpinneyWarning, match="2 of 6 rows have no class"):
+        page = model.lesson(table)
+    first, _, choice, _ = map(words, page.slides)
+    assert re.findall(r"(\d) +(\d) +(no|yes)", first) == [
+        ("1", "1", "no"),
+        ("3", "3", "no"),
+        ("4", "4", "yes"),
+        ("6", "6", "yes"),
+    ]
+    assert "1, 3" in flat(choice)
+    assert "4, 6" in flat(choice)

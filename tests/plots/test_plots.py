@@ -125,7 +125,24 @@ def test_pruning_path_has_the_sequence(iris):
     assert axes.lines[0].get_xdata().tolist() == leaves
     assert f"chosen: {pruned.tree.n_leaves}" in axes.get_xlabel()
     errors = [row.error for row in pruned.sequence_.subtrees]
-    assert axes.lines[1].get_ydata().tolist() == errors
+    assert axes.lines[1].get_ydata().tolist() == pytest.approx(errors)
+    assert legend_of(axes)[1].startswith("cross-validated")
+
+
+def test_pruning_path_by_validation_rows_has_the_same_unit(iris):
+    # Of the table itself, so that both lines are one.
+    pruned = iris.prune("cost-complexity", validation=IRIS)
+    axes = plots.pruning_path(pruned)
+    training, validation = axes.lines[0], axes.lines[1]
+    assert validation.get_ydata()[-1] == pytest.approx(1)
+    assert validation.get_ydata().tolist() == pytest.approx(
+        training.get_ydata().tolist()
+    )
+    assert legend_of(axes)[1].startswith("on the validation rows")
+
+
+def legend_of(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_what_is_no_model_is_refused():

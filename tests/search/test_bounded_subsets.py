@@ -11,6 +11,7 @@ from tests.helpers.fuzz import examples
 from tests.sources.comparing import arrow_of, assert_same_tree
 
 import spinney
+from spinney.search import groupings
 from spinney.search.bounded_subsets import best_subset, least_prices, room_for
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA, entropy, gini, misclassification
@@ -246,3 +247,17 @@ def test_all_ways_of_many_values_list_the_one_that_was_searched_for():
     (best,) = [way for way in told.ways if way.best]
     assert best.taken
     assert best.lines.gain == pytest.approx(model.tree.root.candidate.gain)
+    assert told.searched
+    assert told.exact
+    assert best.lines.exact
+    assert "branch and bound proved that none is better" in str(told)
+
+
+def test_a_search_that_gave_up_says_so(monkeypatch):
+    monkeypatch.setattr(groupings, "room_for", lambda *_: 1)
+    table = many_values(700, 16, 4, seed=3)
+    model = spinney.grow(table, "y", recipe="cart", pruning="none", max_depth=1)
+    told = model.explain(0, attribute=model.explain(0).chosen, data=table)
+    assert told.searched
+    assert not told.exact
+    assert "branch and bound gave up" in str(told)

@@ -6,7 +6,8 @@ import pytest
 from tests.sources.comparing import arrow_of, assert_same_tree
 
 import spinney
-from spinney.errors import DataError, SpinneyNote
+from spinney.errors import DataError, ParameterError, SpinneyNote
+from spinney.recipes import Recipe
 
 TABLE = {
     "x": [1.0, 2.0, None, 4.0, 5.0, 6.0, 7.0, 8.0],
@@ -117,3 +118,27 @@ def test_explanations_count_the_rows_that_were_kept():
     told = model.explain(0, data=TABLE)
     assert told.given.same
     assert told.n_rows == 6
+
+
+def test_a_forest_knows_its_rows_again():
+    table = {name: cells * 3 for name, cells in TABLE.items() if name != "w"}
+    with pytest.warns(SpinneyNote):
+        forest = spinney.grow_forest(table, "y", missing="drop", n_estimators=3)
+    assert forest.permutation_importances(table).by_tree.shape == (3, 2)
+
+
+def test_rule_sets_are_of_the_rows_that_were_kept(recwarn):
+    with pytest.warns(SpinneyNote):
+        model = spinney.grow(TABLE, "y", ignore=["w"], **OPTIONS)
+    recwarn.clear()
+    rules = model.ruleset(TABLE)
+    assert not recwarn
+    assert str(rules) == str(model.ruleset(COMPLETE))
+
+
+def test_recipes_of_a_forest_leave_out_the_same_rows():
+    dropping = Recipe.named("c4.5").changed(missing="drop")
+    with pytest.raises(ParameterError, match=r"c4\.5.*missing='drop'.*'cart'"):
+        spinney.grow_forest(TABLE, "y", recipe=["cart", dropping], n_estimators=2)
+    with pytest.warns(SpinneyNote):
+        spinney.grow_forest(TABLE, "y", recipe=[dropping, dropping], n_estimators=2)

@@ -1,6 +1,7 @@
 """Curves of what a model says of classes: who is found at which price, and how surely.
 
-scikit-learn computes them; a class is held against all others.
+A class is held against all others. scikit-learn computes ROC curves and their areas;
+calibration is counted here, by weight.
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
 from spinney._support.text import weight_text
 from spinney._support.text_table import aligned
 
@@ -43,7 +42,7 @@ class LeafErrors:
 
 
 def leaf_errors(
-    model: "FittedTree", rows: Any, wrong: Floats, weights: Floats | None
+    model: "FittedTree", rows: Any, weight: str | None
 ) -> tuple[LeafErrors, ...]:
     """Return the leaves that rows come to, those with the most errors first.
 
@@ -51,33 +50,26 @@ def leaf_errors(
     ----------
     model : FittedTree
     rows : Table
-        As the model reads it. A row that a missing value divides belongs to the leaf
-        where most of it comes to.
-    wrong : array
-        How wrong each row is: 0 or 1, or of numbers the squared error.
-    weights : array, optional
-        Of the rows.
+        As the model reads it. A row that a missing value divides counts at each leaf
+        with its part, and each part is right or wrong by that leaf's label, as those of
+        ``node_errors``: so errors may add up to others than those of the whole rows.
+    weight : str, optional
+        The column of row weights.
     """
     from spinney.output.rules import rules_of
 
-    leaf_of = np.asarray(model.apply(rows), dtype=np.int64)
-    each = np.ones(len(wrong)) if weights is None else weights
-    size = len(model.tree)
-    weight: Floats = np.bincount(leaf_of, each, size).astype(np.float64)
-    errors: Floats = np.bincount(leaf_of, each * wrong, size).astype(np.float64)
+    # Errors are counted, also where the tree has costs of them.
+    target = model.schema.target
+    once = None if target.costs is None else 1.0 - np.eye(len(target.classes))
+    judged = model.node_errors(rows, weight=weight, cost_matrix=once)
     rules = {rule.leaf: rule for rule in rules_of(model.tree)}
-    return tuple(
-        LeafErrors(rules[number], float(weight[number]), float(errors[number]))
-        for number in _worst_first(weight, errors)
-    )
+    leaves = (LeafErrors(rules[n], judged[n].weight, judged[n].as_leaf) for n in rules)
+    return tuple(sorted((leaf for leaf in leaves if leaf.weight > 0), key=_worst_first))
 
 
-def _worst_first(weight: Floats, errors: Floats) -> list[int]:
-    """Return the leaves with rows: most errors, then fewest rows, then order."""
-    visited: Integers = np.flatnonzero(weight > 0)
-    order = np.lexsort((visited, weight[visited], -errors[visited]))
-    numbers: list[int] = visited[order].tolist()
-    return numbers
+def _worst_first(leaf: LeafErrors) -> tuple[float, float, int]:
+    """Return the order of leaves: most errors, then fewest rows, then by number."""
+    return -leaf.errors, leaf.weight, leaf.rule.leaf
 
 
 def leaves_as_dicts(

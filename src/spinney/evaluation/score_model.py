@@ -222,10 +222,10 @@ def score(
     )
     target = model.schema.target
     total = float(rows.n_rows if weights is None else weights.sum())
-    wrong, measured = _measured(target, rows[target.name], model.outputs(rows), weights)
+    measured = _measured(target, rows[target.name], model.outputs(rows), weights)
     leaves: tuple[LeafErrors, ...] = ()
     if model.kind == "tree":
-        leaves = leaf_errors(model, rows, wrong, weights)
+        leaves = leaf_errors(model, rows, weight)
     return Score(
         target=target.name,
         n_rows=rows.n_rows,
@@ -263,11 +263,11 @@ def rows_with_truth(
 
 def _measured(
     target: Target, column: Column, outputs: Floats, weights: Floats | None
-) -> tuple[Floats, dict[str, Any]]:
-    """Return how wrong each output is beside the truth, and all that is measured."""
+) -> dict[str, Any]:
+    """Return all that is measured of outputs beside the truth."""
     truth = target.encode(column)
     if target.is_numeric:
-        return (truth - outputs[:, 0]) ** 2, {
+        return {
             "measures": number_measures(truth, outputs[:, 0], weights=weights),
             "classes": (),
             "confusion": np.zeros((0, 0)),
@@ -282,7 +282,7 @@ def _measured(
         more = (0, len(unseen))
         costs = np.pad(np.array(target.costs), more, constant_values=np.nan)
     shares = np.pad(outputs, ((0, 0), (0, len(unseen))))
-    return (predicted != truth).astype(np.float64), {
+    return {
         "measures": class_measures(
             truth, predicted, shares, weights=weights, costs=costs
         ),

@@ -173,7 +173,12 @@ def scalability(
         raise DataError(problem, remedy=remedy)
     found = setup.run(cut_tasks(setup, numbers), progress, memory=True)
     return Scalability(
-        found.target, found.classes, found.n_rows, found.scheme, found.folds
+        found.target,
+        found.classes,
+        found.n_rows,
+        found.scheme,
+        found.folds,
+        found.pooled,
     )
 
 

@@ -321,11 +321,16 @@ class FittedForest(FittedTable):
 
     def _bags(self, X: Any, y: Any, sample_weight: Any) -> "ForestBags":
         """Return the bags of the rows that the forest was grown on."""
-        from spinney.sources.rows import rows_of
+        from spinney.models.grown_rows import rows_again
 
         forest = self._grown()
-        table = self._whole_table(X)
-        training = rows_of(forest.schema, table, y=y, sample_weight=sample_weight)
+        training, _ = rows_again(
+            forest.schema,
+            forest.recipes[0],
+            self._whole_table(X),
+            y=y,
+            sample_weight=sample_weight,
+        )
         if training.fingerprint().digest != forest.fingerprint.digest:
             msg = (
                 "these are not the rows that the forest was grown on, in the order "

@@ -169,8 +169,8 @@ class FittedTree(SeenTree):
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
+        from spinney.models.grown_rows import rows_again
         from spinney.output.rules import ruleset_of
-        from spinney.sources.rows import rows_of
 
         model = self._grown()
         if model.schema.target.is_numeric:
@@ -180,7 +180,9 @@ class FittedTree(SeenTree):
             )
             raise ParameterError(msg)
         table = self._whole_table(data)
-        training = rows_of(model.schema, table, y=y, sample_weight=sample_weight)
+        training, _ = rows_again(
+            model.schema, model.recipe, table, y=y, sample_weight=sample_weight
+        )
         check_origin(model, training, simplify=simplify)
         return ruleset_of(
             model.tree, training, confidence=confidence, simplify=simplify
@@ -195,7 +197,7 @@ class FittedTree(SeenTree):
         data: Any = None,
         y: Any = None,
         sample_weight: Any = None,
-        limit: int = 100,
+        limit: int | None = None,
     ) -> "NodeExplanation | AttributeExplanation | RowExplanation":
         """Return the arithmetic of a node, of one attribute there, or a row's path.
 
@@ -220,8 +222,9 @@ class FittedTree(SeenTree):
             The class of each row of ``data``, or its number.
         sample_weight : array, optional
             The weight of each row of ``data``, where the tree was grown with weights.
-        limit : int
-            How many ways to split are listed, at most: those that gain most.
+        limit : int, optional
+            How many ways to split on ``attribute`` are listed, at most: those that gain
+            most; 100 if not given.
 
         Returns
         -------
@@ -241,6 +244,7 @@ class FittedTree(SeenTree):
         3.5 0.042 False
         """
         from spinney.output.explain import (
+            LIMIT,
             explain_attribute,
             explain_node,
             explain_row,
@@ -250,7 +254,7 @@ class FittedTree(SeenTree):
         if (node is None) == (row is None):
             msg = "explain takes either node=, the number of a node, or row=, one row"
             raise ParameterError(msg)
-        _refuse_unread(attribute, data, y, sample_weight, row=row)
+        _refuse_unread(attribute, data, y, sample_weight, row=row, limit=limit)
         if node is None:
             table = self._table(row)
             if table.n_rows != 1:
@@ -270,7 +274,8 @@ class FittedTree(SeenTree):
             )
         if attribute is None:
             return explain_node(model, node, **rows)
-        return explain_attribute(model, node, attribute, limit=limit, **rows)
+        most = LIMIT if limit is None else limit
+        return explain_attribute(model, node, attribute, limit=most, **rows)
 
     # Pruning and keeping
 
@@ -417,7 +422,13 @@ def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) ->
 
 
 def _refuse_unread(
-    attribute: object, data: object, y: object, sample_weight: object, *, row: object
+    attribute: object,
+    data: object,
+    y: object,
+    sample_weight: object,
+    *,
+    row: object,
+    limit: object,
 ) -> None:
     """Refuse arguments of ``explain`` that say nothing beside the others."""
     for name, value in (("attribute", attribute), ("data", data)):
@@ -435,6 +446,13 @@ def _refuse_unread(
                     ": it is about rows, and none are given ({})", Setting("data", ...)
                 ),
             )
+    if attribute is None and limit is not None:
+        raise ParameterError(
+            Setting("limit", limit),
+            phrase(
+                " says nothing without an attribute ({})", Setting("attribute", ...)
+            ),
+        )
 
 
 def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> None:

@@ -6,15 +6,36 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import weight_text
-from spinney.data import Table
+from spinney.data import Schema, Table
 from spinney.errors import DataError, Setting
 from spinney.growth import Model
 from spinney.growth.plain import CountedNode, counted_node, send_down
 from spinney.output.explain import GivenRows, RowNumbers, checked_node
+from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet, are_complete, numbered_rows
 from spinney.trees import Node, Tree
 
 CLOSE = 1e-9
+
+
+def rows_again(
+    schema: Schema,
+    recipe: Recipe,
+    table: Table,
+    *,
+    y: Any = None,
+    sample_weight: Any = None,
+) -> tuple[TrainingSet, Integers]:
+    """Return the rows of a table that a model of this recipe would be grown on.
+
+    They are coded by its schema; their positions in the table come with them. Of a
+    forest all recipes leave out the same rows, so that any of them will do.
+    """
+    training, positions = numbered_rows(schema, table, y=y, sample_weight=sample_weight)
+    if not recipe.drops_rows:
+        return training, positions
+    kept = are_complete(training)
+    return training.taken(kept), positions[kept]
 
 
 def is_grown_on(model: Model, training: TrainingSet) -> bool:
@@ -52,12 +73,9 @@ def rows_at_node(
     """
     tree, schema = model.tree, model.schema
     node = checked_node(tree, number)
-    training, positions = numbered_rows(
-        schema.of_columns(), table, y=y, sample_weight=sample_weight
+    training, positions = rows_again(
+        schema.of_columns(), model.recipe, table, y=y, sample_weight=sample_weight
     )
-    if model.recipe.drops_rows:
-        kept = are_complete(training)
-        training, positions = training.taken(kept), positions[kept]
     same, source = is_grown_on(model, training), training.source()
     scale = class_scale(tree, training) if same and model.member is None else None
     counted = counted_node(source, tree, model.recipe, number, class_weights=scale)

@@ -22,17 +22,12 @@ from spinney.growth.prune import (
     method_named,
     pruned,
 )
-from spinney.models.grown_rows import class_scale
+from spinney.models.grown_rows import class_scale, rows_again
 from spinney.models.held_rows import rows_for
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import (
-    TrainingSet,
-    are_complete,
-    row_weights,
-    rows_of,
-)
+from spinney.sources.rows import TrainingSet, row_weights
 from spinney.trees import Groups, Question, Threshold, Tree
 
 Reader = Callable[..., Table]
@@ -220,9 +215,8 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     """Code the training table again, as it was when the model was grown."""
     origin = model.fingerprint
     weights = None if weight is None else row_weights(data[weight])
-    rows = rows_of(model.schema.of_columns(), data, sample_weight=weights)
-    if model.recipe.drops_rows:
-        rows = rows.taken(are_complete(rows))
+    schema = model.schema.of_columns()
+    rows, _ = rows_again(schema, model.recipe, data, sample_weight=weights)
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
     if len(rows.classes) != origin.n_rows or not same_weight:
         raise DataError(

@@ -164,7 +164,8 @@ class SeenTree(FittedTable):
         ----------
         data : table, optional
             The table that the tree was grown on: its rows are shown, and where they
-            go. Without it the lesson has counts only.
+            go, by their numbers in it; those without a target are left out. Without it
+            the lesson has counts only.
         pruned : fitted tree, optional
             What :meth:`prune` made of this tree: how, comes at the end.
 
@@ -182,6 +183,14 @@ class SeenTree(FittedTable):
         """
         from spinney.output.lesson import LessonPage, tree_slides
 
-        rows = None if data is None else self._whole_table(data)
+        rows, positions = None, None
+        if data is not None:
+            from spinney.models.grown_rows import rows_again
+
+            rows, model = self._whole_table(data), self._grown()
+            if model.schema.target.name in rows.names:
+                _, positions = rows_again(model.schema, model.recipe, rows)
+                rows = rows.take(positions)
         title = f"How a tree for {self.schema.target.name} is grown"
-        return LessonPage(tree_slides(self, rows, pruned), title)
+        slides = tree_slides(self, rows, pruned, positions=positions)
+        return LessonPage(slides, title)

@@ -12,6 +12,7 @@ from spinney.plots.plot_axes import colour_of, new_axes, short, titled, with_leg
 __all__ = ["importances", "need", "pruning_path", "tree"]
 
 MOST_BARS = 30
+JUDGED = {"folds": "cross-validated", "validation": "on the validation rows"}
 
 
 def tree(
@@ -80,9 +81,10 @@ def importances(model: Any, axes: Any = None, *, most: int = MOST_BARS) -> Any:
 def pruning_path(model: Any, axes: Any = None) -> Any:
     """Draw risk by the number of leaves, along the cost-complexity sequence.
 
-    The cross-validated risk has its standard error, and the line one standard error
-    above its least is where the usual rule chooses. A model that was not pruned by
-    cost complexity has its training risk only.
+    The risk by folds or by validation rows has its standard error, and the line one
+    standard error above its least is where the usual rule chooses. All risks are shares
+    of what the root has on the training rows. A model that was not pruned by cost
+    complexity has its training risk only.
     """
     need(model, "pruning_path", "tree")
     sequence = model.sequence_
@@ -100,9 +102,9 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
         linewidth=1.2,
         label="on the training rows",
     )
-    if rows[0].error is not None:
-        errors = np.array([row.error for row in rows])
-        deviations = np.array([row.deviation for row in rows])
+    if sequence.judged_by is not None:
+        root_error = sequence.root_risk / (sequence.weight or 1.0) or 1.0
+        errors, deviations = (each / root_error for each in sequence.mean_errors())
         axes.errorbar(
             leaves,
             errors,
@@ -112,7 +114,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
             markersize=4,
             linewidth=1.4,
             capsize=2,
-            label="cross-validated, ± its standard error",
+            label=f"{JUDGED[sequence.judged_by]}, ± its standard error",
         )
         best = int(np.argmin(errors))
         limit = errors[best] + deviations[best]
@@ -129,7 +131,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
     with_legend(axes, loc="upper right")
     title = f"pruning {short(model.schema.target.name, 30)} by cost complexity"
     label = axes.get_xlabel() or "leaves"
-    return titled(axes, title, x=label, y="risk, the root's is 1")
+    return titled(axes, title, x=label, y="risk, the root's in training is 1")
 
 
 def need(model: Any, plot: str, *kinds: str) -> None:

@@ -55,6 +55,8 @@ class EveryWay:
     n_subsets : int
         How many ways there are to divide the values in two, where that is asked: with
         many values not all are counted.
+    searched : bool
+        Whether branch and bound looked for the best of these subsets.
     steps : tuple of MergeStep
         What CHAID's merging did, where it groups the values.
     """
@@ -65,6 +67,7 @@ class EveryWay:
     best: int | None = None
     n_ways: int = 0
     n_subsets: int = 0
+    searched: bool = False
     steps: tuple[MergeStep, ...] = ()
 
 
@@ -108,7 +111,9 @@ def every_way(
     winner = best.candidate(0) if len(best) else None
     may = allowed[listed].tolist()
     at = _position(winner, candidates)
-    if winner is not None and at is None and searched:  # no prefix is as good
+    if winner is not None and at is not None and searched:  # it knows what was proved
+        candidates[at] = winner
+    elif winner is not None and at is None and searched:  # no prefix is as good
         at = len(candidates)
         candidates.append(winner)
         may.append(True)
@@ -123,6 +128,7 @@ def every_way(
         at,
         max(len(ways), len(candidates)),
         2 ** (n_values - 1) - 1 if two else 0,
+        searched,
         _merging_steps(search, part) if form == Form.MERGED else (),
     )
 

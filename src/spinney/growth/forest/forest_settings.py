@@ -185,6 +185,7 @@ estimates; change that, or leave this setting out
         recipe = Recipe.named(entry)
         with naming(recipe, entries):
             recipes.append(recipe.changed(**(changes or {})))
+    _refuse_some_dropping(recipes)
     return tuple(recipes)
 
 
@@ -212,6 +213,20 @@ def forest_recipes(
             own.measure(numeric=numeric)
             suited.append(own)
     return tuple(suited)
+
+
+def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
+    """Refuse recipes of which some leave out rows: all trees draw from one table."""
+    keeping = [recipe for recipe in recipes if not recipe.drops_rows]
+    for recipe in recipes:
+        if keeping and recipe.drops_rows:
+            with naming(recipe, recipes):
+                raise refusal(
+                    Setting("missing", recipe.missing),
+                    "takes rows that lack a cell from all trees, and recipe "
+                    f"{keeping[0].name!r} has a way with them",
+                    "let all recipes leave them out, or none",
+                )
 
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:

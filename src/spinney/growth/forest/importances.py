@@ -58,13 +58,6 @@ class Importances(InNotebooks):
         """The standard deviation over the trees."""
         return np.asarray(self.by_tree.std(axis=0))
 
-    @property
-    def standard_error(self) -> Floats:
-        """The standard error of the mean, as if trees were independent."""
-        n = len(self.by_tree)
-        ddof = 1 if n > 1 else 0
-        return np.asarray(self.by_tree.std(axis=0, ddof=ddof) / np.sqrt(n))
-
     def ranked(self) -> Iterator[tuple[str, float, float]]:
         """Give name, mean and spread, the greatest first."""
         order = np.argsort(-self.mean, kind="stable")

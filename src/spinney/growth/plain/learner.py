@@ -25,7 +25,8 @@ records it. What a node asks depends on its rows alone, so this is the tree that
 of pruning the whole one. Not so where leaves are limited, for splits compete for them,
 and where attributes are constructed by what a whole tree asks: these are grown whole.
 
-No row is ever seen here, and nothing recurs.
+No training row is ever seen here, and nothing recurs; validation rows are sent down
+by ``Descent``, of pre-pruned recipes alone.
 """
 
 from collections.abc import Iterator, Sequence

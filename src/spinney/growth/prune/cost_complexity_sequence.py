@@ -200,6 +200,21 @@ class Sequence(InNotebooks):
         subtrees = (replace(row, error=e, deviation=d) for row, e, d in rows)
         return replace(self, subtrees=tuple(subtrees), judged_by=by)
 
+    def mean_errors(self) -> tuple[Floats, Floats]:
+        """Return the mean error of each subtree and its standard error.
+
+        Whatever judged them, they are for each unit of weight: the share in error, the
+        mean cost or the mean squared error.
+        """
+        if self.judged_by is None:
+            msg = "no rows have judged these subtrees: see judged_by"
+            raise ValueError(msg)
+        # By folds they are shares of the root's risk.
+        unit = self.root_risk / (self.weight or 1.0) if self.judged_by == "folds" else 1
+        pairs = [(row.error, row.deviation) for row in self.subtrees]
+        errors, deviations = np.array(pairs, dtype=np.float64).T * unit
+        return errors, deviations
+
     def best(self, rule: str) -> int:
         """Return the index of the subtree that a rule chooses.
 

@@ -89,8 +89,9 @@ class AttributeExplanation(InNotebooks):
     ``what`` is how a way is called: a cut, a subset. ``n_ways`` were counted, and those
     that gain most are in ``ways``, in the order of the values; of names that are
     divided in two, ``n_subsets`` exist, and with many values not all are counted:
-    ``exact`` says whether one of the others may be better. ``values`` are the counts by
-    value, of names. ``merging`` is what CHAID did to come to its groups. ``remark``
+    ``exact`` says whether none of the others can be better, and ``searched`` whether
+    branch and bound has looked for the best among them all. ``values`` are the counts
+    by value, of names. ``merging`` is what CHAID did to come to its groups. ``remark``
     says why there is nothing to list, if there is not.
     """
 
@@ -113,6 +114,7 @@ class AttributeExplanation(InNotebooks):
     n_ways: int
     n_subsets: int
     exact: bool
+    searched: bool
     ways: tuple[Way, ...]
     merging: tuple[MergeLine, ...] = ()
     remark: str = ""
@@ -140,7 +142,7 @@ def explain_attribute(
     number: int,
     name: str,
     *,
-    limit: int = LIMIT,
+    limit: int,
     counted: CountedNode | None = None,
     given: GivenRows | None = None,
 ) -> AttributeExplanation:
@@ -184,7 +186,8 @@ def explain_attribute(
         what="" if ways.form is None else NAMES[ways.form],
         n_ways=ways.n_ways,
         n_subsets=ways.n_subsets,
-        exact=all(candidate.exact for candidate in ways.candidates),
+        exact=_is_exact(ways),
+        searched=ways.searched,
         ways=tuple(
             Way(
                 lines(candidate=candidate),
@@ -207,6 +210,13 @@ def explain_attribute(
         remark=_remark(attribute, ways),
         given=given,
     )
+
+
+def _is_exact(ways: EveryWay) -> bool:
+    """Return whether no way is better than the best one that is listed."""
+    if ways.best is None:
+        return all(candidate.exact for candidate in ways.candidates)
+    return ways.candidates[ways.best].exact
 
 
 def _index(schema: Schema, name: object) -> int:

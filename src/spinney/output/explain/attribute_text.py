@@ -143,7 +143,11 @@ def _left_out(told: "AttributeExplanation") -> list[str]:
         )
     if told.n_subsets > told.n_ways:
         known = "none of the others can be better"
-        if not told.exact:
+        if told.searched and told.exact:
+            known = "branch and bound proved that none is better than the best here"
+        elif told.searched:
+            known = "branch and bound gave up, and one of the others may be better"
+        elif not told.exact:
             known = "the others were not tried, and one of them may be better"
         lines.append(
             f"of {told.n_subsets} ways to divide the values in two, those in the order "

@@ -194,12 +194,9 @@ def record_data(record: Sequence | None) -> dict[str, Any] | None:
 
 def _judged_data(sequence: Sequence) -> dict[str, Any]:
     """Return the leaves of subtrees with their mean errors and the spread of these."""
-    # By folds they are shares of the root's risk.
-    share = sequence.root_risk / (sequence.weight or 1.0)
-    unit = share if sequence.judged_by == "folds" else 1.0
-    errors = [(row.error or 0.0, row.deviation or 0.0) for row in sequence.subtrees]
+    errors, deviations = sequence.mean_errors()
     return {
         "leaves": packed([row.leaves for row in sequence.subtrees]),
-        "errors": packed([error * unit for error, _ in errors]),
-        "deviations": packed([spread * unit for _, spread in errors]),
+        "errors": packed(errors),
+        "deviations": packed(deviations),
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.arrays import Integers
 from spinney._support.text import label_text, shown, value_text, weight_text
 from spinney.data import Table, Value
 from spinney.output.explain import NodeExplanation, working_lines
@@ -33,7 +34,11 @@ CANDIDATES_SHOWN = 12
 
 
 def tree_slides(
-    model: Any, rows: Table | None = None, pruned: Any = None
+    model: Any,
+    rows: Table | None = None,
+    pruned: Any = None,
+    *,
+    positions: Integers | None = None,
 ) -> list[Slide]:
     """Return the slides of a fitted tree.
 
@@ -45,8 +50,10 @@ def tree_slides(
         number where they go.
     pruned : fitted tree, optional
         What pruning made of it, with its record.
+    positions : array, optional
+        Where the rows stand in their table, from 0, if they are not all of it.
     """
-    lesson = _Lesson(model, rows)
+    lesson = _Lesson(model, rows, positions)
     slides = [lesson.beginning(), *lesson.questions()]
     last = model if pruned is None else pruned
     if last.pruning_ is not None and len(last.pruning_):
@@ -60,6 +67,7 @@ class _Lesson:
 
     model: Any
     rows: Table | None
+    positions: Integers | None
 
     @cached_property
     def _weights(self) -> Any:
@@ -169,12 +177,16 @@ class _Lesson:
         """Return the numbers of the rows at a node; of parts of rows, their weight."""
         weights = np.asarray(self._weights[:, [node]].todense()).ravel()
         there = np.flatnonzero(weights > 0)
-        texts = [
-            str(row + 1) if weights[row] == 1 else f"{row + 1} (× {weights[row]:.3g})"
-            for row in there[:MOST_NUMBERS]
-        ]
+        texts = []
+        for row in there[:MOST_NUMBERS].tolist():
+            part = "" if weights[row] == 1 else f" (× {weights[row]:.3g})"
+            texts.append(f"{self._number(row)}{part}")
         rest = len(there) - len(texts)
         return ", ".join(texts) + (f" … {rest} more" if rest > 0 else "")
+
+    def _number(self, row: int) -> str:
+        """Return the number of a row in the table that it comes from."""
+        return str(row + 1 if self.positions is None else self.positions[row] + 1)
 
     def _so_far(self, later: list[int]) -> Markup:
         """Return the tree as far as it has been grown."""
@@ -187,10 +199,10 @@ class _Lesson:
         if schema.target.name in rows.names:
             names.append(schema.target.name)
         lines = []
-        for number in range(min(rows.n_rows, MOST_ROWS)):
-            cells = rows.row(number)
+        for row in range(min(rows.n_rows, MOST_ROWS)):
+            cells = rows.row(row)
             texts = (_cell(cells[name]) for name in names)
-            lines.append((str(number + 1), *texts))
+            lines.append((self._number(row), *texts))
         rest = rows.n_rows - len(lines)
         if rest > 0:
             lines.append(("…", *([f"{rest} more"] + [""] * (len(names) - 1))))

@@ -1,9 +1,10 @@
 """C4.5's rulesets: rules out of a tree, simplified, chosen and put in order.
 
 The way there is Quinlan's (1993, chapter 5; the program c4.5rules): one rule per
-path (``paths``), conditions dropped against the pessimistic error (``simplify``),
-for each class the subset of least description length (``coding``, ``choosing``),
-classes by false positives and a default class (``building``).
+path (``paths``), conditions dropped against the pessimistic error
+(``simplify_rules``), for each class the subset of least description length
+(``description_length``, ``choose_rules``), classes by false positives and a default
+class (``build_ruleset``).
 """
 
 from spinney.output.rules.build_ruleset import ruleset_of

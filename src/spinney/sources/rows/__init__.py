@@ -17,7 +17,6 @@ from spinney.sources.rows.training_rows import (
     numbered_rows,
     row_weights,
     rows_in_memory,
-    rows_of,
     training_set,
 )
 
@@ -38,6 +37,5 @@ __all__ = [
     "numbered_rows",
     "row_weights",
     "rows_in_memory",
-    "rows_of",
     "training_set",
 ]

@@ -538,16 +538,6 @@ def rows_in_memory(
     return replace(rows, places=places if rows.places is None else places[rows.places])
 
 
-def rows_of(
-    schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
-) -> TrainingSet:
-    """Return the rows of a table that have a class and weigh more than 0.
-
-    The parameters are those of :func:`numbered_rows`.
-    """
-    return numbered_rows(schema, table, y=y, sample_weight=sample_weight)[0]
-
-
 def numbered_rows(
     schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
 ) -> tuple[TrainingSet, Integers]:

@@ -53,7 +53,7 @@ class Criterion:
         Whether it compares two branches only.
     ordered : bool
         Whether the best subset is a prefix of the values in order of class share,
-        or of mean, so that it need not be searched for (see ``candidates``).
+        or of mean, so that it need not be searched for (see ``groupings``).
     concave : bool
         Whether the gain is the decrease of an impurity that is concave in the shares of
         the classes (see ``bounded_subsets``).

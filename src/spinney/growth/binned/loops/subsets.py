@@ -2,7 +2,7 @@
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
-from spinney.growth.binned.loops.score import DEVIATION, of_numbers
+from spinney.growth.binned.loops.score import DEVIATION, of_numbers, size_of
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve
 
@@ -35,11 +35,12 @@ def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
         return
     for i in range(k):
         code = work.wholes[layout.CODES, i]
+        # Not by differences of running sums: shares that are equal must be so to the
+        # bit, or rounding says which of the codes comes first.
         above = lines[a, code, last_class]
         if of_numbers(rules.kind):
             above = lines[a, code, 1] + lines[a, code, 2]
-        size = floats[layout.SIZES, code + 1] - floats[layout.SIZES, code]
-        work.values[i] = above / size
+        work.values[i] = above / size_of(rules.kind, lines[a], code)
         work.keys[i] = key_of(work.values[i], i)
     _by_prefix(rules, lines, a, n_codes, k, absent, slack, work)
 
