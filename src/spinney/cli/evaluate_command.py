@@ -4,7 +4,6 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from spinney.cli.score_command import score, show_score
 from spinney.cli.shell_options import (
@@ -20,6 +19,7 @@ from spinney.cli.shell_options import (
     notation_of,
     output_options,
     reading_options,
+    refuse_given,
     text_options,
     weight_option,
 )
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from spinney.evaluation import Evaluation
 
 RATE = click.FloatRange(0, 1)
-GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 CURVES = ("learning_curve", "scalability")
 DAMAGES = ("noise", "missing_rate", "outliers")
 
@@ -150,15 +149,14 @@ DAMAGES = ("noise", "missing_rate", "outliers")
     output_options,
     text_options,
 )
-@click.pass_context
-def evaluate(context: click.Context, /, data: str, **options: Any) -> None:
+def evaluate(data: str, **options: Any) -> None:
     """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
 
     Costs are reported; no tree is grown otherwise for them. With --model, no recipe but
     a grown model is measured, on all rows of DATA, as by spinney score.
     """
     if options["model"] is not None:
-        _evaluate_model(context, data, options)
+        _evaluate_model(data, options)
         return
     target = options["target"]
     if target is None:
@@ -176,17 +174,13 @@ def evaluate(context: click.Context, /, data: str, **options: Any) -> None:
     )
 
 
-def _evaluate_model(context: click.Context, data: str, options: dict[str, Any]) -> None:
+def _evaluate_model(data: str, options: dict[str, Any]) -> None:
     """Measure a grown model; refuse what only says how models are grown."""
     taken = {param.name for param in score.params} | {"model", "target", "data"}
-    for param in context.command.params:
-        name = param.name or ""
-        if name not in taken and context.get_parameter_source(name) in GIVEN:
-            msg = (
-                f"{param.opts[0]} says nothing of a model that is grown: leave it out, "
-                "or leave out --model"
-            )
-            raise ParameterError(msg)
+    refuse_given(
+        options.keys() - taken,
+        "says nothing of a model that is grown: leave it out, or leave out --model",
+    )
     model = load(options["model"])
     target = options["target"]
     if target is not None and target != model.schema.target.name:

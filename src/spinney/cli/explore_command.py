@@ -6,8 +6,14 @@ from typing import Any
 import click
 
 from spinney.cli.page_output import page_options, page_path, write_page
-from spinney.cli.shell_options import examples, file_arguments, file_options, load
-from spinney.errors import ParameterError
+from spinney.cli.shell_options import (
+    examples,
+    file_arguments,
+    file_options,
+    load,
+    names_in,
+    refuse_given,
+)
 
 KINDS = ("tree", "forest", "clusters")
 
@@ -47,10 +53,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
 def _rows(models: list[Any], options: dict[str, Any]) -> Any:
     """Return the table of --rows, as each model is to read it."""
     if options["rows"] is None:
-        for name in ("format_", "encoding", "decimal", "thousands", "dates", "skip"):
-            if options[name] is not None:
-                msg = f"--{name.rstrip('_')} says nothing without --rows DATA"
-                raise ParameterError(msg)
+        refuse_given(names_in(file_options), "says nothing without --rows DATA")
         return None
     from spinney.data import declarations_of
     from spinney.data.readers import read_table

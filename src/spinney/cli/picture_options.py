@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.shell_options import check_output
+from spinney.cli.shell_options import check_output, refuse_given
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
-from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
@@ -36,11 +35,8 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def check_picture(options: Mapping[str, Any]) -> None:
     """Refuse what cannot be drawn or written, before any work is done."""
     path, style = options["svg"], options["style"]
-    for name, value in ((STYLE, style), (HORIZONTAL, options["horizontal"])):
-        if value and path is None:
-            msg = f"{name} says nothing without --svg FILE"
-            raise ParameterError(msg)
     if path is None:
+        refuse_given(("style", "horizontal"), "says nothing without --svg FILE")
         return
     from spinney._support.checks import check_named
     from spinney.output.picture import STYLES, check_suffix
