@@ -271,6 +271,16 @@ def test_each_kind_from_the_shell(here, capfd, words):
     assert "--force" in capfd.readouterr().err
 
 
+def test_a_tree_from_the_shell_keeps_its_title_and_description(here):
+    assert (
+        run(["plot", "tree", "iris.spinney", "--style", "rules", "-o", "tree.svg"]) == 0
+    )
+    drawn = Path("tree.svg").read_text("utf-8")
+    assert drawn == spinney.load("iris.spinney").plot(style="rules").svg + "\n"
+    assert "<title" in drawn
+    assert "<desc" in drawn
+
+
 @pytest.mark.parametrize(
     ("words", "code", "answer"),
     [

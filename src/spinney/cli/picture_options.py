@@ -1,42 +1,42 @@
 """Pictures of trees, from the shell: where they go and what they look like."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.shell_options import check_output, refuse_given
+from spinney.cli.shell_options import all_of, check_output, names_in, refuse_given
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
     from spinney.output import NodeErrors
+    from spinney.output.picture import Picture
 
-STYLE, HORIZONTAL = "--style", "--horizontal"
-
-
-def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of pictures."""
-    for option in (
-        click.option(
-            HORIZONTAL, is_flag=True, help="With --svg: the root at the left."
-        ),
-        click.option(
-            STYLE, help="With --svg: compact, rules or teaching.  [default: compact]"
-        ),
-        click.option(
-            "--svg", metavar="FILE", help="Draw the tree to this .svg or .html file."
-        ),
-    ):
-        command = option(command)
-    return command
+look_options = all_of(
+    click.option(
+        "--style",
+        help="Of the picture: compact, rules or teaching.  [default: compact]",
+    ),
+    click.option(
+        "--horizontal", is_flag=True, help="In the picture: the root at the left."
+    ),
+)
+picture_options = all_of(
+    click.option(
+        "--svg",
+        metavar="FILE",
+        help="Draw the tree to this .svg, .html, .png or .pdf file.",
+    ),
+    look_options,
+)
 
 
 def check_picture(options: Mapping[str, Any]) -> None:
     """Refuse what cannot be drawn or written, before any work is done."""
     path, style = options["svg"], options["style"]
     if path is None:
-        refuse_given(("style", "horizontal"), "says nothing without --svg FILE")
+        refuse_given(names_in(look_options), "says nothing without --svg FILE")
         return
     from spinney._support.checks import check_named
     from spinney.output.picture import STYLES, check_suffix
@@ -48,6 +48,22 @@ def check_picture(options: Mapping[str, Any]) -> None:
         check_output(path, force=options["force"], option="--svg")
 
 
+def picture_of(
+    model: "FittedTree",
+    options: Mapping[str, Any],
+    *,
+    depth: int | None = None,
+    errors: "NodeErrors | None" = None,
+) -> "Picture":
+    """Return the picture of a tree, as the options want it to look."""
+    return model.plot(
+        style=options["style"] or "compact",
+        horizontal=options["horizontal"],
+        max_depth=depth,
+        data=errors,
+    )
+
+
 def draw(
     model: "FittedTree",
     options: Mapping[str, Any],
@@ -57,12 +73,7 @@ def draw(
 ) -> None:
     """Draw a tree to the file that is named, or to standard output."""
     path = options["svg"]
-    picture = model.plot(
-        style=options["style"] or "compact",
-        horizontal=options["horizontal"],
-        max_depth=depth,
-        data=errors,
-    )
+    picture = picture_of(model, options, depth=depth, errors=errors)
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)
         return

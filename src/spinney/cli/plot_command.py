@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from spinney._support.figures import check_pictures, picture_suffix
+from spinney._support.figures import check_pictures
 from spinney.cli.evaluate_command import RATE, recipe_of, size_of, study_arguments
+from spinney.cli.picture_options import look_options, picture_of
 from spinney.cli.plot_pictures import Drawing, drawing, elbow_picture
 from spinney.cli.shell_options import (
     all_of,
@@ -110,20 +111,14 @@ _on_table = all_of(_model, _data, weight_option, file_options)
 @plot.kind(
     "tree",
     _model,
-    click.option("--style", default="compact", help="compact, rules or teaching."),
-    click.option("--horizontal", is_flag=True, help="The root at the left."),
+    look_options,
     click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper."),
     example="tree melons.spinney --style teaching -o melons.pdf",
 )
 def _tree(model: str, **options: Any) -> Drawing:
     """Draw the tree of MODEL."""
-    from spinney.output.picture import svg_bytes
-
-    style, depth = options["style"], options["depth"]
-    picture = load(model, "tree").plot(
-        style=style, horizontal=options["horizontal"], max_depth=depth
-    )
-    return lambda path: svg_bytes(picture.svg, picture_suffix(path))
+    fitted = load(model, "tree")
+    return picture_of(fitted, options, depth=options["depth"]).content
 
 
 @plot.kind(

@@ -231,7 +231,8 @@ class FittedTree(FittedTable):
         Returns
         -------
         Picture
-            ``save(path)`` keeps it as .svg or .html; ``svg`` is its text.
+            ``save(path)`` keeps it as .svg, .html, .png or .pdf; ``svg`` is its
+            text.
         """
         from spinney.output import NodeErrors
         from spinney.output.picture import Picture, to_svg

@@ -72,15 +72,17 @@ class Picture:
         PNG and PDF are drawn by Matplotlib, which ``pip install 'spinney[plot]'`` adds.
         ``force`` says whether a file that is there may be replaced.
         """
+        write_whole(path, [self.content(path)], force=force)
+
+    def content(self, path: "str | os.PathLike[str]") -> bytes:
+        """Return what :meth:`save` writes to a path."""
         check_suffix(path)
         suffix = os.path.splitext(os.fsdecode(path))[1].lower()
         if suffix in DRAWN_SUFFIXES:
-            content = svg_bytes(self.svg, suffix.lstrip("."))
-        elif suffix in PAGE_SUFFIXES:
-            content = self.html.encode("utf-8")
-        else:
-            content = f"{self.svg}\n".encode()
-        write_whole(path, [content], force=force)
+            return svg_bytes(self.svg, suffix.lstrip("."))
+        if suffix in PAGE_SUFFIXES:
+            return self.html.encode("utf-8")
+        return f"{self.svg}\n".encode()
 
 
 def check_suffix(path: "str | os.PathLike[str]") -> None:
