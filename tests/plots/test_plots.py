@@ -253,6 +253,7 @@ def here(tmp_path, monkeypatch, iris):
         "roc iris.spinney {iris} -o roc.svg",
         "calibration iris.spinney {iris}",
         "learning-curve {iris} --target class --recipe cart:max_depth=1 --folds 2",
+        "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo",
         "robustness {iris} --target class --recipe cart --folds 2 --noise 0.1",
         "buckets {iris} --column petallength --method equal-width --buckets 4",
         "clusters {iris} --ignore class -k 2",
@@ -261,7 +262,8 @@ def here(tmp_path, monkeypatch, iris):
     ],
 )
 def test_each_kind_from_the_shell(here, capfd, words):
-    arguments = words.format(iris=IRIS).split()
+    melons = IRIS.with_name("watermelon_3.0.csv")
+    arguments = words.format(iris=IRIS, melons=melons).split()
     assert run(["plot", *arguments]) == 0
     name = words.split(" -o ")[1] if " -o " in words else f"{arguments[0]}.png"
     assert capfd.readouterr().err.endswith(f"spinney: drawn to {name}\n")

@@ -15,8 +15,6 @@ from spinney.cli.shell_options import (
     refuse_given,
 )
 
-KINDS = ("tree", "forest", "clusters")
-
 
 @click.command(
     epilog=examples(
@@ -43,7 +41,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     file.
     """
     path = page_path(Path(model).stem, options)
-    models = [load(path, *KINDS) for path in (model, other) if path is not None]
+    models = [load(path) for path in (model, other) if path is not None]
     page = models[0].explore(
         rows=_rows(models, options), beside=models[1] if other else None
     )

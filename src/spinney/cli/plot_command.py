@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from spinney._support.figures import check_pictures
-from spinney.cli.evaluate_command import RATE, recipe_of, size_of, study_arguments
 from spinney.cli.picture_options import look_options, picture_of
 from spinney.cli.plot_pictures import Drawing, drawing, elbow_picture
 from spinney.cli.shell_options import (
@@ -15,13 +14,22 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     file_arguments,
-    file_options,
     load,
     reading_options,
+    rows_options,
     table_options,
     weight_option,
 )
 from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say
+from spinney.cli.study_options import (
+    RATE,
+    fold_options,
+    recipes_option,
+    size_of,
+    size_option,
+    study_arguments,
+    variant_of,
+)
 from spinney.errors import ParameterError
 
 __all__ = ["plot"]
@@ -102,7 +110,7 @@ def plot() -> None:
 
 _model = click.argument("model")
 _data = click.argument("data")
-_on_table = all_of(_model, _data, weight_option, file_options)
+_on_table = all_of(_model, _data, rows_options)
 
 
 # Of a model
@@ -213,18 +221,16 @@ _on("calibration", "Draw the shares that MODEL predicts beside the true ones of 
 _study = all_of(
     table_options,
     reading_options,
-    click.option("--recipe", "recipes", multiple=True, metavar="NAME[:SETTING=VALUE]"),
-    click.option("--folds", type=click.IntRange(min=2)),
-    click.option("--repeats", type=click.IntRange(min=1), default=1),
+    recipes_option,
+    fold_options,
     click.option("--measure", help="What is drawn, such as accuracy or auc."),
-    click.option("--seed", type=int, default=0, show_default=True),
 )
 
 
 @plot.kind(
     "learning-curve",
     _study,
-    click.option("--size", "sizes", multiple=True, metavar="ROWS|SHARE"),
+    size_option,
     example="learning-curve iris.csv --target class --recipe cart --recipe c4.5",
 )
 def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
@@ -264,7 +270,7 @@ def _studied(
     function: Callable[..., Any], options: dict[str, Any], more: dict[str, Any]
 ) -> Any:
     """Return what a study of recipes finds; without recipes, of the usual ones."""
-    recipes = [recipe_of(text) for text in options["recipes"]]
+    recipes = [variant_of(text) for text in options["recipes"]]
     with progress_bar("growing") as progress:
         return function(
             options["data"],
