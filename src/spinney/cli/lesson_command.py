@@ -143,4 +143,4 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
     if trace is None:
         msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"
         raise ParameterError(msg)
-    return LessonPage(cluster_slides(trace), f"{options['k']} clusters by k-means")
+    return LessonPage.of(cluster_slides(trace), f"{options['k']} clusters by k-means")

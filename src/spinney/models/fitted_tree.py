@@ -289,7 +289,7 @@ class FittedTree(FittedTable):
 
         rows = None if data is None else self._whole_table(data)
         title = f"How a tree for {self.schema.target.name} is grown"
-        return LessonPage(tree_slides(self, rows, pruned), title)
+        return LessonPage.of(tree_slides(self, rows, pruned), title)
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""

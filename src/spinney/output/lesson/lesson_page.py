@@ -4,44 +4,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-from spinney._support.atomic_file import write_whole
 from spinney.output.lesson.lesson_markup import Slide, tag
-from spinney.output.offline_page import check_page_suffix, colours, offline_page
-from spinney.output.picture.style_sheet import STYLE_SHEET
-
-if TYPE_CHECKING:
-    import os
+from spinney.output.offline_page import OfflinePage, offline_page
+from spinney.output.picture.style_sheet import STYLE_SHEET, colours
 
 __all__ = ["LessonPage", "lesson_page"]
 
 
 @dataclass(frozen=True, repr=False)
-class LessonPage:
+class LessonPage(OfflinePage):
     """A lesson in the hand.
 
     Parameters
     ----------
+    html : str
+        The page: it fetches nothing.
     slides : sequence of Slide
-    title : str
+        What is on it, a slide per screen.
     """
 
     slides: Sequence[Slide]
-    title: str
 
-    def __repr__(self) -> str:
-        return f"<lesson of {len(self.slides)} slides: save(path) keeps it as .html>"
+    @classmethod
+    def of(cls, slides: Sequence[Slide], title: str) -> "LessonPage":
+        """Return the page of slides."""
+        return cls(lesson_page(slides, title), slides)
 
-    @property
-    def html(self) -> str:
-        """The page: it fetches nothing."""
-        return lesson_page(self.slides, self.title)
-
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
-        """Save it; ``force`` says whether a file that is there may be replaced."""
-        check_page_suffix(path)
-        write_whole(path, [self.html.encode("utf-8")], force=force)
+    def _in_short(self) -> str:
+        return f"lesson of {len(self.slides)} slides"
 
 
 def lesson_page(slides: Sequence[Slide], title: str) -> str:

@@ -2,22 +2,19 @@
 
 import os
 import re
-from base64 import b64encode
 from dataclasses import dataclass
-from hashlib import sha256
 
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
+from spinney.output.offline_page import PAGE_SUFFIXES, offline_page
 from spinney.output.picture.axes_picture import svg_bytes
 from spinney.output.picture.style_sheet import STYLE_SHEET
 
 __all__ = ["Picture", "check_suffix"]
 
-SVG_SUFFIXES, PAGE_SUFFIXES = (".svg",), (".html", ".htm")
+SVG_SUFFIXES = (".svg",)
 DRAWN_SUFFIXES = (".png", ".pdf")  # by Matplotlib
 PAGE_STYLE = "body{margin:0;padding:8px}:root{color-scheme:light dark}"
-# Nothing is fetched and nothing runs, whatever the names in a tree are.
-POLICY = "default-src 'none'; style-src {styles}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,14 +53,8 @@ class Picture:
     @property
     def html(self) -> str:
         """A page of its own: it fetches nothing, and nothing in it runs."""
-        hashes = (_hash(style) for style in (PAGE_STYLE, STYLE_SHEET))
-        policy = POLICY.format(styles=" ".join(hashes))
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-            '<meta name="viewport" content="width=device-width">\n'
-            "<title>A decision tree</title>\n"
-            f"<style>{PAGE_STYLE}</style>\n{self.svg}\n</html>\n"
+        return offline_page(
+            "A decision tree", self.svg, style=PAGE_STYLE, more=STYLE_SHEET
         )
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
@@ -91,7 +82,3 @@ def check_suffix(path: "str | os.PathLike[str]") -> None:
     if not name.lower().endswith((*SVG_SUFFIXES, *PAGE_SUFFIXES, *DRAWN_SUFFIXES)):
         msg = f"{name!r} does not end in .svg, .html, .png or .pdf: name such a file"
         raise ParameterError(msg)
-
-
-def _hash(style: str) -> str:
-    return f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
