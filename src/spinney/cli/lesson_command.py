@@ -118,7 +118,7 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
 
 def _of_clusters(data: str, options: dict[str, Any]) -> Any:
     from spinney.models.clusters import Plan, find_clusters, measured_rows, read_rows
-    from spinney.output.lesson import LessonPage, cluster_slides
+    from spinney.models.lesson import LessonPage, cluster_slides
 
     refuse_given(
         names_in(all_of(tree_options, pruning_options)),

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.growth.prune import Sequence, Steps
+    from spinney.models.lesson import LessonPage
     from spinney.output import NodeErrors
     from spinney.output.explain import (
         AttributeExplanation,
         NodeExplanation,
         RowExplanation,
     )
-    from spinney.output.lesson import LessonPage
     from spinney.output.picture import Picture
     from spinney.output.rules import Rules, RuleSet
     from spinney.sources.rows import TrainingSet
@@ -285,7 +285,7 @@ class FittedTree(FittedTable):
         >>> spinney.grow(shop, "sold", recipe="id3").lesson(shop)
         <lesson of 4 slides: save(path) keeps it as .html>
         """
-        from spinney.output.lesson import LessonPage, tree_slides
+        from spinney.models.lesson import LessonPage, tree_slides
 
         rows = None if data is None else self._whole_table(data)
         title = f"How a tree for {self.schema.target.name} is grown"

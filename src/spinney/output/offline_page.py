@@ -21,7 +21,7 @@ __all__ = [
     "OfflinePage",
     "check_page_suffix",
     "island",
-    "offline_page",
+    "page_around",
 ]
 
 PAGE_SUFFIXES = (".html", ".htm")
@@ -48,7 +48,7 @@ PAGE = """\
 """
 
 
-def offline_page(
+def page_around(
     title: str, body: str, *, style: str, script: str = "", more: str = ""
 ) -> str:
     """Return a page around a body of markup; without a script, nothing runs in it.

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from spinney.output.explorer.page_data import explorer_data
-from spinney.output.offline_page import OfflinePage, island, offline_page
+from spinney.output.offline_page import OfflinePage, island, page_around
 from spinney.output.picture.style_sheet import colours
 
 __all__ = ["ExplorerPage", "explorer_page", "script", "style"]
@@ -44,7 +44,7 @@ def explorer_page(models: Sequence[Any], *, rows: Any = None) -> str:
     data = explorer_data(models, rows=rows)
     title = " and ".join(model["title"] for model in data["models"])
     body = BODY.format(data=island(data))
-    return offline_page(title, body, style=style(), script=script())
+    return page_around(title, body, style=style(), script=script())
 
 
 class ExplorerPage(OfflinePage):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
-from spinney.output.offline_page import PAGE_SUFFIXES, offline_page
+from spinney.output.offline_page import PAGE_SUFFIXES, page_around
 from spinney.output.picture.axes_picture import svg_bytes
 from spinney.output.picture.style_sheet import STYLE_SHEET
 
@@ -53,7 +53,7 @@ class Picture:
     @property
     def html(self) -> str:
         """A page of its own: it fetches nothing, and nothing in it runs."""
-        return offline_page(
+        return page_around(
             "A decision tree", self.svg, style=PAGE_STYLE, more=STYLE_SHEET
         )
 

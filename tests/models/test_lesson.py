@@ -11,8 +11,8 @@ from tests.cli.conftest import TABLES
 import spinney
 from spinney.cli import run
 from spinney.cluster import explain_k_means
-from spinney.output.lesson import LessonPage, cluster_slides, tree_slides
-from spinney.output.lesson.tree_lesson import MOST_NODES
+from spinney.models.lesson import LessonPage, cluster_slides, tree_slides
+from spinney.models.lesson.tree_lesson import MOST_NODES
 
 MELONS = TABLES / "watermelon_2.0.csv"
 

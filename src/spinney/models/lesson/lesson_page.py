@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from spinney.output.lesson.lesson_markup import Slide, tag
-from spinney.output.offline_page import OfflinePage, offline_page
-from spinney.output.picture.style_sheet import STYLE_SHEET, colours
+from spinney.models.lesson.lesson_markup import Slide, tag
+from spinney.output import OfflinePage, page_around
+from spinney.output.picture import STYLE_SHEET, colours
 
 __all__ = ["LessonPage", "lesson_page"]
 
@@ -42,10 +42,10 @@ def lesson_page(slides: Sequence[Slide], title: str) -> str:
     body = tag("main", *sections, id="lesson")
     style = colours() + _source("lesson.css")
     script = _source("lesson.js")
-    return offline_page(title, body, style=style, script=script, more=STYLE_SHEET)
+    return page_around(title, body, style=style, script=script, more=STYLE_SHEET)
 
 
 @cache
 def _source(name: str) -> str:
-    folder = files("spinney.output.lesson") / "page"
+    folder = files("spinney.models.lesson") / "page"
     return (folder / name).read_text(encoding="utf-8")

@@ -13,8 +13,7 @@ import numpy as np
 
 from spinney._support.text import label_text, shown, value_text, weight_text
 from spinney.data import Table, Value
-from spinney.output.explain import NodeExplanation, working_lines
-from spinney.output.lesson.lesson_markup import (
+from spinney.models.lesson.lesson_markup import (
     Markup,
     Slide,
     paragraph,
@@ -22,6 +21,7 @@ from spinney.output.lesson.lesson_markup import (
     table,
     tag,
 )
+from spinney.output.explain import NodeExplanation, working_lines
 from spinney.trees import Node
 
 __all__ = ["tree_slides"]
