@@ -1,10 +1,12 @@
 """Inputs that once gave a wrong answer or a bare error, through the public names."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -219,3 +221,127 @@ def test_a_column_of_no_dimension():
         DataError, match="column 'x' is of type ndarray: give it as a l"
     ):
         spinney.grow({"x": np.array(3), "y": ["a", "b"]}, "y")
+
+
+class Raising:
+    """A cell that answers every question with an error."""
+
+    def _raise(self, *_):
+        message = "ask me nothing"
+        raise RuntimeError(message)
+
+    __float__ = __eq__ = __str__ = __repr__ = __bool__ = __index__ = _raise
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize("where", ["attribute", "target", "later"])
+@pytest.mark.parametrize("framed", [dict, pd.DataFrame])
+@pytest.mark.parametrize(
+    "cell, words",
+    [
+        (timedelta(1), "holds a Timedelta|holds a timedelta"),
+        (np.timedelta64(1, "D"), "holds a Timedelta|holds a timedelta"),
+        (10**400, "holds inf"),
+        (10**5000, "holds inf"),
+        (Raising(), "holds a Raising in row 1"),
+        (Decimal("Infinity"), "holds inf"),
+    ],
+    ids=["timedelta", "timedelta64", "400 digits", "5000 digits", "raising", "inf"],
+)
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning")
+def test_cells_that_are_no_values(cell, words, framed, where):
+    numbers, odd = [1.0, 2.0, 3.0, 4.0], [cell, 2.0, 3.0, 4.0]
+    labels = ["a", "a", "b", "b"]
+    if where == "attribute":
+        with pytest.raises(DataError, match=words):
+            spinney.grow(framed({"x": odd, "y": labels}), "y")
+    elif where == "target":
+        with pytest.raises(DataError, match=words):
+            spinney.grow(framed({"x": numbers, "y": odd}), "y", recipe="cart")
+    else:
+        model = spinney.grow({"x": numbers, "y": labels}, "y", recipe="id3")
+        with pytest.raises(DataError, match=words):
+            model.predict(framed({"x": odd}))
+
+
+@pytest.mark.parametrize("nothing", [pd.NA, Decimal("sNaN"), Decimal("NaN"), pd.NaT])
+def test_a_number_to_learn_that_is_not_there(nothing):
+    target = pd.Series([nothing, 1.0, 2.0, 3.0], dtype=object)
+    with pytest.raises(DataError, match=r"missing|NaN|unknown"):
+        spinney.TreeRegressor("cart").fit(pd.DataFrame({"x": [1, 2, 3, 4]}), target)
+    rows = {"x": [1, 2, 3, 4, 5], "y": [nothing, 1.5, 2.5, 3.5, 4.5]}
+    with pytest.warns(spinney.SpinneyWarning, match="1 of 5 rows"):
+        assert spinney.grow(rows, "y", recipe="cart").tree.root.n_rows == 4
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("estimator", ["TreeClassifier", "ForestClassifier", "KMeans"])
+def test_a_lazy_frame_is_resolved_once(estimator):
+    resolved = []
+
+    def look(frame):
+        resolved.append(1)
+        return frame
+
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}).lazy().map_batches(look)
+    options = {"n_clusters": 2} if estimator == "KMeans" else {}
+    model = getattr(spinney, estimator)(**options).fit(frame, [0, 0, 1, 1])
+    model.predict(frame)
+    assert len(resolved) == 2
+
+
+@pytest.mark.parametrize("source", ["memory", "duckdb", "sample_weight"])
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 9e-301])
+def test_weights_whose_parts_are_no_floats(source, weight):
+    rows = {"x": [1.0, 1.0, None, 2.0], "y": ["a", "a", "b", "b"]}
+    rows["w"] = [1.0, weight, 0.0, 1.0]
+    frame = pd.DataFrame(rows)
+    table = duckdb.from_df(frame) if source == "duckdb" else rows
+    learner = TreeClassifier("id3")
+    with pytest.raises(DataError, match=r"a row weighs .* at least 1e-300"):
+        learner.fit(
+            frame[["x"]], frame.y, sample_weight=frame.w
+        ) if source == "sample_weight" else spinney.grow(table, "y", weight="w")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("size", [1e-160, 1e-139])
+def test_targets_whose_squares_are_no_floats(size):
+    rows = {"x": [float(i) for i in range(12)], "y": [i * size for i in range(12)]}
+    if size < 1e-140:
+        with pytest.raises(DataError, match=r"'y' holds nothing larger than 1\.1e-159"):
+            spinney.grow(rows, "y", recipe="m5")
+    else:
+        assert spinney.grow(rows, "y", recipe="m5").predict({"x": [4.0]}) == [
+            pytest.approx(4 * size)
+        ]
+
+
+def _relation():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT i AS x, i > 3 AS y FROM range(8) r(i)")
+    return connection, connection.table("t")
+
+
+@pytest.mark.parametrize("fault", ["closed", "dropped"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda rows: spinney.grow(rows, "y"),
+        lambda rows: spinney.grow_forest(rows, "y"),
+        lambda rows: spinney.evaluate(rows, "y"),
+        lambda rows: spinney.look(rows),
+        lambda rows: spinney.KMeans(2).fit(rows),
+        lambda rows: spinney.grow({"x": [1, 2], "y": [0, 1]}, "y").predict(rows),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning")
+def test_a_database_that_is_gone(fault, use):
+    connection, rows = _relation()
+    if fault == "closed":
+        connection.close()
+    else:
+        connection.execute("DROP TABLE t")
+    words = "already been closed" if fault == "closed" else "t does not exist"
+    with pytest.raises(DataError, match=f"cannot be read by DuckDB .*{words}"):
+        use(rows)

@@ -16,6 +16,7 @@ PAGES = (
     "README.md",
     "docs/tables.md",
     "docs/predicting.md",
+    "docs/exports.md",
     "docs/growing.md",
     "docs/documents.md",
     "docs/pictures.md",

@@ -12,16 +12,19 @@ __all__ = ["pictures"]
 ROOT = Path(__file__).resolve().parents[1]
 MELONS = ROOT / "examples" / "melons.csv"
 IRIS = ROOT / "tests" / "tables" / "iris.csv"
+PENGUINS = ROOT / "tests" / "tables" / "penguins.csv"
 
 
 def pictures() -> dict[Path, str]:
     """Return the pictures as text, by where they are kept."""
     melons = spinney.grow(MELONS, target="ripe", ignore=["id"], recipe="id3")
     iris = spinney.grow(IRIS, target="class", recipe="cart")
+    penguins = spinney.grow(PENGUINS, target="species", recipe="cart", max_depth=2)
     drawn = {
         "melons.svg": melons.plot(),
         "melons_teaching.svg": melons.plot(style="teaching"),
         "iris_rules.svg": iris.plot(style="rules", horizontal=True, max_depth=3),
+        "penguins_bars.svg": penguins.plot(bars=True),
     }
     return {ROOT / "docs" / name: f"{each.svg}\n" for name, each in drawn.items()}
 

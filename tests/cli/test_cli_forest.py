@@ -90,7 +90,7 @@ def test_refusals(tool, arguments, words):
 def test_commands_for_one_tree_say_how_to_name_one(works, tool):
     grow_minds(works)
     data = ("show", "--data", "x", "--weight", "nonsense", "--decimal", ",")
-    for command in (("rules",), ("explain",), ("show", "--svg", "f.svg"), data):
+    for command in (("rules",), ("explain",), data):
         outcome = tool(command[0], "f", *command[1:])
         assert outcome.code == 2
         assert "'f' holds a forest of 4 trees: name one, --tree 0 to" in outcome.err

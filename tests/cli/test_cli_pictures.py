@@ -25,11 +25,11 @@ def test_a_picture_to_a_file(tool, melons):
 
 
 def test_styles_directions_and_depths(works, melons):
-    given = ("--style", "teaching", "--horizontal", "--depth", "1")
+    given = ("--style", "teaching", "--horizontal", "--depth", "1", "--bars")
     printed = works("show", melons, "--svg", "-", *given)
     assert ElementTree.fromstring(printed).get("role") == "img"
     model = spinney.load(melons)
-    drawn = model.plot(style="teaching", horizontal=True, max_depth=1)
+    drawn = model.plot(style="teaching", horizontal=True, max_depth=1, bars=True)
     assert printed == drawn.svg + "\n"
 
 
@@ -43,6 +43,7 @@ def test_a_page(works, melons):
     [
         ("--style teaching", "--style teaching says nothing without --svg"),
         ("--horizontal", "--horizontal says nothing without --svg"),
+        ("--bars", "--bars says nothing without --svg"),
         ("--force", "--force says nothing without --svg"),
         ("--decimal ,", "--decimal , says nothing without --data"),
         ("--svg a.svg --json", "--json and --svg exclude each other"),
@@ -58,6 +59,22 @@ def test_what_is_refused(tool, melons, options, words):
     assert outcome.code == 2
     assert words in outcome.err
     assert not Path("a.svg").exists()
+
+
+def test_a_forest_and_clusters(tool, works):
+    arguments = "--target class --trees 3 --quiet -o f"
+    works("forest", TABLES / "iris.csv", *arguments.split())
+    works("show", "f", "--svg", "f.svg", "--depth", "1", "--bars")
+    drawn = spinney.load("f").plot(max_depth=1, bars=True).svg
+    assert Path("f.svg").read_text("utf-8") == drawn + "\n"
+    columns = ("--columns", "density,sugar", "--k", "2", "--model", "k", "--quiet")
+    works("cluster", TABLES / "watermelon_3.0.csv", *columns)
+    printed = works("show", "k", "--svg", "-")
+    assert printed == spinney.load("k").export("svg")
+    outcome = tool("show", "k", "--svg", "k.svg", "--bars")
+    assert outcome.code == 2
+    assert "--bars is of trees" in outcome.err
+    assert not Path("k.svg").exists()
 
 
 def test_an_old_file_is_kept_unless_forced(tool, works, melons):

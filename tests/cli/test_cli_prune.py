@@ -188,10 +188,10 @@ def test_the_sequence_by_other_rows(works, full):
     arguments = ("prune", full, "--method", "cost-complexity", "--validation", VALID)
     text = works(*arguments)
     assert "leaves  training error  validation error  std error" in text
-    assert "     3             0.3           0.28571    0.17075  chosen" in text
+    assert "     4             0.2           0.28571    0.17075  chosen" in text
     found = json.loads(works(*arguments, "--rule", "1-se", "--json"))["sequence"]
-    assert [row["training_error"] for row in found] == [0, 0.1, 0.3, 0.5]
-    assert [row["chosen"] for row in found] == [False, False, True, False]
+    assert [row["training_error"] for row in found] == [0, 0.2, 0.5]
+    assert [row["chosen"] for row in found] == [False, True, False]
 
 
 def test_rows_are_reserved_while_growing(tool, works):

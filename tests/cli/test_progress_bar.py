@@ -52,6 +52,22 @@ def test_no_bar_where_work_is_done_sooner():
     assert out == "done\n"
 
 
+WORK = """
+import time
+from spinney.cli.shell_output import working
+with working("measuring", after={after}):
+    time.sleep(0.4)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("after, seen", [(0.01, True), (60, False)])
+def test_work_of_unknown_length_is_told_after_a_while(after, seen):
+    told, out = run_script(WORK.format(after=after))
+    assert ("measuring" in told) == seen
+    assert out == "done\n"
+
+
 @pytest.mark.parametrize("after", [0, 0.01])
 def test_no_bar_where_nothing_moves(after):
     told, out = run_script(BAR.format(after=after, moves=0))

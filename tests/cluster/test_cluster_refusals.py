@@ -132,3 +132,10 @@ def test_a_trace_shows_a_row_at_least(rows):
 def test_no_rows_have_no_clusters_to_explain():
     with pytest.raises(DataError, match="no rows"):
         explain_clusters({"a": []}, [])
+
+
+def test_a_later_row_that_no_float_holds_in_units_of_its_column():
+    rows = {"size": [0.0, 0.01, 0.1, 0.11]}
+    model = KMeans(2, standardise=True, random_state=0).fit(rows)
+    with pytest.raises(DataError, match=r"'size' holds 1e\+308, and floats do not"):
+        model.predict({"size": [0.0, 1e308]})

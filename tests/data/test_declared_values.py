@@ -95,3 +95,9 @@ def test_a_model_that_reads_knows_its_values():
 def test_numbers_have_no_levels_without_rows():
     table = read_table({"x": [1.0, 2.5]})
     assert table["x"].without_rows == ()
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_what_is_missing_is_no_value(nothing):
+    with pytest.raises(ParameterError, match="what is missing is no value"):
+        declarations_of(values={"sky": ["sunny", nothing]})

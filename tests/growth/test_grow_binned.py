@@ -358,16 +358,26 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     same_tree(plain, swift, same_node)
 
 
-def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
+@pytest.mark.parametrize(
+    "heavy, light, engine",
+    [
+        (1.0, 1e-7, "binned"),
+        (1e20, 1e20, "binned"),
+        (1e9, 1.0, "plain"),
+        (1e21, 1e20, "plain"),
+        (1e-141, 1e-141, "plain"),
+        (1.0, 1e-300, "plain"),
+    ],
+)
+def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
+    heavy, light, engine, monkeypatch
+):
     monkeypatch.setattr(suiting, "PATIENCE", 0)
-    assert (
-        choose_engine(rows_of_two_weights(1.0, 1e-100), RECIPES["cart"], Options()).name
-        == "binned"
-    )
-    assert (
-        choose_engine(rows_of_two_weights(1.0, 1e-300), RECIPES["cart"], Options()).name
-        == "plain"
-    )
+    monkeypatch.setattr(suiting, "LOADING", 0)
+    rows = rows_of_two_weights(heavy, light)
+    assert choose_engine(rows, RECIPES["cart"], Options()).name == engine
+    ranked = engine.replace("binned", "ranked")
+    assert choose_engine(rows, RECIPES["c4.5"], Options()).name == ranked
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):

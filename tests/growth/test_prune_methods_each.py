@@ -350,7 +350,7 @@ def test_no_weight_to_validate_by():
         validate(example(), CodedRows([np.array([1.0])], np.array([0]), np.zeros(1)))
 
 
-@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e138 / 60])
+@pytest.mark.parametrize("weight", [1e-300, 1e138 / 60])
 def test_weights_at_the_ends_of_floats_are_pruned_in_silence(weight, recwarn):
     random = np.random.RandomState(0)
     X = random.randint(0, 4, (60, 3)).astype(float)

@@ -334,3 +334,9 @@ def test_runners_up_of_compiled_loops_are_exact_by_rows():
     short = model.explain(0, attribute="x1", data=rows, limit=3)
     assert (short.n_ways, len(short.ways)) == (13_999, 3)
     assert short.best.lines.gain == pytest.approx(told.candidates[1].gain)
+
+
+def test_missing_rows_that_are_merged_like_a_value_are_named():
+    table = {"c": [None, "w", "u"] * 20, "y": ["b", "b", "a"] * 20}
+    model = spinney.grow(table, "y", recipe="chaid")
+    assert "{w}  {missing}  p = 1  merged" in str(model.explain(0, attribute="c"))

@@ -108,7 +108,7 @@ def changed_forms(data, change):
         ({"shape": [-1]}, "the shape of the packed array 'node.rows'"),
         ({"shape": [1, 2, 3]}, "has 3 dimensions"),
         ({"shape": "8"}, "the shape of the packed array 'node.rows'"),
-        ({"dtype": "F32"}, "is not what its shape needs"),
+        ({"dtype": "F32"}, "'node.rows' has the dtype of another"),
         ({"dtype": "BOOL"}, "which a model has not"),
         ({"dtype": 7}, "which a model has not"),
         ({"note": 1}, "the packed array 'node.rows'"),

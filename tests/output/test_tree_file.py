@@ -305,7 +305,7 @@ def test_zip_archive(tmp_path):
     [
         (b"\x1f\x8b\x08" + b"\0" * 50, "gzip"),
         (b'{"format": "spinney-tree"}', "JSON text"),
-        (b"id,colour\n1,green\n", "it is text, not a model file"),
+        (b"id,colour\n1,green\n", "it is text, such as a table"),
         (b"abc", "ends before its header"),
         (b"\0" * 8, "no JSON"),
         (b"\0" * 100, "no JSON"),

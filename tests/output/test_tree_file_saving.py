@@ -2,7 +2,6 @@
 
 import errno
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -108,18 +107,33 @@ def test_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["m"]
 
 
+# A child is killed in the middle of each call by which a file is written.
+KILLED = """
+import builtins, os, signal, sys
+from tests.helpers.models import mixed_model
+from spinney.output.file.model_files import save_model
+
+model, path = mixed_model(), sys.argv[1]
+for holder, name in (
+    (os, "open"), (builtins, "open"), (os, "fsync"), (os, "replace"), (os, "stat"),
+):
+    child = os.fork()
+    if not child:
+        setattr(holder, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+        save_model(model, path)
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL, name
+    assert open(path, "rb").read() == b"old", name
+save_model(model, path)
+assert open(path, "rb").read() != b"old"
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
-def test_killed_while_saving_leaves_the_old_file(tmp_path):
+def test_killed_at_any_moment_leaves_the_old_file(tmp_path):
     (tmp_path / "m").write_bytes(b"old")
-    code = (
-        "import os, signal; from tests.helpers.models import mixed_model; "
-        "from spinney.output.file.model_files import save_model; "
-        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); "
-        f"save_model(mixed_model(), {str(tmp_path / 'm')!r})"
-    )
-    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
-    assert process.returncode == -signal.SIGKILL
-    assert (tmp_path / "m").read_bytes() == b"old"
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "m")]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.mark.skipif(

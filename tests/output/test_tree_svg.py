@@ -20,6 +20,8 @@ TABLES = Path(__file__).parents[1] / "tables"
 SVG = "{http://www.w3.org/2000/svg}"
 STYLES = ("compact", "rules", "teaching")
 LOOKS = [(style, horizontal) for style in STYLES for horizontal in (False, True)]
+# Bars have parts in styles of every kind, and so with one of them.
+WITH_BARS = [(*look, bars) for look, bars in zip(LOOKS, (False, True) * 3, strict=True)]
 
 
 def grown(table, target, recipe, **options):
@@ -34,6 +36,9 @@ MODELS = {
     "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
     "models": lambda: grown("cpu_prp.csv", "class", "m5"),
     "labor": lambda: grown("labor.csv", "class", "c4.5", missing_values=["?"]),
+    "forest": lambda: spinney.grow_forest(
+        TABLES / "zoo.csv", "class_type", ignore=["animal_name"], n_estimators=3
+    ),
     "leaf": lambda: spinney.grow(
         {"size": [1, 1, 1], "sold": ["no", "no", "yes"]}, "sold", recipe="id3"
     ),
@@ -75,9 +80,10 @@ def apart(one, other):
     )
 
 
-@pytest.mark.parametrize("style, horizontal", LOOKS)
-def test_nothing_overlaps_and_nothing_is_cut(model, style, horizontal):
-    root = ElementTree.fromstring(model.plot(style=style, horizontal=horizontal).svg)
+@pytest.mark.parametrize("style, horizontal, bars", WITH_BARS)
+def test_nothing_overlaps_and_nothing_is_cut(model, style, horizontal, bars):
+    picture = model.plot(style=style, horizontal=horizontal, bars=bars)
+    root = ElementTree.fromstring(picture.svg)
     _, _, width, height = (float(part) for part in root.get("viewBox").split())
     rectangles = list(root.iter(f"{SVG}rect"))
     boxes = [r for r in rectangles if r.get("class").startswith("frame")]
@@ -95,9 +101,10 @@ def test_nothing_overlaps_and_nothing_is_cut(model, style, horizontal):
         assert bottom <= height
 
 
-@pytest.mark.parametrize("style, horizontal", LOOKS)
-def test_a_text_is_inside_its_box(model, style, horizontal):
-    root = ElementTree.fromstring(model.plot(style=style, horizontal=horizontal).svg)
+@pytest.mark.parametrize("style, horizontal, bars", WITH_BARS)
+def test_a_text_is_inside_its_box(model, style, horizontal, bars):
+    picture = model.plot(style=style, horizontal=horizontal, bars=bars)
+    root = ElementTree.fromstring(picture.svg)
     for group in root.findall(f"{SVG}g"):
         frames = [
             rect
@@ -149,7 +156,7 @@ def check_harmless(markup):
 
 @pytest.mark.parametrize("style, horizontal", LOOKS)
 def test_hostile_names_are_only_text(hostile, style, horizontal):
-    svg = hostile.plot(style=style, horizontal=horizontal).svg
+    svg = hostile.plot(style=style, horizontal=horizontal, bars=horizontal).svg
     check_harmless(svg)
 
 
@@ -257,6 +264,38 @@ def test_golden_melons(assert_golden, style):
     )
 
 
+def test_a_forest_shows_what_is_important_and_its_typical_tree():
+    iris = TABLES / "iris.csv"
+    forest = spinney.grow_forest(iris, "class", n_estimators=4)
+    without = texts(forest.plot().svg)
+    assert any("asks most nearly as all do" in text for text in without)
+    typical = forest.typical(iris)
+    found = texts(forest.plot(max_depth=1).svg)
+    assert any(
+        text.startswith(f"tree {typical.number}, the most typical") for text in found
+    )
+    first, mean, spread = next(forest.importances().ranked())
+    place = found.index(first)
+    assert found[place + 1] == f"{mean:.3f} ± {spread:.3f}"
+    tree = texts(forest.trees[typical.number].plot(max_depth=1).svg)
+    assert found[-len(tree) :] == tree
+    assert forest.export("svg") == forest.plot().svg + "\n"
+    check_harmless(forest.plot().svg)
+
+
+def test_clusters_are_drawn_and_kept(tmp_path):
+    melons = spinney.read_table(TABLES / "watermelon_3.0.csv")
+    columns = {name: melons[name].cells for name in ("density", "sugar")}
+    means = spinney.KMeans(2, random_state=0).fit(columns)
+    found = texts(means.plot().svg)
+    assert {"cluster 0", "cluster 1", "density", "sugar"} <= set(found)
+    check_harmless(means.plot().svg)
+    means.save(tmp_path / "clusters.spinney")
+    kept = spinney.load(tmp_path / "clusters.spinney")
+    assert kept.export("svg") == means.plot().svg + "\n"
+    assert "<title>2 clusters</title>" in kept.plot().html
+
+
 def test_golden_numbers(assert_golden):
     picture = MODELS["models"]().plot(horizontal=True)
     assert_golden("cpu_horizontal.svg", picture.svg + "\n")
@@ -300,3 +339,75 @@ def test_a_notebook_shows_fitted_trees():
     check_harmless(bundle["image/svg+xml"])
     assert not hasattr(model, "_repr_html_")
     assert model.plot()._repr_svg_() == bundle["image/svg+xml"]
+
+
+def answers(svg, title):
+    """Return the bars of the first question of this name: names, figures, lengths."""
+    root = ElementTree.fromstring(svg)
+    for box in root.findall(f"{SVG}g"):
+        words = [text.text for text in box.findall(f"{SVG}text")]
+        if words[:1] == [title]:
+            lines = box.findall(f"{SVG}g")
+            return [
+                (*(t.text for t in one.iter(f"{SVG}text")), bar(one)) for one in lines
+            ]
+    raise AssertionError(title)
+
+
+def bar(line):
+    """Return what each colour of a bar is wide, in pixels."""
+    found = {}
+    for rect in line.findall(f"{SVG}rect"):
+        found[rect.get("class")] = float(rect.get("width"))
+    found.pop("empty", None)
+    return found
+
+
+def test_bars_show_how_rows_answer():
+    """Texture of the watermelons: 3 : 0, 2 : 7 and 4 : 1, as in Zhou's table 4.1."""
+    model = MODELS["melons"]()
+    first, second, third = answers(model.plot(bars=True).svg, "texture")
+    assert [each[:2] for each in (first, second, third)] == [
+        ("blurry", "3"),
+        ("clear", "9"),
+        ("slightly blurry", "5"),
+    ]
+    pixel = second[2]["k1"] / 7
+    assert first[2] == {"k0": pytest.approx(3 * pixel, abs=0.1)}
+    assert second[2]["k0"] == pytest.approx(2 * pixel, abs=0.1)
+    assert third[2]["k0"] == pytest.approx(4 * pixel, abs=0.1)
+    assert third[2]["k1"] == pytest.approx(1 * pixel, abs=0.1)
+    assert model.plot(bars=False).svg == model.plot().svg
+
+
+def test_bars_of_a_number_and_of_missing_cells():
+    by_cart = grown("penguins.csv", "species", "cart").plot(bars=True).svg
+    found = answers(by_cart, "flipper_length_mm")
+    assert [each[:2] for each in found] == [
+        ("≤ 206.5", "213"),
+        ("> 206.5", "129"),
+        ("missing", "2"),
+    ]
+    # CHAID sends the rows that lack a length to one of the branches.
+    by_chaid = MODELS["penguins"]().plot(bars=True).svg
+    found = [each[:2] for each in answers(by_chaid, "flipper_length_mm")]
+    assert sum(float(weight) for _, weight in found) == 344
+    assert [name.endswith("or missing") for name, _ in found] == [0, 0, 1, 0]
+
+
+def test_bars_where_numbers_are_predicted_have_means():
+    model = MODELS["cpu"]()
+    tree = model.tree
+    title = tree.schema.attributes[tree.root.split.attribute].name
+    found = answers(model.plot(bars=True).svg, title)
+    means = [f"{tree.nodes[child].value:.4g}" for child in tree.root.children]
+    assert [mean for _, mean, _ in found] == means
+
+
+def test_bars_of_many_values_are_those_of_branches():
+    letters = [f"no {code}" for code in range(12)]
+    table = {"letter": letters * 4, "half": [code < 6 for code in range(12)] * 4}
+    binary = spinney.grow(table, "half", recipe="cart").plot(bars=True).svg
+    assert [each[1] for each in answers(binary, "letter")] == ["24", "24"]
+    each = spinney.grow(table, "half", recipe="id3").plot(bars=True).svg
+    assert answers(each, "letter")[-1][:1] == ("+ 4 more",)

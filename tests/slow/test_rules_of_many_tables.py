@@ -14,6 +14,7 @@ from tests.helpers.real_tables import (
 
 import spinney
 from spinney.data.declarations import declarations_of
+from spinney.errors import DataError
 from spinney.recipes import RECIPES
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -71,7 +72,11 @@ def test_random_tables(chunk):
         others = rows_like(table, random)
         # A seventh of all recipes, groupings and policies, of each table another one.
         for recipe in islice(ways[target], seed % 7, None, 7):
-            model = spinney.grow(table, target, recipe=recipe, ignore=[other])
+            try:
+                model = spinney.grow(table, target, recipe=recipe, ignore=[other])
+            except DataError:  # complete rows may be too few, or of one class
+                assert recipe.drops_rows
+                continue
             assert_rules_are_rules(model, table, others)
 
 
@@ -90,5 +95,9 @@ def test_real_tables(name):
     ways = [name for name in RECIPES if numeric or name != "m5"]
     for recipe in [*ways, *islice(recipes_of(numeric=numeric), 3, None, 7)]:
         declared = [target] if numeric else []
-        model = spinney.grow(table, target, recipe=recipe, numeric=declared)
+        try:
+            model = spinney.grow(table, target, recipe=recipe, numeric=declared)
+        except DataError:  # no row may be complete
+            assert getattr(recipe, "drops_rows", False)
+            continue
         assert_rules_are_rules(model, table)

@@ -173,3 +173,10 @@ def test_missing_classes_are_told():
         check_target(table, "y")
     with pytest.raises(DataError, match="every one of the 2 cells is missing"):
         check_target(read_table({"y": [None, None]}), "y")
+
+
+def test_a_target_that_only_tells_rows_apart_is_refused():
+    target = Target("name", tuple(f"n{n}" for n in range(120)))
+    with pytest.raises(DataError, match="'name': 120 of 130 rows have a class of"):
+        check_classes(target, np.arange(120), 130)
+    check_classes(target, np.arange(120), 300)

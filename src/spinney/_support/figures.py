@@ -22,9 +22,8 @@ __all__ = [
 SUFFIXES = ("png", "svg", "pdf")
 SIZE = (5.2, 4.0)
 DOTS = 160
-# No date and no random name, so that equal pictures are equal files; names of columns
-# are never formulas.
-PLAIN = {"svg.hashsalt": "spinney", "text.parse_math": False}
+# No date and no random name, so that equal pictures are equal files.
+PLAIN = {"svg.hashsalt": "spinney"}
 METADATA: dict[str, dict[str, Any]] = {
     "png": {},
     "svg": {"Date": None},

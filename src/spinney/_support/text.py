@@ -119,13 +119,23 @@ def weight_text(weight: float) -> str:
     return text if float(text) else f"{weight:.3g}"
 
 
-def figure(number: float) -> str:
-    """Return a number in six digits, for a person.
+def short_weight(weight: float) -> str:
+    """Return a weight where there is little room: whole, or in four digits.
 
-    >>> figure(2.25), figure(1234567.0), figure(1 / 3)
-    ('2.25', '1234570', '0.333333')
+    >>> short_weight(12345.0), short_weight(1234.56)
+    ('12345', '1235')
     """
-    return number_text(float(f"{number:.6g}"))
+    is_whole = float(weight).is_integer()
+    return weight_text(weight) if is_whole else figure(weight, digits=4)
+
+
+def figure(number: float, *, digits: int = 6) -> str:
+    """Return a number in six digits, or as many as asked for, for a person.
+
+    >>> figure(2.25), figure(1234567.0), figure(1 / 3), figure(1 / 3, digits=4)
+    ('2.25', '1234570', '0.333333', '0.3333')
+    """
+    return number_text(float(f"{number:.{digits}g}"))
 
 
 def label_text(label: "Value") -> str:

@@ -56,6 +56,7 @@ class _Commands(click.Group):
         "explore",
         "rules",
         "explain",
+        "export",
         "lesson",
         "prune",
         "predict",
@@ -70,6 +71,7 @@ class _Commands(click.Group):
         "cluster": "spinney.cli.cluster_command",
         "compile": "spinney.cli.compile_command",
         "evaluate": "spinney.cli.evaluate_command",
+        "export": "spinney.cli.export_command",
         "explore": "spinney.cli.explore_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
@@ -120,6 +122,7 @@ Examples:
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney score melons.spinney test.csv
+  spinney export melons.spinney --to sql --table melons
   spinney forest melons.csv --target ripe --ignore id
   spinney cluster melons.csv --columns density,sugar --k auto -o labels.csv
   spinney evaluate melons.csv --target ripe --ignore id --folds 5

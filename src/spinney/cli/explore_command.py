@@ -14,6 +14,7 @@ from spinney.cli.shell_options import (
     names_in,
     refuse_given,
 )
+from spinney.cli.shell_output import working
 
 
 @click.command(
@@ -42,9 +43,10 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     """
     path = page_path(Path(model).stem, options)
     models = [load(path) for path in (model, other) if path is not None]
-    page = models[0].explore(
-        rows=_rows(models, options), beside=models[1] if other else None
-    )
+    with working("preparing the page"):
+        page = models[0].explore(
+            rows=_rows(models, options), beside=models[1] if other else None
+        )
     write_page(page, path, options, _contents(options["rows"]))
 
 

@@ -25,15 +25,15 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import is_seen, progress_bar, say
+from spinney.cli.shell_output import PATIENCE, is_seen, progress_bar, say
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.growth import Model
+    from spinney.models import FittedTree
     from spinney.trees import Tree
 
-PATIENCE = 1.0  # seconds without a bar
 MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 
 
@@ -172,7 +172,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
-        say(tried_text(model.tried_))
+        say(tried_text(model.tried_) + _grown_larger(model))
     if not options["quiet"]:
         depth = None
         if is_seen() and not options["json_"]:
@@ -192,6 +192,15 @@ def _reserved(model: "Model") -> str:
         f"{n_held} of {n_held + n_grown} rows were reserved to prune by "
         f"({model.recipe.pruning}); --json lists them as validation_rows"
     )
+
+
+def _grown_larger(model: "FittedTree") -> str:
+    """Return that the tree of all rows is much larger than those of folds, if so."""
+    expected = [each.leaves for each in model.tried_ if each.chosen and each.leaves]
+    n_leaves = model.tree.n_leaves
+    if not expected or n_leaves <= 2 * expected[0]:
+        return ""
+    return f"; grown on all rows it has {n_leaves} leaves"
 
 
 def _not_all(tree: "Tree", output: str | None, depth: int) -> str:

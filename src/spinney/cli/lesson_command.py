@@ -19,6 +19,7 @@ from spinney.cli.shell_options import (
     recipe_options,
     refuse_given,
 )
+from spinney.cli.shell_output import working
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
@@ -85,7 +86,8 @@ def lesson(data: str, **options: Any) -> None:
         msg = "a lesson is of a tree, --target COLUMN, or of clusters, -k NUMBER"
         raise ParameterError(msg)
     path = page_path(f"{Path(data).stem}_lesson", options)
-    page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
+    with working("preparing the lesson"):
+        page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
     write_page(page, path, options, f"{len(page.slides)} slides, with rows of {data}")
 
 

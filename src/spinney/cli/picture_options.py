@@ -1,4 +1,4 @@
-"""Pictures of trees, from the shell: where they go and what they look like."""
+"""Pictures of models, from the shell: where they go and what they look like."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,6 @@ from spinney.cli.shell_options import all_of, check_output, names_in, refuse_giv
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 
 if TYPE_CHECKING:
-    from spinney.models import FittedTree
-    from spinney.output import NodeErrors
     from spinney.output.picture import Picture
 
 look_options = all_of(
@@ -19,14 +17,17 @@ look_options = all_of(
         help="Of the picture: compact, rules or teaching.  [default: compact]",
     ),
     click.option(
+        "--bars",
+        is_flag=True,
+        help="In the picture: how the rows of each question answer it, as bars.",
+    ),
+    click.option(
         "--horizontal", is_flag=True, help="In the picture: the root at the left."
     ),
 )
 picture_options = all_of(
     click.option(
-        "--svg",
-        metavar="FILE",
-        help="Draw the tree to this .svg, .html, .png or .pdf file.",
+        "--svg", metavar="FILE", help="Draw it to this .svg, .html, .png or .pdf."
     ),
     look_options,
 )
@@ -48,32 +49,19 @@ def check_picture(options: Mapping[str, Any]) -> None:
         check_output(path, force=options["force"], option="--svg")
 
 
-def picture_of(
-    model: "FittedTree",
-    options: Mapping[str, Any],
-    *,
-    depth: int | None = None,
-    errors: "NodeErrors | None" = None,
-) -> "Picture":
-    """Return the picture of a tree, as the options want it to look."""
-    return model.plot(
-        style=options["style"] or "compact",
-        horizontal=options["horizontal"],
-        max_depth=depth,
-        data=errors,
-    )
+def tree_look(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
+    """Return how a tree is drawn."""
+    return {
+        "style": options["style"] or "compact",
+        "horizontal": options["horizontal"],
+        "max_depth": depth,
+        "bars": options["bars"],
+    }
 
 
-def draw(
-    model: "FittedTree",
-    options: Mapping[str, Any],
-    *,
-    depth: int | None = None,
-    errors: "NodeErrors | None" = None,
-) -> None:
-    """Draw a tree to the file that is named, or to standard output."""
+def keep_picture(picture: "Picture", options: Mapping[str, Any]) -> None:
+    """Write a picture to the file that is named, or to standard output."""
     path = options["svg"]
-    picture = picture_of(model, options, depth=depth, errors=errors)
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)
         return

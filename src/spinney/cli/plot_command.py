@@ -1,12 +1,12 @@
 """``spinney plot KIND``: what :mod:`spinney.plots` draws, to a file."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spinney._support.figures import check_pictures
-from spinney.cli.picture_options import look_options, picture_of
+from spinney.cli.picture_options import look_options, tree_look
 from spinney.cli.plot_pictures import Drawing, drawing, elbow_picture
 from spinney.cli.shell_options import (
     all_of,
@@ -31,6 +31,9 @@ from spinney.cli.study_options import (
     variant_of,
 )
 from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.output.picture import Picture
 
 __all__ = ["plot"]
 
@@ -126,7 +129,8 @@ _on_table = all_of(_model, _data, rows_options)
 def _tree(model: str, **options: Any) -> Drawing:
     """Draw the tree of MODEL."""
     fitted = load(model, "tree")
-    return picture_of(fitted, options, depth=options["depth"]).content
+    picture: Picture = fitted.plot(**tree_look(options, options["depth"]))
+    return picture.content
 
 
 @plot.kind(

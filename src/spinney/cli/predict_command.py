@@ -1,5 +1,6 @@
 """The command ``predict``: a model over the rows of a table, some at a time."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from spinney.cli.shell_options import (
     member_of,
     tree_option,
 )
+from spinney.cli.shell_output import is_seen, working
 from spinney.errors import ParameterError
 
 __all__ = ["predict"]
@@ -74,9 +76,14 @@ def predict(model: str, data: str, **options: Any) -> None:
     predictions = Predictions(
         loaded, probabilities=options["probabilities"], leaf=options["leaf"]
     )
-    with loaded.batches(
-        data, n_rows=BATCH, keep=keep, **file_arguments(options)
-    ) as batches:
+    # Rows that go to the terminal show that there is work.
+    hidden = output.path is not None or not is_seen()
+    with (
+        working("predicting") if hidden else nullcontext(),
+        loaded.batches(
+            data, n_rows=BATCH, keep=keep, **file_arguments(options)
+        ) as batches,
+    ):
         if output.format == JSON:
             output.write_json(predicted_json(predictions, batches))
         else:

@@ -21,7 +21,7 @@ from spinney.cli.shell_options import (
     rows_options,
     text_options,
 )
-from spinney.cli.shell_output import as_json, say, write_data, write_text
+from spinney.cli.shell_output import as_json, say, working, write_data, write_text
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
@@ -97,21 +97,22 @@ def prune(model: str, **options: Any) -> None:
         why = "says nothing without --validation TABLE or --data TABLE"
         refuse_given(names_in(file_options), why)
     loaded = load_tree(model)
-    smaller = loaded.prune(
-        options["method"],
-        validation=_table(loaded, options, "validation", whole=False),
-        data=_table(loaded, options, "data", whole=True),
-        nodes=options["node"] or None,
-        weight=options["weight"],
-        alpha=options["alpha"],
-        folds=options["folds"],
-        rule=options["rule"],
-        confidence=options["confidence"],
-        raising=options["raising"],
-        cost_matrix=cost_matrix_of(options["costs"]),
-        random_state=options["seed"],
-        n_jobs=options["jobs"],
-    )
+    with working("pruning"):
+        smaller = loaded.prune(
+            options["method"],
+            validation=_table(loaded, options, "validation", whole=False),
+            data=_table(loaded, options, "data", whole=True),
+            nodes=options["node"] or None,
+            weight=options["weight"],
+            alpha=options["alpha"],
+            folds=options["folds"],
+            rule=options["rule"],
+            confidence=options["confidence"],
+            raising=options["raising"],
+            cost_matrix=cost_matrix_of(options["costs"]),
+            random_state=options["seed"],
+            n_jobs=options["jobs"],
+        )
     # The report is made before the file: a run that fails leaves none behind.
     if options["json_"]:
         facts = _facts(loaded, smaller)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney._support.json_text import escaped
-from spinney.cli.picture_options import check_picture, draw, picture_options
+from spinney.cli.picture_options import (
+    check_picture,
+    keep_picture,
+    look_options,
+    picture_options,
+    tree_look,
+)
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -77,6 +83,7 @@ def show_tree(
         "spinney show melons.spinney --svg melons.svg --style teaching",
         "spinney show melons.spinney --data more.csv",
         "spinney show forest.spinney --tree 3",
+        "spinney show forest.spinney --svg forest.svg --bars",
     )
 )
 @click.argument("model")
@@ -97,9 +104,9 @@ def show_tree(
 @picture_options
 @click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
 def show(model: str, depth: int | None, **options: Any) -> None:
-    """Print the tree of MODEL, or its clusters, or draw the tree.
+    """Print the tree of MODEL, or its clusters, or draw them.
 
-    Of a forest it prints what is important to it and its most typical tree, or with
+    Of a forest it shows what is important to it and its most typical tree, or with
     --tree any of its trees.
     """
     numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
@@ -112,7 +119,10 @@ def show(model: str, depth: int | None, **options: Any) -> None:
     if loaded.kind == "forest":
         from spinney.cli.forest_report import show_forest
 
-        refuse_given(("data", "svg"), f"is of one tree: {which_tree(loaded, model)}")
+        refuse_given(("data",), f"is of one tree: {which_tree(loaded, model)}")
+        if options["svg"] is not None:
+            keep_picture(loaded.plot(**tree_look(options, depth)), options)
+            return
         show_forest(
             loaded, max_depth=depth, numbers=numbers, ascii_=ascii_, json_=json_
         )
@@ -121,14 +131,18 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         from spinney.cli.cluster_report import show_clusters
 
         refuse_given(
-            ("depth", "numbers", "svg", "data"),
+            {"depth", "numbers", "data"} | names_in(look_options),
             "is of trees, and this file holds clusters: leave it out",
         )
+        if options["svg"] is not None:
+            keep_picture(loaded.plot(), options)
+            return
         show_clusters(loaded, ascii_=ascii_, json_=json_)
         return
     errors = _errors(loaded, options)
     if options["svg"] is not None:
-        draw(loaded, options, depth=depth, errors=errors)
+        picture = loaded.plot(**tree_look(options, depth), data=errors)
+        keep_picture(picture, options)
         return
     show_tree(
         loaded,

@@ -15,7 +15,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import text_width, write_result
+from spinney.cli.shell_output import text_width, working, write_result
 
 __all__ = ["score", "show_score"]
 
@@ -51,7 +51,10 @@ def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
     from spinney.evaluation import score as measured
 
     check_output(options["output"], force=options["force"])
-    found = measured(model, data, weight=options["weight"], **file_arguments(options))
+    with working("measuring"):
+        found = measured(
+            model, data, weight=options["weight"], **file_arguments(options)
+        )
     text = found.text(width=text_width(options["output"]))
     write_result(
         "score",

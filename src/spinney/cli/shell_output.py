@@ -20,6 +20,7 @@ from spinney._support.text import shown
 from spinney.errors import SpinneyError
 
 STANDARD_OUTPUT = "-"
+PATIENCE = 1.0  # seconds without a sign of work
 
 
 def say(text: str) -> None:
@@ -148,6 +149,29 @@ def progress_bar(
             later.join()
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def working(what: str, *, after: float = PATIENCE) -> Iterator[None]:
+    """Say what is being done, after some seconds, where nobody knows how much it is.
+
+    On a terminal only; it goes when it is done.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(f"{what} …")
+    later = Timer(after, status.start)
+    later.daemon = True
+    later.start()
+    try:
+        yield
+    finally:
+        later.cancel()
+        later.join()
+        status.stop()
 
 
 def line_width() -> int | None:

@@ -113,7 +113,18 @@ class Clusters:
         """Return numbers as distances are measured in them."""
         if not self.standardised:
             return cells
-        return np.asarray(cells / self.scale.astype(cells.dtype))
+        with np.errstate(over="ignore"):
+            scaled = np.asarray(cells / self.scale.astype(cells.dtype))
+        beyond = np.argwhere(np.isinf(scaled))
+        if len(beyond):
+            row, place = beyond[0].tolist()
+            named = [a.name for a in self.schema.attributes if a.kind == "numeric"]
+            msg = (
+                f"column {named[place]!r} holds {cells[row, place]:g}, and floats do "
+                f"not hold that in units of {self.scale[place]:g}: scale it down"
+            )
+            raise DataError(msg)
+        return scaled
 
     def assign(
         self, table: Table, *, n_jobs: int | None = None

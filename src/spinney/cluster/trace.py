@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster.clustering import Clustering
@@ -58,7 +59,7 @@ class TracedIteration:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trace:
+class Trace(InNotebooks):
     """How k-means came to its clusters; ``print`` shows the tables.
 
     Parameters

@@ -1,7 +1,13 @@
 """Tables and what they mean: columns, schema, formulas, costs."""
 
 from spinney.data.association import Association, association_of
-from spinney.data.cells import coded_column, is_missing, plain_values
+from spinney.data.cells import (
+    coded_column,
+    is_missing,
+    marker_numbers,
+    marker_values,
+    plain_values,
+)
 from spinney.data.column_warnings import (
     identifier_warning,
     is_identifier,
@@ -51,6 +57,8 @@ __all__ = [
     "is_missing",
     "left_out",
     "level_order",
+    "marker_numbers",
+    "marker_values",
     "plain_values",
     "table_warnings",
     "without_identifiers",

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_number
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import shown
 from spinney._support.text_table import aligned, in_columns
 from spinney._support.ties import TOLERANCE
@@ -43,7 +44,7 @@ THRESHOLD = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Association:
+class Association(InNotebooks):
     """How strongly each two columns of a table go together; it prints as a table.
 
     Parameters

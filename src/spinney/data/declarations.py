@@ -309,7 +309,13 @@ def _levels_of(parameter: str, declared: Any) -> dict[str, tuple[str, ...]]:
             raise ParameterError(
                 Setting(parameter), f": {name!r} has {given!r}: give a list of {wanted}"
             )
-    return {name: tuple(map(str, given)) for name, given in declared.items()}
+    levels = {name: tuple(given) for name, given in declared.items()}
+    for name, given in levels.items():
+        for value in given:
+            if value is None or value != value:
+                problem = f": {name!r} has {value!r}, and what is missing is no value"
+                raise ParameterError(Setting(parameter), problem, remedy="leave it out")
+    return {name: tuple(map(str, given)) for name, given in levels.items()}
 
 
 def _each_once(

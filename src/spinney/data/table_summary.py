@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, number_text, shown, value_text
 from spinney._support.text_table import aligned
 from spinney.data.column_warnings import numbers_rows, table_warnings
@@ -63,7 +64,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class TableSummary:
+class TableSummary(InNotebooks):
     """A table at a glance; it prints as text.
 
     Parameters

@@ -31,7 +31,13 @@ from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import DataError, Setting, warn
-from spinney.estimators.table_estimator import has_names_only, learn_anew, validated
+from spinney.estimators.table_estimator import (
+    collected,
+    has_names_only,
+    is_framed,
+    learn_anew,
+    validated,
+)
 from spinney.models.clusters import (
     ClusterFit,
     FittedClusters,
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
     import os
 
     from spinney.output.explorer import ExplorerPage
+    from spinney.output.picture import Picture
 
 
 @dataclass(eq=False, repr=False)
@@ -221,6 +228,21 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         check_is_fitted(self)
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
 
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> Any:
+        """Return the clusters as "text", "html" or "svg"; "png" and "pdf" are bytes.
+
+        What is returned is written to a path too, if one is given.
+        """
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).export(format, path=path)
+
+    def plot(self) -> "Picture":
+        """Return a picture of the clusters: their sizes and what they are like."""
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).plot()
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the clusters, or before fit the parameters."""
         if "clusters_" in vars(self):
@@ -331,6 +353,7 @@ class Centroids(
 
 def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
     """Return rows of finite floats to learn from; the estimator remembers columns."""
+    X = collected(X)
     if not _is_table(X):
         cells = _array(estimator, X, reset=True)
         unnamed = [f"x{index}" for index in range(cells.shape[1])]
@@ -361,6 +384,7 @@ def numeric_attributes(
 
 def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     """Return rows of finite floats, of the columns that clusters were found on."""
+    X = collected(X)
     if not _is_table(X):
         return _array(estimator, X, reset=False)
     if _by_names_only(X) or estimator._by_name:
@@ -374,8 +398,7 @@ def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
 
 
 def _is_table(X: Any) -> bool:
-    framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
-    return framed or _by_names_only(X)
+    return is_framed(X) or _by_names_only(X)
 
 
 def _by_names_only(X: Any) -> bool:

@@ -24,6 +24,7 @@ from spinney.estimators.cluster_estimator import ClusterEstimator, refuse_no_row
 from spinney.estimators.table_estimator import (
     TableEstimator,
     has_names_only,
+    is_framed,
     our_errors,
 )
 from spinney.models.clusters import MeasuredRows, Plan
@@ -141,8 +142,8 @@ class KPrototypes(ClusterEstimator, TableEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         """Return X as a table; what scikit-learn refuses is our error."""
-        framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
-        named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
+        by_name = self._by_name and is_framed(X)
+        named = has_names_only(X) or is_relation(X) or by_name
         if not reset and named:
             table = _read_by_name(self.clusters_.schema, X)
         else:
@@ -179,7 +180,7 @@ def _read_by_name(schema: Schema, X: Any) -> Table:
 def given_prototypes(rows: MeasuredRows, given: Any, n_clusters: int) -> Prototypes:
     """Return prototypes that the user gave as a table or an array of values."""
     schema = schema_of(rows.attributes, 1)
-    if not has_names_only(given) and not hasattr(given, "columns"):
+    if not has_names_only(given) and not is_framed(given):
         given = _columns(schema, given)
     return prototypes_of(schema, _read_by_name(schema, given), n_clusters)
 

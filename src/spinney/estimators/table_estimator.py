@@ -124,7 +124,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
         named = self._by_name or has_names_only(data)
-        if not named and hasattr(data, "columns"):
+        data = collected(data)
+        if not named and is_framed(data):
             named = self._grown().schema.target.name in data  # a frame that holds it
         if not named:
             return self._validated(data, reset=False)
@@ -141,7 +142,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = len(table.columns)
             self.feature_names_in_ = np.array(table.names, dtype=object)
             return table
-        if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
+        if is_framed(X):
+            X = collected(X)
             table = read_table(X, declarations=self._declarations(named=True))
             validated(self, X, skip_check_array=True, reset=reset)
         else:
@@ -366,6 +368,20 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
         if name not in parameters:
             setattr(estimator, name, value)
     return estimator
+
+
+def is_framed(X: Any) -> bool:
+    """Return whether X is a frame, or a stream of one.
+
+    Its type says so: some frames run a query when they are asked for their columns.
+    """
+    return hasattr(type(X), "columns") or hasattr(type(X), "__arrow_c_stream__")
+
+
+def collected(X: Any) -> Any:
+    """Return X, but the rows of a lazy frame, which is resolved this once."""
+    lazy = hasattr(type(X), "collect") and hasattr(type(X), "collect_schema")
+    return X.collect() if lazy else X
 
 
 def has_names_only(X: Any) -> bool:

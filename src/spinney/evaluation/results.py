@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney.data import Value
 from spinney.errors import Setting, refusal
 from spinney.evaluation.compare import Comparison, corrected_t_test
@@ -60,7 +61,7 @@ Pooled = Mapping[tuple[Any, ...], Measured]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Evaluation:
+class Evaluation(InNotebooks):
     """The measures of recipes on the same divisions of a table's rows.
 
     ``print`` shows a table of 80 columns; :meth:`text` takes another width.

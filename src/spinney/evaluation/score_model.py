@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import counted_text, figure, shown, weight_text
 from spinney._support.text_table import aligned, in_columns
 from spinney.data import Column, Notation, Table, Target, Value
@@ -28,7 +29,7 @@ from spinney.trees import labels_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Score:
+class Score(InNotebooks):
     """What was measured of a model on a table; ``print`` shows it as text.
 
     Parameters

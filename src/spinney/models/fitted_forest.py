@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         Importances,
         Interactions,
     )
+    from spinney.output.picture import Picture
     from spinney.sources.rows import TrainingSet
 
 
@@ -178,14 +179,55 @@ class FittedForest(FittedTable):
         self.forest_ = replace(self._grown(), typical=typical)
         return typical
 
-    def _picture(self) -> str:
-        """Return a picture of the typical tree, or of one that asks as all do."""
-        from spinney.output.picture import to_svg
+    def plot(
+        self,
+        *,
+        style: str = "compact",
+        horizontal: bool = False,
+        max_depth: int | None = None,
+        bars: bool = False,
+    ) -> "Picture":
+        """Return a picture of the forest: its importances, and its most typical tree.
 
-        typical = self._grown().typical
-        if typical is not None:
-            return to_svg(self.trees[typical.number])
-        return to_svg(self.trees[int(forests.like_all_first(self.importances())[0])])
+        Where no tree is known to be typical (:meth:`typical`), it is one whose
+        importances are nearest to those of all. ``trees[3].plot()`` draws another.
+
+        Parameters
+        ----------
+        style, horizontal, max_depth, bars
+            How the tree is drawn, as of one that was grown by itself.
+
+        Returns
+        -------
+        Picture
+            ``save(path)`` keeps it as .svg, .html, .png or .pdf.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> picture = spinney.grow_forest(shop, "sold", n_estimators=5).plot()
+        >>> "5 trees of 2.0 leaves on average" in picture.svg
+        True
+        """
+        from spinney.output.picture import Picture, to_forest_svg
+
+        forest, importances = self._grown(), self.importances()
+        typical = forest.typical
+        number = int(forests.like_all_first(importances)[0])
+        svg = to_forest_svg(
+            forest,
+            importances,
+            number=number if typical is None else typical.number,
+            style=style,
+            horizontal=horizontal,
+            max_depth=max_depth,
+            bars=bars,
+        )
+        return Picture(svg)
+
+    def _picture(self) -> str:
+        return self.plot().svg
 
     def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.
@@ -336,7 +378,8 @@ def forest_from(
 ) -> "tuple[Forest, TrainingSet]":
     """Grow a forest on a table that holds its target; return it and the rows.
 
-    Of several recipes each tree takes one, in turn.
+    Of several recipes each tree takes one, in turn. Columns that only tell rows apart
+    are left out, unless they are declared.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class.
     """
@@ -360,6 +403,7 @@ def forest_from(
         declarations,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
+        identifiers=False,
     )
     training = forests.with_ordered_categories(training, recipes)
     if training.schema.target.is_numeric:

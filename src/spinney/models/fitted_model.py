@@ -252,16 +252,43 @@ class FittedTable(Explored, LargeTables):
     # Keeping
 
     def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
-        The formats are "text", "html", the page of :meth:`explore`, and, of trees,
-        "numbered-text", in which each line begins with the number of its node,
-        "rules", "json", and as pictures "svg", "dot", for Graphviz, and "png" and
-        "pdf", which are bytes and need Matplotlib.
+        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
+        "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
+        that answer as the model does, "python", "javascript", "c" and "sql"
+        (``docs/exports.md``); of trees "numbered-text", in which each line begins with
+        the number of its node, "rules", "json", "lesson", and "dot", for Graphviz.
+
+        Parameters
+        ----------
+        format : str
+            One of these.
+        path : str or path, optional
+            The file to write to.
+        dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, optional
+            Of "sql": in whose words, DuckDB's if not given.
+        table : str, optional
+            Of "sql": the table to select rows from, "data" if not given.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
+        >>> code = spinney.grow(shop, "sold", recipe="cart").export("python")
+        >>> names = {}
+        >>> exec(code, names)
+        >>> names["predict"]({"size": 3})
+        'yes'
         """
         from spinney.output.export import exported
 
         self._grown()
-        return exported(self, format, path=path)
+        return exported(self, format, path=path, dialect=dialect, table=table)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii, weight_text
 from spinney._support.text_table import aligned
 from spinney.growth.prune import Validation, below
@@ -75,7 +76,7 @@ class NodeError:
         }
 
 
-class NodeErrors(Sequence[NodeError]):
+class NodeErrors(InNotebooks, Sequence[NodeError]):
     """The errors of all nodes of a tree on one table; ``print`` shows a line each.
 
     Parameters

@@ -1,5 +1,6 @@
 """What all plots share: quiet axes, short names, colours by class."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,13 +31,17 @@ def titled(axes: Any, title: str, x: str = "", y: str = "") -> Any:
 
 
 def short(text: Any, most: int = MOST_SIGNS) -> str:
-    """Return a name in printable signs, its end left out where it is long.
+    r"""Return a name in printable signs, its end left out where it is long.
 
-    >>> short("a very long name", 8)
-    'a very …'
+    A dollar is only a dollar: Matplotlib would take what is between two for a formula,
+    and fail where it is none. One that is marked so already stays as it is.
+
+    >>> short("a very long name", 8), short("US$"), short(short("US$"))
+    ('a very …', 'US\\$', 'US\\$')
     """
     name = shown(text)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    name = name if len(name) <= most else f"{name[: most - 1]}…"
+    return re.sub(r"(?<!\\)\$", r"\\$", name)
 
 
 def colour_of(index: int) -> str:

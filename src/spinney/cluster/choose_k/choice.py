@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, weight_text
 from spinney._support.text_table import in_columns
 
@@ -46,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(InNotebooks):
     """A number of clusters, and why; ``print`` shows the curve.
 
     Parameters

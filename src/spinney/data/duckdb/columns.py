@@ -158,13 +158,13 @@ def plan(
     [('size', 'numeric'), ('colour', 'nominal')]
     """
     declarations = declarations or Declarations()
-    names = list(relation.columns if names is None else names)
+    with translated_errors("the table"):  # the connection may be closed
+        written, types = list(relation.columns), list(relation.types)
+    names = written if names is None else list(names)
     check_names(names, declarations)
     raw_columns = [
         _raw_column(name, column, kind)
-        for name, column, kind in zip(
-            names, relation.columns, relation.types, strict=True
-        )
+        for name, column, kind in zip(names, written, types, strict=True)
         if not declarations.ignores(name)
     ]
     if not raw_columns:

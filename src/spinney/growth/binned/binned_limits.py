@@ -7,6 +7,7 @@ import numpy as np
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.growth_options import Options
+from spinney.growth.loop_weights import suit_loops
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.trees.criteria import Criterion
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 MOST_CODES = 255
 MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
-LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 
 # What cuts compete by, as ``loops/score.py`` calls it; gain ratio chooses among the
 # cuts of an attribute by gain.
@@ -56,8 +56,7 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    weights = training.weighed(options.class_weights).weights
-    if weights is not None and weights.min() < LEAST_WEIGHT:
+    if not suit_loops(training, options):
         return False
     if not options.every_class_weighs:
         return False

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Column, Schema, association_of
@@ -33,7 +34,7 @@ _PERMUTING = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Importances:
+class Importances(InNotebooks):
     """How important each attribute is, tree by tree.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text_table import aligned
 from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
@@ -152,7 +153,7 @@ class Subtree:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(InNotebooks):
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
     ``print`` shows it as rpart's cptable does, the root first; where validation rows

@@ -6,6 +6,7 @@ from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import shown, signs_to_ascii, weight_text
 from spinney._support.text_table import aligned
 from spinney.trees import Tree
@@ -53,7 +54,7 @@ class PruneStep:
     risk_after: float = field(default=nan, compare=False)
 
 
-class Steps(Sequence[PruneStep]):
+class Steps(InNotebooks, Sequence[PruneStep]):
     """The steps of pruning in their order; ``print`` shows them as a table."""
 
     def __init__(self, steps: Iterable[PruneStep]) -> None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney.growth.growth_options import Options
+from spinney.growth.loop_weights import suit_loops
 from spinney.recipes import Recipe
 from spinney.search import MOST_BRANCHES
 
@@ -32,6 +33,8 @@ def can_grow_ranked(training: "TrainingSet", recipe: Recipe, options: Options) -
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
     if len(training.classes) >= MOST_ROWS or not options.every_class_weighs:
+        return False
+    if not suit_loops(training, options):
         return False
     if not options.leave_all_to_recipe(schema):
         return False

@@ -23,6 +23,8 @@ from spinney.output.file import save_model
 if TYPE_CHECKING:
     import os
 
+    from spinney.output.picture import Picture
+
 
 class FittedClusters(Explored, LargeTables):
     """Clusters and what can be done with them; ``print`` shows the centroids.
@@ -99,10 +101,23 @@ class FittedClusters(Explored, LargeTables):
             )
         return lines
 
-    def _picture(self) -> str:
-        from spinney.output.picture import to_cluster_svg
+    def plot(self) -> "Picture":
+        """Return a picture of the clusters: a column each, and how far it is off.
 
-        return to_cluster_svg(self.clusters_)
+        Its head is the share of the rows. A bar under a number says how far that is
+        from the mean of all clusters, in standard deviations between them.
+
+        Returns
+        -------
+        Picture
+            ``save(path)`` keeps it as .svg, .html, .png or .pdf.
+        """
+        from spinney.output.picture import Picture, to_cluster_svg
+
+        return Picture(to_cluster_svg(self.clusters_))
+
+    def _picture(self) -> str:
+        return self.plot().svg
 
     # Reading tables, and assigning their rows
 
@@ -142,13 +157,13 @@ class FittedClusters(Explored, LargeTables):
 
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
-    ) -> str:
-        """Return the clusters as "text", or as "html", the page of :meth:`explore`.
+    ) -> Any:
+        """Return the clusters as "text", "html", the page of :meth:`explore`, or "svg".
 
-        It is written to a path too, if one is given.
+        "png" and "pdf" are bytes, and need Matplotlib. What is returned is written to
+        a path too, if one is given.
         """
-        text: str = exported(self, format, path=path)
-        return text
+        return exported(self, format, path=path)
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:

@@ -8,10 +8,13 @@ keeps the counts at the best cut alone, and the others need the rows.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import inf, isnan
+from math import inf
 from typing import Any
 
+import numpy as np
+
 from spinney._support.checks import check_whole
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import interval_text, shown
 from spinney.data import Attribute, Schema, Value
 from spinney.errors import DataError, ParameterError, Setting, phrase
@@ -80,7 +83,7 @@ class MergeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeExplanation:
+class AttributeExplanation(InNotebooks):
     """The ways to split on one attribute at a node.
 
     ``what`` is how a way is called: a cut, a subset. ``n_ways`` were counted, and those
@@ -288,13 +291,18 @@ def _values(
 def _group_text(
     attribute: Attribute, values: tuple[float, ...], search: Search, index: int
 ) -> str:
-    """Return a group of values, or of buckets, as it reads."""
-    known = [int(value) for value in values if not isnan(value)]
+    """Return a group of values, or of buckets, as it reads.
+
+    Missing rows that are merged like a value have NaN, or the code after the last.
+    """
+    cuts = search.at_root.cuts[index] if attribute.kind == "numeric" else ()
+    n_codes = len(cuts) + 1 if attribute.kind == "numeric" else len(attribute.values)
+    known = [int(value) for value in values if value < n_codes]  # NaN is not
     absent = ["missing"] if len(known) < len(values) else []
     if attribute.kind != "numeric" or not known:
         texts = [shown(attribute.values[code]) for code in known]
         return f"{{{', '.join(texts + absent)}}}"
-    edges = (-inf, *search.at_root.cuts[index].tolist(), inf)
+    edges = (-inf, *np.asarray(cuts).tolist(), inf)
     low, high = edges[known[0]], edges[known[-1] + 1]
     text = interval_text(attribute.name, low, high, unit=attribute.unit)
     return " or ".join([text, *absent])

@@ -14,6 +14,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import is_whole
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import shown
 from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
@@ -139,7 +140,7 @@ class GivenRows:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeExplanation:
+class NodeExplanation(InNotebooks):
     """What is known of a node, and why it is as it is.
 
     Where ``forest`` is more than 0, that share of the labels by which the node was

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import number_text
 from spinney.data import Attribute, Value
 from spinney.growth import Model
@@ -66,7 +67,7 @@ class RowStep:
 
 
 @dataclass(frozen=True, slots=True)
-class RowExplanation:
+class RowExplanation(InNotebooks):
     """The path of a row; several paths where a missing value divides it.
 
     ``counted`` are the class shares of the training rows at its leaves, from which

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
+from spinney.output.export.c_code import to_c
+from spinney.output.export.javascript_code import to_javascript
+from spinney.output.export.portable import portable
+from spinney.output.export.python_code import to_python
+from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.export.tree_json import to_json
-from spinney.output.picture import svg_bytes, to_svg
+from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -27,13 +32,16 @@ class Format:
         What the user types.
     kinds : tuple of str
         The kinds of fitted models that it can say.
-    write : function of a fitted model of such a kind
+    write : function of a fitted model of such a kind, and of the options
         Returns the text, or the bytes of a picture.
+    options : tuple of str
+        What else can be said of it.
     """
 
     name: str
     kinds: tuple[str, ...]
-    write: Callable[[Any], str | bytes]
+    write: Callable[..., str | bytes]
+    options: tuple[str, ...] = ()
 
 
 def _json(model: Any) -> str:
@@ -46,6 +54,13 @@ def _page(model: Any) -> str:
     return explorer_page([model])
 
 
+def _sql(model: Any, **options: str) -> str:
+    return to_sql(portable(model), **options)
+
+
+TREES = ("tree", "forest")
+DRAWN = (*TREES, "clusters")
+
 FORMATS = {
     row.name: row
     for row in (
@@ -55,35 +70,50 @@ FORMATS = {
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ("tree", "rules"), _json),
-        Format("svg", ("tree",), lambda m: to_svg(m.model_) + "\n"),
-        Format("html", ("tree", "forest", "clusters"), _page),
-        Format("png", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "png")),
-        Format("pdf", ("tree",), lambda m: svg_bytes(to_svg(m.model_), "pdf")),
+        Format("svg", DRAWN, lambda m: m.plot().svg + "\n"),
+        Format("html", DRAWN, _page),
+        Format("png", DRAWN, lambda m: svg_bytes(m.plot().svg, "png")),
+        Format("pdf", DRAWN, lambda m: svg_bytes(m.plot().svg, "pdf")),
         Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
+        Format("python", TREES, lambda m: to_python(portable(m))),
+        Format("javascript", TREES, lambda m: to_javascript(portable(m))),
+        Format("c", TREES, lambda m: to_c(portable(m))),
+        Format("sql", TREES, _sql, options=("dialect", "table")),
     )
 }
 
 
 def exported(
-    model: Any, format: str, *, path: "str | os.PathLike[str] | None" = None
+    model: Any,
+    format: str,
+    *,
+    path: "str | os.PathLike[str] | None" = None,
+    **options: Any,
 ) -> Any:
     """Return a fitted model in a format; write it to a path too, if one is given.
 
-    Formats are texts, but for "png" and "pdf", which are bytes.
+    Formats are texts, but for "png" and "pdf", which are bytes. Options that are None
+    have not been given.
     """
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds
     if model.kind not in kinds:
-        fitting = [
-            repr(row.name) for row in FORMATS.values() if model.kind in row.kinds
-        ]
-        msg = (
-            f"format={format!r} cannot say a model of the kind {model.kind!r}, but "
-            f"{' and '.join(map(repr, kinds))}: take {' or '.join(fitting)}"
+        others = [repr(row.name) for row in FORMATS.values() if model.kind in row.kinds]
+        problem = (
+            f"cannot say a model of the kind {model.kind!r}, but "
+            f"{' and '.join(map(repr, kinds))}"
         )
-        raise ParameterError(msg)
-    content = FORMATS[format].write(model)
+        remedy = f"take {' or '.join(others)}"
+        raise refusal(Setting("format", format), problem, remedy)
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in FORMATS[format].options:
+            of = next(row.name for row in FORMATS.values() if name in row.options)
+            beside = ("says nothing with ", Setting("format", format))
+            other = ("leave it out, or take ", Setting("format", of))
+            raise refusal(Setting(name, value), beside, other)
+    content = FORMATS[format].write(model, **given)
     if path is not None:
         write_whole(path, [content.encode() if isinstance(content, str) else content])
     return content

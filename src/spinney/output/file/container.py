@@ -11,7 +11,8 @@ The last 32 bytes are the array ``sha256``, the checksum of all bytes before the
 That is so in every version of the format.
 
 Arrays of a large file are *packed*: such a one is the bytes that zlib makes of it, and
-the text ``packed`` says what they become, its dtype and shape.
+the text ``packed`` says what they become, its dtype and shape. What would become over a
+hundred times as many bytes is not packed, so that a small file asks for little memory.
 """
 
 import hashlib
@@ -47,6 +48,12 @@ PACKED_FROM = 1 << 16
 # The first level makes most of the difference, and costs least: higher ones take four
 # times as long for a sixth of the bytes.
 LEVEL = 1
+
+# A file that is said to become more than this must have a part of it as bytes: a bomb
+# asks for memory that nobody sent.
+FREELY_UNPACKED = 1 << 26
+MOST_TIMES = 100
+LONGEST = 1 << 48  # what no array has, and NumPy can still multiply
 
 _PICKLE, _ZIP, _GZIP = b"\x80", b"PK", b"\x1f\x8b"
 
@@ -88,6 +95,8 @@ def pack(
     entries, forms, end = dict[str, Any](), dict[str, Any](), 0
     ordered = sorted(arrays.items())
     parts = run_all([partial(_bytes, array, packed=packed) for _, array in ordered])
+    if sum(a.nbytes for a in arrays.values()) > may_become(sum(map(len, parts))):
+        parts = [_bytes(array, packed=False) for _, array in ordered]
     checksum = np.zeros(32, dtype=np.uint8)
     parts.append(checksum.tobytes())
     for (name, array), part in zip(
@@ -108,6 +117,11 @@ def pack(
     for part in file:
         digest.update(part)
     return [*file, digest.digest()]
+
+
+def may_become(size: int) -> int:
+    """Return how many bytes a file of some may be unpacked to."""
+    return max(FREELY_UNPACKED, MOST_TIMES * size)
 
 
 def _bytes(array: NDArray[Any], *, packed: bool) -> bytes:
@@ -159,7 +173,7 @@ def _why_foreign(data: bytes, length: int, max_header: int) -> str:
     if len(data) < LENGTH or len(data) - LENGTH < length <= max_header:
         return "it ends before its header does"
     if data[:LENGTH].isascii() and data[:LENGTH].decode().isprintable():
-        return "it is text, not a model file"
+        return "it is text, such as a table, and not a model that was grown and saved"
     return f"its first bytes tell a header of {length} bytes, over {max_header}"
 
 
@@ -209,6 +223,9 @@ def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
     )
     if len(shape) not in (1, 2):
         msg = f"{what} has {len(shape)} dimensions"
+        raise DamageError(msg)
+    if max(shape) > LONGEST:  # even where the other length is 0
+        msg = f"{what} has a length of {max(shape)}, not what its shape needs"
         raise DamageError(msg)
     return ArrayForm(dtype, shape)
 
@@ -267,6 +284,12 @@ def unpack(
         msg = (
             f"its packed arrays come to {unpacked} bytes, over the limit of "
             f"{max_unpacked} (limits can allow more, if you trust it)"
+        )
+        raise DamageError(msg)
+    if unpacked > may_become(len(data)):
+        msg = (
+            f"its packed arrays come to {unpacked} bytes, over {MOST_TIMES} times "
+            "its own"
         )
         raise DamageError(msg)
     arrays = {}

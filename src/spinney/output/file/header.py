@@ -210,7 +210,7 @@ def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
     if {len(costs), *map(len, costs)} != {n_classes}:
         msg = f"{what} must be a square of {n_classes} classes"
         raise DamageError(msg)
-    if min(map(min, costs)) < 0:
+    if any(cost < 0 for line in costs for cost in line):
         msg = "a cost is negative"
         raise DamageError(msg)
     return costs

@@ -30,6 +30,7 @@ import numpy as np
 from spinney._support.atomic_file import write_whole
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError, Setting, refusal
+from spinney.output.file.container import DTYPES as CONTAINED
 from spinney.output.file.container import (
     Header,
     pack,
@@ -185,6 +186,7 @@ def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
         header = read_header(data, max_header=limits.header_bytes)
     _check_format(kind, header.texts.get("format"))
     with _advice(kind.remedy):
+        _check_packed(kind, header)
         arrays: Arrays = unpack(
             data, header, max_unpacked=limits.unpacked_bytes, known=kind.dtypes
         )
@@ -199,6 +201,15 @@ def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
                 msg = f"the array {name!r} has the dtype of another"
                 raise DamageError(msg)
         return kind.read(parse(header.texts["model"]), arrays, limits.nodes)
+
+
+def _check_packed(kind: Kind[Any], header: Header) -> None:
+    """Refuse packed arrays that no file of a kind has, before any is unpacked."""
+    for name, form in header.packed.items():
+        wanted = kind.dtypes.get(name)
+        if wanted is not None and CONTAINED[form.dtype].type not in wanted:
+            msg = f"the array {name!r} has the dtype of another"
+            raise DamageError(msg)
 
 
 @contextmanager

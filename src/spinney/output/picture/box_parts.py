@@ -25,6 +25,9 @@ __all__ = [
     "Separator",
     "ShareBar",
     "Words",
+    "baseline",
+    "line_height",
+    "width_of",
 ]
 
 # Size and weight of the kinds of text, by their class in the style sheet.
@@ -52,6 +55,17 @@ class BoxPart(Protocol):
         """Return it as SVG, from this corner on."""
 
 
+def width_of(text: str, kind: str) -> float:
+    """Return how wide a text of a kind is."""
+    size, bold = KINDS[kind]
+    return text_width(text, size, bold=bold)
+
+
+def line_height(kind: str) -> float:
+    """Return how high a line of a kind of text is."""
+    return KINDS[kind][0] * LINE
+
+
 def baseline(kind: str) -> float:
     """Return how far below the top of its line a text stands."""
     return KINDS[kind][0] * 1.04
@@ -73,13 +87,12 @@ class Words:
     @property
     def width(self) -> float:
         """The least width."""
-        size, bold = KINDS[self.kind]
-        return text_width(self._shown, size, bold=bold)
+        return width_of(self._shown, self.kind)
 
     @property
     def height(self) -> float:
         """The height of a line."""
-        return KINDS[self.kind][0] * LINE
+        return line_height(self.kind)
 
     def draw(self, x: float, y: float, width: float) -> str:
         """Return it as SVG; the whole text is in a tooltip, if it is cut."""
@@ -109,8 +122,7 @@ class Columns:
 
     @property
     def _figure(self) -> float:
-        size, bold = KINDS[self.kind]
-        return text_width(self.figure, size, bold=bold)
+        return width_of(self.figure, self.kind)
 
     @property
     def _indent(self) -> float:
@@ -119,14 +131,13 @@ class Columns:
     @property
     def width(self) -> float:
         """The least width."""
-        size, bold = KINDS[self.kind]
-        name = text_width(self._shown, size, bold=bold)
+        name = width_of(self._shown, self.kind)
         return self._indent + name + COLUMN_GAP + self._figure
 
     @property
     def height(self) -> float:
         """The height of a line."""
-        return KINDS[self.kind][0] * LINE
+        return line_height(self.kind)
 
     def draw(self, x: float, y: float, width: float) -> str:
         """Return it as SVG."""

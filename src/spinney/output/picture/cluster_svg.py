@@ -117,7 +117,7 @@ def _text(attribute: Attribute, value: object) -> str:
         return "–"
     if attribute.unit is not None:
         return number_text(round(amount, 6), attribute.unit)
-    return figure(float(f"{amount:.4g}"))
+    return figure(amount, digits=4)
 
 
 def _rest(clusters: Clusters) -> str:

@@ -12,17 +12,16 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney._support.text import figure, shown, weight_text
+from spinney._support.text import figure, short_weight, shown
 from spinney.growth import Model
 from spinney.output.explain import explain_node
 from spinney.output.node_errors import NodeErrors
+from spinney.output.picture.answer_bars import answer_bars
 from spinney.output.picture.box_parts import (
     BoxPart,
     Columns,
-    MeanStrip,
     NodeBox,
     Separator,
-    ShareBar,
     Words,
 )
 from spinney.output.picture.node_colours import (
@@ -47,11 +46,15 @@ REASON_ROOM = 150.0
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a model's nodes, in a style; ``errors`` stand below the rest."""
+    """The boxes of a model's nodes, in a style.
+
+    With ``bars`` a question says how it is answered; ``errors`` stand below the rest.
+    """
 
     model: Model
     style: str
     errors: NodeErrors | None = None
+    bars: bool = False
 
     @property
     def tree(self) -> Tree:
@@ -68,11 +71,20 @@ class Boxes:
         colours = self.colours
         return NodeBox(
             shape="leaf" if node.is_leaf else "question",
-            parts=[*STYLES[self.style](self, node), *self._errors(node)],
+            parts=[
+                *STYLES[self.style](self, node),
+                *self._answers(node),
+                *self._errors(node),
+            ],
             hue=colours.hue(node),
             opacity=colours.opacity(node),
             tooltip=self._tooltip(node),
         )
+
+    def _answers(self, node: Node) -> list[BoxPart]:
+        """Return how the rows of a node answer its question, if that is asked for."""
+        drawn = answer_bars(self.tree, self.colours, node) if self.bars else None
+        return [] if drawn is None else [Separator(), drawn]
 
     def _errors(self, node: Node) -> list[BoxPart]:
         """Return how a node does on another table, if there is one."""
@@ -108,7 +120,7 @@ class Boxes:
         """Return what a node predicts."""
         model_name = self.tree.model_names.get(node.number)
         if self.tree.schema.target.is_numeric:
-            return model_name or _brief(node.value)
+            return model_name or figure(node.value, digits=4)
         return shown(self.tree.label(node))
 
     def share(self, node: Node) -> str:
@@ -120,7 +132,7 @@ class Boxes:
     def rows(self, node: Node) -> str:
         """Return how many rows came to a node, or what they weigh."""
         if not np.isclose(node.weight, node.n_rows):
-            return f"weight {_amount(node.weight)}"
+            return f"weight {short_weight(node.weight)}"
         return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
 
     def support(self, node: Node) -> str:
@@ -130,14 +142,14 @@ class Boxes:
         numeric = self.tree.schema.target.is_numeric
         right = 0.0 if numeric else float(node.weights[node.label])
         mixed = node.is_leaf and 0 < right < node.weight
-        of = f"{_amount(right)} of " if mixed else ""
+        of = f"{short_weight(right)} of " if mixed else ""
         return f"{of}{self.rows(node)} · {self.share(node)}"
 
     def spread(self, node: Node, title: str) -> str:
         """Return mean ± standard deviation; the mean only if the title is another."""
         mean, deviation = moments(self.tree, node)
-        known = title == _brief(mean)
-        return f"{'' if known else f'mean {_brief(mean)} '}± {_brief(deviation)}"
+        shown_mean, spread = figure(mean, digits=4), figure(deviation, digits=4)
+        return f"{'' if title == shown_mean else f'mean {shown_mean} '}± {spread}"
 
     # Pictures
 
@@ -145,28 +157,8 @@ class Boxes:
         """Return the classes at a node as a bar, or its numbers as a strip."""
         colours = self.colours
         if isinstance(colours, NumberColours):
-            mean, deviation = moments(self.tree, node)
-            return MeanStrip(
-                low=colours.place(mean - deviation),
-                mean=colours.place(mean),
-                high=colours.place(mean + deviation),
-                hue=colours.hue(node),
-                middle=colours.place(colours.middle[0]),
-            )
-        shares = self.tree.counted_shares(node)
-        return ShareBar(
-            [(f"k{colours.index[c]}", float(shares[c])) for c in np.flatnonzero(shares)]
-        )
-
-
-def _brief(number: float) -> str:
-    """Return a number in four digits."""
-    return figure(float(f"{number:.4g}"))
-
-
-def _amount(weight: float) -> str:
-    """Return a weight: whole ones as they are, others in four digits."""
-    return weight_text(weight) if float(weight).is_integer() else _brief(weight)
+            return colours.strip(*moments(self.tree, node))
+        return colours.bar(self.tree.counted_shares(node))
 
 
 def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
@@ -212,15 +204,16 @@ def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
     """Return the weight of each class that is there, or mean and deviation."""
     tree = boxes.tree
     if tree.schema.target.is_numeric:
-        mean, deviation = moments(tree, node)
-        return [Columns("mean", _brief(mean)), Columns("deviation", _brief(deviation))]
+        mean, deviation = (figure(n, digits=4) for n in moments(tree, node))
+        return [Columns("mean", mean), Columns("deviation", deviation)]
     present = [int(c) for c in np.flatnonzero(node.weights > 0)]
+    shares = node.weights / (node.weight or 1.0)
     colours = boxes.colours
     assert not isinstance(colours, NumberColours)
     lines: list[BoxPart] = [
         Columns(
             shown(tree.schema.target.classes[c]),
-            f"{_amount(node.weights[c])} · {100 * node.weights[c] / node.weight:.0f} %",
+            f"{short_weight(node.weights[c])} · {100 * shares[c]:.0f} %",
             swatch=f"k{colours.index[c]}",
         )
         for c in present[:CLASSES_SHOWN]
@@ -253,7 +246,7 @@ def _merits(boxes: Boxes, node: Node) -> list[BoxPart]:
 
 def _decimals(number: float) -> str:
     """Return a number in three decimals, as explanations have it; large ones short."""
-    return f"{number:.3f}" if abs(number) < 1e4 else _brief(number)
+    return f"{number:.3f}" if abs(number) < 1e4 else figure(number, digits=4)
 
 
 STYLES: dict[str, Callable[[Boxes, Node], list[BoxPart]]] = {

@@ -9,11 +9,19 @@ from functools import cached_property
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney._support.colours import COLOURS
+from spinney.output.picture.box_parts import MeanStrip, ShareBar
 from spinney.trees import Node, Tree, values_of_nodes
 from spinney.trees.criteria import variance
 
-__all__ = ["ClassColours", "NumberColours", "colours_of", "moments"]
+__all__ = [
+    "ClassColours",
+    "NumberColours",
+    "colours_of",
+    "mean_and_deviation",
+    "moments",
+]
 
 PALEST, STRONGEST = 0.07, 0.42
 OTHERS = len(COLOURS) - 1
@@ -30,9 +38,14 @@ def moments(tree: Tree, node: Node) -> tuple[float, float]:
     """Return mean and standard deviation of the rows at a node of a numeric target."""
     if not node.n_rows:
         return node.value, 0.0
+    return mean_and_deviation(tree, node.weights)
+
+
+def mean_and_deviation(tree: Tree, weights: Floats) -> tuple[float, float]:
+    """Return mean and standard deviation of a number by its moments."""
     origin = tree.schema.target.origin or 0.0
-    mean = float(origin + node.weights[1] / node.weights[0])
-    return mean, float(np.sqrt(variance(node.weights)))
+    mean = float(origin + weights[1] / weights[0])
+    return mean, float(np.sqrt(variance(weights)))
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,11 @@ class ClassColours:
         chance = 1 / max(self.tree.schema.n_classes, 2)
         share = float(self.tree.counted_shares(node)[node.label])
         return opacity((share - chance) / (1 - chance))
+
+    def bar(self, shares: Floats) -> ShareBar:
+        """Return shares of the classes as a bar."""
+        present = np.flatnonzero(shares).tolist()
+        return ShareBar([(f"k{self.index[c]}", float(shares[c])) for c in present])
 
 
 @dataclass(frozen=True)
@@ -107,6 +125,16 @@ class NumberColours:
     def opacity(self, node: Node) -> float:
         """Return how strong it is: the distance from the mean of all rows."""
         return self.colour(node.value)[1]
+
+    def strip(self, mean: float, deviation: float) -> MeanStrip:
+        """Return mean ± standard deviation on the scale of all rows."""
+        return MeanStrip(
+            low=self.place(mean - deviation),
+            mean=self.place(mean),
+            high=self.place(mean + deviation),
+            hue=self.colour(mean)[0],
+            middle=self.place(self.middle[0]),
+        )
 
 
 def colours_of(tree: Tree) -> ClassColours | NumberColours:

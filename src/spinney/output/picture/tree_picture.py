@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from html import unescape
 
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
@@ -19,7 +20,7 @@ PAGE_STYLE = "body{margin:0;padding:8px}:root{color-scheme:light dark}"
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A picture of a tree.
+    """A picture of a tree, a forest or clusters.
 
     A notebook shows it; ``svg`` and ``html`` are it as text.
 
@@ -53,9 +54,9 @@ class Picture:
     @property
     def html(self) -> str:
         """A page of its own: it fetches nothing, and nothing in it runs."""
-        return page_around(
-            "A decision tree", self.svg, style=PAGE_STYLE, more=STYLE_SHEET
-        )
+        # The first title of a picture is that of the whole, and escaped.
+        title = unescape(self.svg.partition("<title>")[2].partition("</title>")[0])
+        return page_around(title, self.svg, style=PAGE_STYLE, more=STYLE_SHEET)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save it as .svg, .png, .pdf or, in a page, as .html, by the path's suffix.

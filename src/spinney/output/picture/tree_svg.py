@@ -4,13 +4,15 @@ It needs no data, no other program and no network; every text in it is escaped b
 ``svg_elements``, and nothing in it refers to anything outside.
 """
 
+from typing import Protocol
+
 import numpy as np
 
 from spinney._support.checks import check_named, check_whole
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
 from spinney.output.node_errors import NodeErrors
-from spinney.output.picture.box_parts import KINDS, baseline
+from spinney.output.picture.box_parts import KINDS, BoxPart, baseline
 from spinney.output.picture.node_boxes import STYLES, Boxes
 from spinney.output.picture.node_colours import (
     ClassColours,
@@ -49,6 +51,18 @@ SCALE_STEPS, SCALE_STEP = 20, 12.0
 DESCRIBED = 200  # nodes: longer descriptions nobody listens to
 
 
+class Heading(BoxPart, Protocol):
+    """What stands above a tree that is part of something."""
+
+    @property
+    def title(self) -> str:
+        """What the picture is called."""
+
+    @property
+    def told(self) -> str:
+        """What it says, in words."""
+
+
 def to_svg(
     model: Model,
     *,
@@ -56,6 +70,8 @@ def to_svg(
     horizontal: bool = False,
     max_depth: int | None = None,
     errors: NodeErrors | None = None,
+    bars: bool = False,
+    above: Heading | None = None,
 ) -> str:
     """Return a tree as SVG.
 
@@ -73,26 +89,33 @@ def to_svg(
         Below how many questions nodes are not drawn; as many as fit, if not given.
     errors : NodeErrors, optional
         How each node does on another table, which its box says last.
+    bars : bool
+        Whether a question shows how its rows answer it, a bar for each answer.
+    above : Heading, optional
+        What is drawn above the tree, as of a forest.
     """
     check_named("style", style, STYLES)
-    boxes = Boxes(model, style, errors)
+    boxes = Boxes(model, style, errors, bars)
     if max_depth is None:
         sketch = fitting_sketch(boxes, horizontal=horizontal)
     else:
         check_whole("max_depth", max_depth, least=0)
         sketch = sketch_of(boxes, depth=int(max_depth), horizontal=horizontal)
     across, along = sketch.size
-    width = max(LEAST_WIDTH, along if horizontal else across) + 2 * MARGIN
-    head, head_height = _head(boxes, sketch, width - 2 * MARGIN)
-    top = MARGIN + head_height
+    least = LEAST_WIDTH if above is None else max(LEAST_WIDTH, above.width)
+    inside = max(least, along if horizontal else across)
+    width, begin = inside + 2 * MARGIN, MARGIN + (above.height if above else 0.0)
+    head, head_height = _head(boxes, sketch, inside, begin)
+    top = begin + head_height
     height = top + (across if horizontal else along) + MARGIN
-    left = MARGIN + (width - 2 * MARGIN - (along if horizontal else across)) / 2
+    left = MARGIN + (inside - (along if horizontal else across)) / 2
     pen = Pen(sketch, left, top)
     content = [
-        words(_title(model.tree), "title"),
-        words(_description(boxes, sketch), "desc"),
+        words(above.title if above else _title(model.tree), "title"),
+        words(_description(boxes, sketch, above), "desc"),
         element("style", STYLE_SHEET),
         rectangle(0, 0, width, height, kind="page", corner=6),
+        above.draw(MARGIN, MARGIN, inside) if above else "",
         head,
         *(pen.branches(place) for place in range(len(sketch.drawn))),
         *(pen.label(place) for place in range(len(sketch.drawn))),
@@ -205,17 +228,20 @@ def _facts(tree: Tree) -> str:
     return f"{facts}, {empty} of them without rows" if empty > 1 else facts
 
 
-def _description(boxes: Boxes, sketch: Sketch) -> str:
+def _description(boxes: Boxes, sketch: Sketch, above: Heading | None) -> str:
     """Return the tree in words, for those who cannot see it."""
     tree = boxes.tree
     facts = f"{_title(tree)}: {_facts(tree)}."
+    facts = f"{above.told}\n{facts}" if above else facts
     if len(tree) > DESCRIBED:
         return facts
     text = to_text(tree, max_depth=sketch.depth, errors=boxes.errors)
     return f"{facts}\n{text}"
 
 
-def _head(boxes: Boxes, sketch: Sketch, width: float) -> tuple[str, float]:
+def _head(
+    boxes: Boxes, sketch: Sketch, width: float, begin: float
+) -> tuple[str, float]:
     """Return what is predicted, of how many rows, and what colours mean."""
     tree = boxes.tree
     size, bold = KINDS["title"]
@@ -227,14 +253,14 @@ def _head(boxes: Boxes, sketch: Sketch, width: float) -> tuple[str, float]:
     note = KINDS["note"][0]
     room = max(width - text_width(facts, note) - LEGEND_GAP, LEAST_WIDTH / 3)
     name = shortened(shown(tree.schema.target.name), room, size, bold=bold)
-    at = MARGIN + baseline("title")
+    at = begin + baseline("title")
     after = MARGIN + text_width(name, size, bold=bold) + LEGEND_GAP / 2
     heading = group(
         shown(tree.schema.target.name),
         words(name, x=MARGIN, y=at, class_="title"),
         words(facts, x=after, y=at, class_="note"),
     )
-    top = MARGIN + LEGEND_ROW
+    top = begin + LEGEND_ROW
     colours = boxes.colours
     if isinstance(colours, NumberColours):
         legend, height = _scale(colours, top)
@@ -281,7 +307,7 @@ def _scale(colours: NumberColours, top: float) -> tuple[str, float]:
         look = rectangle(*corner, SCALE_STEP, SWATCH, kind=hue, opacity=strength)
         parts.append(look)
     end, size = SCALE_STEPS * SCALE_STEP, KINDS["note"][0]
-    first, middle, last = (figure(float(f"{n:.4g}")) for n in (low, mean, high))
+    first, middle, last = (figure(n, digits=4) for n in (low, mean, high))
     at, half = end * colours.place(mean), text_width(middle, size) / 2 + LEGEND_GAP / 2
     marks = [(0.0, first, "note")]
     if high > low:

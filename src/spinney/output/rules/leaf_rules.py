@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import costs_text, interval_text, label_text, shown, sign
 from spinney.data import Attribute, Schema, Value
 from spinney.trees import Intervals, Node, Threshold, Tree, values_text
@@ -127,7 +128,7 @@ class Rule:
         return self.text()
 
 
-class Rules(Sequence[Rule]):
+class Rules(InNotebooks, Sequence[Rule]):
     """The rules of a tree, in printing order; ``print`` shows one per line.
 
     The linear models that they name follow.

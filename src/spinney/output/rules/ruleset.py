@@ -7,6 +7,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.atomic_file import write_whole
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import shown
 from spinney.data import Notation, Schema, Table, Target, Value
 from spinney.data.readers import class_array, read_by
@@ -87,7 +88,7 @@ class RankedRule:
 
 
 @dataclass(frozen=True)
-class RuleSet:
+class RuleSet(InNotebooks):
     """Rules in order, and the class of rows that satisfy none of them.
 
     Made by ``model.ruleset(table)``; it needs no tree to predict.

@@ -30,9 +30,11 @@ from spinney.sources.rows.incomplete_rows import complete_rows
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
+FEW_ALIKE = 100  # classes beyond which a row in two must share one
 LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
 LARGEST_TOTAL = 1e140
+LEAST_WEIGHT = 1e-300  # parts of it are floats, where a missing value divides a row
 WEIGHTS = "weights must be 0 or greater"
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
@@ -133,6 +135,7 @@ def training_set(
         weights = None if weights is None else weights[kept]
     if weights is not None:
         check_total(total_of(weights))
+        check_least(weights.min(initial=np.inf))
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
@@ -250,6 +253,12 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         msg = (
             f"target {name!r}: all {n_rows} rows have one class, {only!r}: there is "
             "nothing to tell apart; give rows of a second class, or another target"
+        )
+        raise DataError(msg)
+    if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
+        msg = (
+            f"target {name!r}: {len(present)} of {n_rows} rows have a class of their "
+            "own: that tells rows apart, and nothing can be learnt of it; name another"
         )
         raise DataError(msg)
     check_texts(target.name, target.classes)
@@ -382,6 +391,16 @@ def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
         msg = (
             f"the weights of all rows add up to {found}, and products of them are "
             f"beyond floats: scale them down, to at most {most:g} together"
+        )
+        raise DataError(msg)
+
+
+def check_least(least: float) -> None:
+    """Refuse a least weight above 0 whose parts no float holds."""
+    if least < LEAST_WEIGHT:
+        msg = (
+            f"a row weighs {least:g}, and floats do not hold parts of that: scale the "
+            f"weights up, to at least {LEAST_WEIGHT:g}, or set it to 0"
         )
         raise DataError(msg)
 

@@ -19,7 +19,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
-from spinney.sources.rows.training_rows import WEIGHTS, check_weight_kind
+from spinney.sources.rows.training_rows import WEIGHTS, check_least, check_weight_kind
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
 
@@ -41,19 +41,24 @@ def rows_of(
 
 
 def check_weights(engine: Engine, rows: SqlRows) -> None:
-    """Refuse a weight column with missing or negative rows."""
+    """Refuse a weight column with missing or negative rows, or too light ones."""
     if rows.weight is None:
         return
     column = rows.weight
     check_weight_kind(column.name, column.kind)
     cell = column.expression
-    statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {engine.name}"
-    ((least, absent),) = engine.fetch(statement)
+    statement = (
+        f"SELECT min({cell}), count(*) - count({cell}), "
+        f"min({cell}) FILTER ({cell} > 0) FROM {engine.name}"
+    )
+    ((least, absent, lightest),) = engine.fetch(statement)
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
         raise DataError(
             Setting("weight"), f" {column.name!r} has {odd}", remedy=WEIGHTS
         )
+    if lightest is not None:
+        check_least(float(lightest))
 
 
 def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_number, check_whole
+from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import shown, weight_text
 from spinney.data import Column, Table, Value, declarations_of, factorise, is_missing
 from spinney.data.readers import read_table
@@ -25,7 +26,7 @@ ENDLESS = (float("inf"), -float("inf"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Explanation:
+class Explanation(InNotebooks):
     """What tells clusters apart, in words; ``print`` shows it.
 
     Parameters

@@ -1,0 +1,31 @@
+"""What a notebook shows of a result that prints well: what ``print`` shows."""
+
+from html import escape
+from typing import Any
+
+from spinney._support.text import shown
+
+__all__ = ["InNotebooks"]
+
+LOOK = "white-space:pre;overflow-x:auto;line-height:1.3"
+
+
+class InNotebooks:
+    """A result whose text stands in a cell as it is printed, and not as its fields.
+
+    Columns of texts stay under each other, long lines are scrolled, and whatever the
+    names in a table are, they are only text.
+
+    >>> class Greeting(InNotebooks):
+    ...     def __str__(self):
+    ...         return "a < b"
+    >>> Greeting()._repr_mimebundle_()["text/html"][-15:]
+    '>a &lt; b</pre>'
+    """
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        text = "\n".join(shown(line) for line in str(self).split("\n"))
+        html = f'<pre style="{LOOK}">{escape(text)}</pre>'
+        return {"text/plain": text, "text/html": html}

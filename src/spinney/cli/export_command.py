@@ -1,0 +1,69 @@
+"""The command ``export``: a model as a program, a text or a picture."""
+
+from typing import Any
+
+import click
+
+from spinney._support.atomic_file import write_whole
+from spinney.cli.shell_options import (
+    check_output,
+    examples,
+    load,
+    member_of,
+    output_options,
+    tree_option,
+)
+from spinney.cli.shell_output import STANDARD_OUTPUT, write_bytes
+
+__all__ = ["export"]
+
+
+@click.command(
+    epilog=examples(
+        "spinney export melons.spinney --to python -o melons.py",
+        "spinney export melons.spinney --to javascript -o melons.mjs",
+        "spinney export melons.spinney --to c -o melons.c",
+        "spinney export melons.spinney --to sql --dialect postgres --table orders",
+        "spinney export forest.spinney --tree 3 --to dot | dot -Tsvg > tree.svg",
+    ),
+    short_help="Write MODEL as Python, JavaScript, C, SQL and more.",
+)
+@click.argument("model")
+@click.option(
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="python, javascript, c or sql: programs that answer as MODEL does; text or "
+    "html; of trees also numbered-text, rules, json, dot, svg, png, pdf and lesson.",
+)
+@click.option(
+    "--dialect",
+    metavar="NAME",
+    help="Of sql: duckdb, by default, postgres, sqlite, spark or bigquery.",
+)
+@click.option(
+    "--table",
+    metavar="NAME",
+    help='Of sql: the table to select rows from, "data" by default.',
+)
+@tree_option
+@output_options
+def export(model: str, **options: Any) -> None:
+    """Write MODEL in another language, to stdout or a file.
+
+    Programs need nothing of Spinney. The first lines of each say which columns rows
+    must have, and docs/exports.md what is equal to what.
+    """
+    from spinney.output.export import exported
+
+    output, force = options["output"], options["force"]
+    check_output(output, force=force)
+    loaded = member_of(load(model), model, options["tree"])
+    content = exported(
+        loaded, options["to"], dialect=options["dialect"], table=options["table"]
+    )
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    if output is None or output == STANDARD_OUTPUT:
+        write_bytes(data)
+    else:
+        write_whole(output, [data], force=force)

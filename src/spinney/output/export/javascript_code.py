@@ -1,0 +1,232 @@
+"""A model as a module of JavaScript that imports nothing.
+
+The functions are those of :mod:`spinney.output.export.python_code`, line by line.
+"""
+
+import json
+from typing import Any
+
+from spinney._support.json_text import escaped
+from spinney.output.export.form_data import ByText, form_text, head
+from spinney.output.export.portable import Portable, refuse_to_say
+
+__all__ = ["to_javascript"]
+
+LARGEST_EXACT = 2**53
+
+
+def to_javascript(form: Portable) -> str:
+    r"""Return JavaScript with ``predict(row)`` and, of classes, ``probabilities(row)``.
+
+    >>> import spinney
+    >>> from spinney.output.export.portable import portable
+    >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
+    >>> code = to_javascript(portable(spinney.grow(shop, "sold", recipe="id3")))
+    >>> print(*[line for line in code.splitlines() if "say:" in line], sep="\n")
+        {say: [1.0, 0.0]},  // 1
+        {say: [0.0, 1.0]},  // 2
+    """
+    for label in form.target.classes:
+        if not isinstance(label, str) and abs(label) > LARGEST_EXACT:
+            what = f"the class {label!r}, for its numbers are exact up to 2**53"
+            refuse_to_say("javascript", what, "make the classes texts")
+    functions = [_NUMERIC if form.target.is_numeric else _CLASSES, _WALK]
+    constants = form_text(form, "const {} = {};", "//", written)
+    return "\n".join(
+        [head(form, "//", written, may_lack=True), _ABOUT, constants, *functions]
+    )
+
+
+def written(value: Any) -> str:
+    r"""Return plain data as JavaScript that may stand in a page of HTML, too.
+
+    >>> print(written(["</script>", None, True, 0.1, ByText(a=1)]))
+    ["\u003c/script>", null, true, 0.1, new Map([["a", 1]])]
+    """
+    if isinstance(value, ByText):
+        return f"new Map({written([list(pair) for pair in value.items()])})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k}: {written(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, str):
+        text = escaped(json.dumps(value, ensure_ascii=False))
+        return text.replace("<", "\\u003c").replace("\x7f", "\\u007f")
+    return json.dumps(value, allow_nan=False)
+
+
+_ABOUT = """\
+// null and NaN are missing values.
+//
+// A node asks [column, upper bounds, nodes] or [column, nodes by text], in this order
+// until one of them knows the next node. Other rows go "else", or "divide" by shares.
+"""
+
+_NUMERIC = """
+/** Return the number that is predicted of a row, an object of values by column. */
+export function predict(row) {
+  return says(row)[0];
+}
+"""
+
+_CLASSES = """
+/** Return the class of a row, an object of values by column. */
+export function predict(row) {
+  let merits = says(row);
+  if (COSTS) {
+    const shares = merits;
+    const cost = (line) => line.reduce((sum, each, at) => sum + shares[at] * each, 0);
+    merits = COSTS.map((line) => -cost(line));
+  }
+  return CLASSES[best(merits)];
+}
+
+/** Return the share of each class for a row, as a Map. */
+export function probabilities(row) {
+  const shares = says(row);
+  return new Map(CLASSES.map((label, at) => [label, shares[at]]));
+}
+"""
+
+_WALK = r"""
+/** Return the last of the best, within 1e-12: rounding decides nothing. */
+function best(merits) {
+  const most = Math.max(...merits);
+  const least = most - 1e-12 * Math.max(1, Math.abs(most));
+  return merits.findLastIndex((merit) => merit >= least);
+}
+
+/** Return the mean of what the trees say of a row, or of their votes. */
+function says(row) {
+  const cells = cellsOf(row);
+  let totals = null;
+  for (const root of ROOTS) {
+    let said = treeSays(cells, root);
+    if (MAJORITY) {
+      const winner = best(said);
+      said = said.map((_, at) => (at === winner ? 1 : 0));
+    }
+    totals = totals === null ? said : totals.map((total, at) => total + said[at]);
+  }
+  return totals.map((total) => total / ROOTS.length);
+}
+
+/** Return what the leaves of a tree say of a row, each by its part of the row. */
+function treeSays(cells, root) {
+  let totals = new Array(CLASSES.length || 1).fill(0);
+  let here = [[root, 1]];
+  while (here.length) {
+    const whole = [];
+    const divided = [];
+    for (const [number, weight] of here) {
+      const node = NODES[number];
+      if (!node.ask) {
+        const said = node.say ?? [line(cells, node)];
+        totals = totals.map((total, at) => total + said[at] * weight);
+        continue;
+      }
+      const next = following(cells, node);
+      if (next !== undefined) {
+        whole.push([next, weight]);
+        continue;
+      }
+      for (const [child, share] of node.divide) {
+        if (weight * share > 0) divided.push([child, weight * share]);
+      }
+    }
+    here = [...whole, ...divided];
+  }
+  return totals;
+}
+
+/** Return the node that comes next, undefined where the row is divided. */
+function following(cells, node) {
+  for (const [column, asks, nodes] of node.ask) {
+    const cell = cells.get(column);
+    if (cell === null) continue;
+    if (nodes) return nodes[asks.filter((bound) => cell > bound).length];
+    if (asks.has(cell)) return asks.get(cell);
+  }
+  return node.else;
+}
+
+/** Return what the linear model of a leaf says. */
+function line(cells, node) {
+  let total = 0;
+  for (const [column, factor, missing, texts] of node.line) {
+    const cell = texts ? texts.get(cells.get(column)) : cells.get(column);
+    total += factor * (cell ?? missing);
+  }
+  return total + node.plus;
+}
+
+/** Return the cells of a row: numbers and texts, null where missing. */
+function cellsOf(row) {
+  const cells = new Map();
+  for (const [name, form] of COLUMNS) {
+    if (!Object.hasOwn(row, name) && !form.optional) {
+      throw new TypeError(`the row has no column ${JSON.stringify(name)}`);
+    }
+    const value = Object.hasOwn(row, name) ? row[name] : null;
+    cells.set(name, cellOf(name, value, form));
+  }
+  for (const [name, formula] of FORMULAS) cells.set(name, made(cells, formula));
+  return cells;
+}
+
+function cellOf(name, value, form) {
+  if (value === null || value === undefined || value === "") return null;
+  if (Number.isNaN(value)) return null;
+  if (form.number) return numberOf(name, value, form.number);
+  if (typeof value === "boolean") return form.words[Number(value)];
+  const text = typeof value === "number" ? numberText(value) : String(value);
+  return form.small ? text.toLowerCase() : text;
+}
+
+/** Return a number, null where it stands for a missing one. */
+function numberOf(name, value, missing) {
+  const text = typeof value === "string" ? value.trim() : "";
+  if (text.toLowerCase() === "nan") return null;
+  const wellFormed = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  const number = typeof value === "string" && !wellFormed ? NaN : Number(value);
+  if (!Number.isFinite(number)) {
+    const column = JSON.stringify(name);
+    throw new TypeError(`column ${column} holds ${value}, which is no finite number`);
+  }
+  return missing.includes(number) ? null : number;
+}
+
+/** Return a number as text, as Python writes it. */
+function numberText(number) {
+  if (Number.isInteger(number)) return BigInt(number).toString();
+  if (Math.abs(number) >= 1e-4) return String(number);
+  return number.toExponential().replace(/e-(\d)$/, "e-0$1");
+}
+
+/** Return a cell that is made of others; null where one of them is missing. */
+function made(cells, formula) {
+  let number;
+  if (formula.both) {
+    const held = formula.both.map(([column, asks]) => holds(cells.get(column), asks));
+    return held.includes(null) ? null : String(held.every(Boolean));
+  }
+  if (formula.ratio) {
+    const [first, second] = formula.ratio.map((column) => cells.get(column));
+    if (first === null || !second) return null;
+    number = first / second;
+  } else {
+    const parts = formula.sum.map(([column, factor]) => [cells.get(column), factor]);
+    if (parts.some(([cell]) => cell === null)) return null;
+    number = parts.map(([cell, factor]) => cell * factor).reduce((sum, x) => sum + x);
+  }
+  return Number.isFinite(number) ? number : null;
+}
+
+/** Return whether a cell satisfies a clause; null where it is missing. */
+function holds(cell, asks) {
+  if (asks instanceof Map) return asks.get(cell) ?? null;
+  const [low, high] = asks;
+  if (cell === null) return null;
+  return (low === null || cell > low) && (high === null || cell <= high);
+}
+"""

@@ -1,0 +1,187 @@
+"""A model as a module of Python that imports nothing.
+
+Rows go down and are added up as in :mod:`spinney.trees.predict.flat_tree`, step by step
+and in the same order, so that the answers have the same bits.
+"""
+
+from spinney.output.export.form_data import form_text, head
+from spinney.output.export.portable import Portable
+
+__all__ = ["to_python"]
+
+
+def to_python(form: Portable) -> str:
+    """Return Python with ``predict(row)`` and, of classes, ``probabilities(row)``.
+
+    >>> import spinney
+    >>> from spinney.output.export.portable import portable
+    >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
+    >>> names = {}
+    >>> exec(to_python(portable(spinney.grow(shop, "sold", recipe="id3"))), names)
+    >>> names["predict"]({"size": 3}), names["probabilities"]({"size": None})
+    ('yes', {'no': 0.5, 'yes': 0.5})
+    """
+    functions = [_NUMERIC if form.target.is_numeric else _CLASSES, _WALK]
+    constants = form_text(form, "{} = {}", "#", repr)
+    return "\n".join(
+        [head(form, "#", repr, may_lack=True), _ABOUT, constants, *functions]
+    )
+
+
+_ABOUT = """\
+# None and NaN are missing values.
+#
+# A node asks [column, upper bounds, nodes] or [column, {text: node}], in this order
+# until one of them knows the next node. Other rows go "else", or "divide" by shares.
+"""
+
+_NUMERIC = '''
+
+def predict(row):
+    """Return the number that is predicted of a row, a mapping of values by column."""
+    return _says(row)[0]
+'''
+
+_CLASSES = '''
+
+def predict(row):
+    """Return the class of a row, a mapping of values by column."""
+    merits = shares = _says(row)
+    if COSTS:
+        merits = [-sum(s * cost for s, cost in zip(shares, line)) for line in COSTS]
+    return CLASSES[_best(merits)]
+
+
+def probabilities(row):
+    """Return the share of each class for a row, a mapping of values by column."""
+    return dict(zip(CLASSES, _says(row)))
+'''
+
+_WALK = '''
+def _best(merits):
+    """Return the last of the best, within 1e-12: rounding decides nothing."""
+    best = max(merits)
+    least = best - 1e-12 * max(1.0, abs(best))
+    return max(at for at, merit in enumerate(merits) if merit >= least)
+
+
+def _says(row):
+    """Return the mean of what the trees say of a row, or of their votes."""
+    cells, totals = _cells(row), None
+    for root in ROOTS:
+        says = _tree_says(cells, root)
+        if MAJORITY:
+            best = _best(says)
+            says = [float(at == best) for at in range(len(says))]
+        totals = says if totals is None else [t + s for t, s in zip(totals, says)]
+    return [total / len(ROOTS) for total in totals]
+
+
+def _tree_says(cells, root):
+    """Return what the leaves of a tree say of a row, each by its part of the row."""
+    totals, here = [0.0] * (len(CLASSES) or 1), [(root, 1.0)]
+    while here:
+        whole, divided = [], []
+        for number, weight in here:
+            node = NODES[number]
+            if "ask" not in node:
+                says = node["say"] if "say" in node else [_line(cells, node)]
+                totals = [total + said * weight for total, said in zip(totals, says)]
+                continue
+            following = _following(cells, node)
+            if following is not None:
+                whole.append((following, weight))
+                continue
+            parts = [(child, weight * share) for child, share in node["divide"]]
+            divided += [(child, part) for child, part in parts if part > 0]
+        here = whole + divided
+    return totals
+
+
+def _following(cells, node):
+    """Return the node that comes next, None where the row is divided."""
+    for column, asks, *nodes in node["ask"]:
+        cell = cells[column]
+        if cell is None:
+            continue
+        if nodes:
+            return nodes[0][sum(cell > bound for bound in asks)]
+        if cell in asks:
+            return asks[cell]
+    return node.get("else")
+
+
+def _line(cells, node):
+    """Return what the linear model of a leaf says."""
+    total = 0.0
+    for column, factor, missing, *texts in node["line"]:
+        cell = cells[column]
+        if texts:
+            cell = texts[0].get(cell)
+        total += factor * (missing if cell is None else cell)
+    return total + node["plus"]
+
+
+def _cells(row):
+    """Return the cells of a row: numbers and texts, None where missing."""
+    cells = {}
+    for name, form in COLUMNS:
+        value = row.get(name) if "optional" in form else row[name]
+        value = value.item() if hasattr(value, "item") else value
+        if value is None or value != value or value == "":
+            cells[name] = None
+        elif "number" in form:
+            cells[name] = _number(name, value, form["number"])
+        elif isinstance(value, bool):
+            cells[name] = form["words"][value]
+        else:
+            whole = isinstance(value, float) and value == int(value)
+            text = str(int(value) if whole else value)
+            cells[name] = text.lower() if form["small"] else text
+    for name, formula in FORMULAS:
+        cells[name] = _made(cells, formula)
+    return cells
+
+
+def _number(name, value, missing):
+    """Return a number, None where it stands for a missing one."""
+    text = value if isinstance(value, str) else ""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"column {name!r} holds {value!r}, which is no number")
+    number = float(value)
+    if number != number or number in missing:
+        return None
+    if abs(number) == float("inf"):
+        raise ValueError(f"column {name!r} holds {value!r}, which is not finite")
+    return number
+
+
+def _made(cells, formula):
+    """Return a cell that is made of others; None where one of them is missing."""
+    if "both" in formula:
+        holds = [_holds(cells[column], asks) for column, asks in formula["both"]]
+        return None if None in holds else "true" if all(holds) else "false"
+    if "ratio" in formula:
+        first, second = (cells[column] for column in formula["ratio"])
+        if first is None or not second:
+            return None
+        number = first / second
+    else:
+        if any(cells[column] is None for column, _ in formula["sum"]):
+            return None
+        first, *others = (cells[column] * factor for column, factor in formula["sum"])
+        number = first
+        for other in others:
+            number += other
+    return number if abs(number) < float("inf") else None
+
+
+def _holds(cell, asks):
+    """Return whether a cell satisfies a clause; None where it is missing."""
+    if isinstance(asks, dict):
+        return asks.get(cell)
+    low, high = asks
+    if cell is None:
+        return None
+    return (low is None or cell > low) and (high is None or cell <= high)
+'''

@@ -1,0 +1,474 @@
+"""A model as a query that adds what it predicts to the rows of a table.
+
+A tree is one flat CASE, however deep it is: a line for each leaf, in an order in which
+the branch with the most leaves comes last at every node, and needs no condition. ::
+
+    node 0 ── a → leaf 1           CASE WHEN a THEN …            leaf 1
+         └─ b → node 2 ─ c → 3          WHEN c THEN …            leaf 3
+                       └ d → 4          ELSE … END               leaf 4
+
+A row that comes to a line has gone to none of the branches before it. So a line has at
+most log2(leaves) conditions. Where rows may be divided a node is a sum instead, over
+its branches, of the share of the row that goes there times what is said there. Sums are
+balanced, so that nothing is nested deeper than an engine reads.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import isfinite
+
+from spinney._support.checks import check_named
+from spinney._support.json_text import json_text
+from spinney._support.text import value_text
+from spinney.errors import Setting, refusal
+from spinney.output.export.form_data import head
+from spinney.output.export.portable import (
+    Both,
+    FormLine,
+    FormNode,
+    FormQuestion,
+    Holds,
+    Input,
+    Made,
+    Portable,
+    Sum,
+    best_class,
+    refuse_to_say,
+)
+from spinney.output.export.sql_dialects import DEFAULT_DIALECT, DIALECTS, Dialect
+
+__all__ = ["to_sql"]
+
+MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
+Says = Callable[[int], str]
+
+
+def to_sql(
+    form: Portable, *, dialect: str = DEFAULT_DIALECT, table: str = "data"
+) -> str:
+    """Return a query over a table: its columns, the predictions, the class shares.
+
+    >>> import spinney
+    >>> from spinney.output.export.portable import portable
+    >>> shop = {"x": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}
+    >>> tree = spinney.grow(shop, "y", recipe="cart")
+    >>> print(to_sql(portable(tree), dialect="sqlite", table="shop"))
+    -- "y", predicted by a tree of 3 nodes.
+    --
+    -- A row has a value for each column:
+    --   "x": a number
+    -- A text that is not listed is treated as a missing value.
+    SELECT q.*,
+      CASE q."leaf" WHEN 1 THEN 'a' WHEN 2 THEN 'b' END AS "predicted y",
+      CASE q."leaf" WHEN 1 THEN 1.0e0 WHEN 2 THEN 0.0e0 END AS "p(a)",
+      CASE q."leaf" WHEN 1 THEN 0.0e0 WHEN 2 THEN 1.0e0 END AS "p(b)"
+    FROM (
+    SELECT t.*,
+      CASE WHEN CAST("x" AS REAL) > 2.5e0 THEN 2 ELSE 1 END AS "leaf"
+    FROM "shop" AS t
+    ) AS q
+    <BLANKLINE>
+    """
+    check_named("dialect", dialect, DIALECTS)
+    if not isinstance(table, str) or not all(table.split(".")):
+        raise refusal(Setting("table", table), "is no name of a table")
+    return _Query(form, DIALECTS[dialect]).text(table)
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A model and the dialect that it is written in."""
+
+    form: Portable
+    dialect: Dialect
+
+    def text(self, table: str) -> str:
+        """Return the query: that of leaves where a row comes to one, else of shares."""
+        about, source = head(self.form, "--", json_text), self.dialect.table(table)
+        query = self._by_shares if self._divided or self._is_forest else self._by_leaf
+        return f"{about}\n{query(f'{source} AS t')}\n"
+
+    def _by_leaf(self, source: str) -> str:
+        """Return a query that finds the leaf of a row, and then what it says."""
+        names, target, nodes = self._share_names(), self.form.target, self.form.nodes
+        label, leaf = self._name(f"predicted {target.name}"), self._name("leaf")
+        leaves = [n for n, node in enumerate(nodes) if not node.questions]
+
+        def of_leaf(said: Callable[[int], str]) -> str:
+            whens = [f"WHEN {number} THEN {said(number)}" for number in leaves]
+            return _lines([f"CASE q.{leaf}", *whens, "END"])
+
+        columns = [(of_leaf(self._label_of_leaf), label)]
+        for at, name in enumerate(names):
+            columns.append((of_leaf(partial(self._says, at=at)), name))
+        inner = _select("t", [(self._tree(0, str), leaf)], source)
+        return _select("q", columns, _nested(inner))
+
+    def _by_shares(self, source: str) -> str:
+        """Return a query of the shares of classes, and of the class that follows."""
+        names, target = self._share_names(), self.form.target
+        label = self._name(f"predicted {target.name}")
+        if target.is_numeric:
+            return _select("t", [(self._output(0), label)], source)
+        shares = [(self._output(at), name) for at, name in enumerate(names)]
+        inner = _nested(_select("t", shares, source))
+        return _select("q", [(self._label(names), label)], inner)
+
+    @property
+    def _is_forest(self) -> bool:
+        return len(self.form.roots) > 1
+
+    def _share_names(self) -> list[str]:
+        """Return the names of the columns of class shares."""
+        names: list[str] = []
+        for each in self.form.target.classes:
+            names.append(self._name(f"p({value_text(each)})", names))
+        return names
+
+    def _name(self, name: str, taken: Sequence[str] = ()) -> str:
+        """Return a quoted name that no column of the model has, in small letters."""
+        used = {c.name.lower() for c in self.form.columns}
+        used |= {other.lower() for other in taken}
+        quoted = self.dialect.identifier(name)
+        while name.lower() in used or quoted.lower() in used:
+            name = f"predicted {name}"
+            quoted = self.dialect.identifier(name)
+        return quoted
+
+    # What is predicted
+
+    def _output(self, at: int) -> str:
+        """Return the mean of what the trees say, one of the outputs."""
+        trees = [
+            self._tree(root, lambda leaf: self._says(leaf, at))
+            for root in self.form.roots
+        ]
+        mean = f"({_balanced(trees, '+')}) / {self.dialect.number(float(len(trees)))}"
+        return mean if self._is_forest else trees[0]
+
+    def _says(self, leaf: int, at: int) -> str:
+        """Return what a leaf says, one of the outputs."""
+        node, number = self.form.nodes[leaf], self.dialect.number
+        if node.line is not None:
+            return self._line(node.line)
+        if not self.form.majority:
+            return number(node.says[at])
+        return number(float(best_class(node.says) == at))
+
+    def _label_of_leaf(self, leaf: int) -> str:
+        target, says = self.form.target, self.form.nodes[leaf].says
+        if target.is_numeric:
+            return self._says(leaf, 0)
+        return self.dialect.literal(target.classes[best_class(says, target.costs)])
+
+    def _label(self, names: Sequence[str]) -> str:
+        """Return the last class of the best merit, within 1e-12."""
+        classes = [*map(self.dialect.literal, self.form.target.classes)]
+        if len(classes) == 1:
+            return classes[0]
+        number, greatest = self.dialect.number, self.dialect.greatest
+        merits = [f"q.{name}" for name in names]
+        if self.form.cost_lines is not None:
+            merits = [
+                "(-("
+                + _balanced(
+                    [f"{number(c)} * {m}" for c, m in zip(line, merits, strict=True)],
+                    "+",
+                )
+                + "))"
+                for line in self.form.cost_lines
+            ]
+        best = f"{greatest}({', '.join(merits)})"
+        least = f"{best} - {number(1e-12)} * {greatest}({number(1.0)}, ABS({best}))"
+        pairs = [*zip(merits, classes, strict=True)]
+        whens = [f"WHEN {merit} >= {least} THEN {name}" for merit, name in pairs[:0:-1]]
+        return _lines(["CASE", *whens, f"ELSE {classes[0]} END"])
+
+    # Trees
+
+    def _tree(self, root: int, says: Says) -> str:
+        """Return what a tree says of a row."""
+        if root in self._divided:
+            if self.form.majority:
+                refuse_to_say(
+                    "sql",
+                    "the majority vote of trees that divide rows",
+                    ("take ", Setting("voting", "probability")),
+                )
+            return self._weighted(root, says)
+        lines = list[str]()
+        for leaf, conditions in self._flat(root):
+            said = says(leaf)
+            if not conditions:  # the last one
+                lines.append(f"ELSE {said} END" if lines else said)
+                break
+            lines.append(f"WHEN {' AND '.join(conditions)} THEN {said}")
+        return lines[0] if len(lines) == 1 else _lines(["CASE", *lines])
+
+    def _flat(self, root: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield leaves with conditions, the first that hold: the heaviest last."""
+        stack: list[tuple[int, tuple[str, ...]]] = [(root, ())]
+        while stack:
+            number, conditions = stack.pop()
+            node = self.form.nodes[number]
+            children = _children(node)
+            if not children:
+                yield number, conditions
+                continue
+            heavy = max(children, key=lambda c: (self._leaves[c], c == node.otherwise))
+            stack.append((heavy, conditions))
+            light = [child for child in children if child != heavy]
+            stack += [(c, (*conditions, self._goes(node, c))) for c in reversed(light)]
+
+    @cached_property
+    def _leaves(self) -> list[int]:
+        """How many leaves lie below each node."""
+        counts = [0] * len(self.form.nodes)
+        for number in reversed(range(len(counts))):
+            below = _children(self.form.nodes[number])
+            counts[number] = sum(counts[child] for child in below) if below else 1
+        return counts
+
+    @cached_property
+    def _divided(self) -> set[int]:
+        """The roots of trees in which rows may be divided."""
+        roots = {0: 0}
+        for number, node in enumerate(self.form.nodes):
+            root = roots.setdefault(number, number)
+            roots.update(dict.fromkeys(_children(node), root))
+        nodes = enumerate(self.form.nodes)
+        return {
+            roots[n] for n, node in nodes if node.questions and node.otherwise is None
+        }
+
+    def _weighted(self, root: int, says: Says) -> str:
+        """Return what leaves say, each by its part of the row, added up node by node.
+
+        Below every so many levels a subtree is a term of its own, times all shares on
+        the way to it, so that a deep tree is not a deep sum.
+        """
+        zero, nodes, order = self.dialect.number(0.0), self.form.nodes, [root]
+        way: dict[int, tuple[int, int, str]] = {root: (-1, 0, "")}
+        for number in order:  # which grows
+            depth = way[number][1] + 1
+            for child in _children(nodes[number]):
+                way[child] = (number, depth, self._share(nodes[number], child))
+                order.append(child)
+        sums, terms = dict[int, str](), list[str]()
+        for number in reversed(order):
+            below = [c for c in _children(nodes[number]) if sums.get(c, zero) != zero]
+            said = zero if nodes[number].questions else says(number)
+            if below:
+                said = _balanced([f"({way[c][2]} * {sums.pop(c)})" for c in below], "+")
+            if number != root and way[number][1] % MOST_LEVELS == 0:
+                terms.append(_balanced([*_shares_above(way, number), said], "*"))
+            else:
+                sums[number] = said
+        return _balanced([sums[root], *reversed(terms)], "+")
+
+    def _share(self, node: FormNode, child: int) -> str:
+        """Return the part of a row at a node that goes to a child."""
+        one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
+        if node.otherwise is not None:
+            return f"CASE WHEN {self._goes(node, child)} THEN {one} ELSE {zero} END"
+        share = self.dialect.number(dict(node.parts).get(child, 0.0))
+        whens = []
+        for question in node.questions:
+            if child in _nodes(question):
+                whens.append(f"WHEN {self._sends(question, [child])} THEN {one}")
+            known = self._sends(question, _nodes(question))
+            whens.append(f"WHEN {known} THEN {zero}")
+        return f"CASE {' '.join(whens)} ELSE {share} END"
+
+    def _goes(self, node: FormNode, child: int) -> str:
+        """Return the condition that a row goes whole from a node to a child."""
+        (question, *surrogates), otherwise = node.questions, node.otherwise
+        if surrogates:
+            whens = [
+                f"WHEN {self._sends(each, [to])} THEN {to}"
+                for each in node.questions
+                for to in _nodes(each)
+            ]
+            while whens and whens[-1].endswith(f" THEN {otherwise}"):
+                whens.pop()
+            return f"CASE {' '.join(whens)} ELSE {otherwise} END = {child}"
+        if child != otherwise:
+            return self._sends(question, [child])
+        others = [each for each in _nodes(question) if each != child]
+        if not others:
+            return "TRUE"
+        if question.texts is None:
+            missing = f"{self._cells[question.cell]} IS NULL"
+            if child not in question.nodes:
+                return missing
+            return f"({self._sends(question, [child])} OR {missing})"
+        name = self._cells[question.cell]
+        return f"({name} IS NULL OR NOT {self._sends(question, others)})"
+
+    def _sends(self, question: FormQuestion, nodes: Sequence[int]) -> str:
+        """Return the condition that a question sends a row to one of some nodes."""
+        name = self._cells[question.cell]
+        if question.texts is not None:
+            texts = [text for text, node in question.texts.items() if node in nodes]
+            return self._is_one_of(question.cell, texts)
+        if set(nodes) >= set(question.nodes):
+            return f"{name} IS NOT NULL"
+        edges = (-float("inf"), *question.cuts, float("inf"))
+        at = question.nodes.index(nodes[0])
+        return self._between(name, (edges[at], edges[at + 1]))
+
+    def _between(self, name: str, bounds: tuple[float, float]) -> str:
+        """Return that a number is greater than the low bound, at most the high one."""
+        low, high = bounds
+        above = f"{name} > {self.dialect.number(low)}" if isfinite(low) else ""
+        below = f"{name} <= {self.dialect.number(high)}" if isfinite(high) else ""
+        return f"({above} AND {below})" if above and below else above or below
+
+    # Cells
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        """The expressions of the cells of columns."""
+        return [self._read(column) for column in self.form.columns]
+
+    @cached_property
+    def _cells(self) -> list[str]:
+        """The expressions of all cells."""
+        return [*self._columns, *map(self._made, self.form.made)]
+
+    def _read(self, column: Input) -> str:
+        """Return the cell of a column: a number, or a value as it is."""
+        types = {type(value) for value in column.values}
+        if len(types) > 1 and not types <= {int, float}:
+            what = f"column {column.name!r}, whose values are of several types"
+            refuse_to_say("sql", what, "make them all texts")
+        if column.is_number or float in types:
+            cell = self.dialect.cell.format(self.dialect.identifier(column.name))
+            for number in column.missing:
+                cell = f"NULLIF({cell}, {self.dialect.number(number)})"
+            return cell
+        return self.dialect.identifier(column.name)
+
+    def _values(self, cell: int) -> Mapping[str, str]:
+        """Return the literals of the texts of a cell."""
+        if cell >= len(self.form.columns):
+            return {text: self.dialect.literal(text) for text in ("false", "true")}
+        values = self.form.columns[cell].values
+        exact = {type(value) for value in values} != {int, float}
+        return {
+            value_text(v): self.dialect.literal(v if exact else float(v))
+            for v in values
+        }
+
+    def _is_one_of(self, cell: int, texts: Sequence[str]) -> str:
+        """Return that a cell is one of some texts; no column stands for none."""
+        made = cell >= len(self._columns)
+        name = self._cells[cell] if made else self._columns[cell]
+        literals = [self._values(cell)[text] for text in texts]
+        if len(literals) == 1:
+            return f"{name} = {literals[0]}"
+        return f"{name} IN ({', '.join(literals)})" if literals else "FALSE"
+
+    def _made(self, made: Made) -> str:
+        """Return the expression of a cell that is made of columns."""
+        columns, number = self._columns, self.dialect.number
+        if isinstance(made, Both):
+            known, holds = zip(*map(self._clause, made.clauses), strict=True)
+            true, false = (self.dialect.literal(text) for text in ("true", "false"))
+            given = f"WHEN {' AND '.join(known)} THEN {false}"
+            return f"CASE WHEN {' AND '.join(holds)} THEN {true} {given} END"
+        if isinstance(made, Sum):
+            parts = [
+                f"{number(factor)} * {columns[cell]}" for cell, factor in made.terms
+            ]
+            return f"({' + '.join(parts)})"
+        return (
+            f"({columns[made.first]} / NULLIF({columns[made.second]}, {number(0.0)}))"
+        )
+
+    def _clause(self, clause: tuple[int, Holds]) -> tuple[str, str]:
+        """Return that the cell of a clause is known, and that it satisfies it."""
+        cell, holds = clause
+        if isinstance(holds, Mapping):
+            yes = [text for text, held in holds.items() if held]
+            return self._is_one_of(cell, [*holds]), self._is_one_of(cell, yes)
+        name = self._columns[cell]
+        return f"{name} IS NOT NULL", self._between(name, holds)
+
+    def _line(self, line: FormLine) -> str:
+        """Return what a linear model says, added up in the order of its terms."""
+        number, parts = self.dialect.number, []
+        for term in line.terms:
+            missing = number(term.missing)
+            cell = f"COALESCE({self._cells[term.cell]}, {missing})"
+            if term.texts is not None:
+                cell = f"CASE {self._counts(term.cell, term.texts)} ELSE {missing} END"
+            parts.append(f"{number(term.factor)} * {cell}")
+        return f"({' + '.join([*parts, number(line.intercept)])})"
+
+    def _counts(self, cell: int, texts: Mapping[str, float]) -> str:
+        """Return what known texts count in a linear model."""
+        number, by_count = self.dialect.number, dict[float, list[str]]()
+        for text, count in texts.items():
+            by_count.setdefault(count, []).append(text)
+        return " ".join(
+            f"WHEN {self._is_one_of(cell, own)} THEN {number(count)}"
+            for count, own in by_count.items()
+        )
+
+
+def _nested(query: str) -> str:
+    """Return a query as the source of another.
+
+    It is not indented: a name or a text in it may have lines of its own.
+    """
+    return f"(\n{query}\n) AS q"
+
+
+def _select(alias: str, columns: Sequence[tuple[str, str]], source: str) -> str:
+    """Return a query over a source: all that it has, and further columns."""
+    made = [f"  {expression} AS {name}" for expression, name in columns]
+    return ",\n".join([f"SELECT {alias}.*", *made]) + f"\nFROM {source}"
+
+
+def _lines(parts: Sequence[str]) -> str:
+    """Return a CASE, on one line where it is short."""
+    line = " ".join(parts)
+    return line if len(line) <= 80 else "\n    ".join(parts)
+
+
+def _shares_above(way: Mapping[int, tuple[int, int, str]], number: int) -> list[str]:
+    """Return the shares of a row on the way to a node."""
+    shares = []
+    while (step := way[number])[0] >= 0:
+        shares.append(step[2])
+        number = step[0]
+    return shares
+
+
+def _nodes(question: FormQuestion) -> list[int]:
+    """Return the nodes that a question leads to, rising."""
+    return sorted({*question.nodes, *(question.texts or {}).values()})
+
+
+def _children(node: FormNode) -> list[int]:
+    """Return the nodes that rows can go to from a node, rising."""
+    below = {child for child, _ in node.parts}
+    below.update(child for question in node.questions for child in _nodes(question))
+    return sorted(below if node.otherwise is None else below | {node.otherwise})
+
+
+def _balanced(terms: Sequence[str], sign: str) -> str:
+    """Return a sum or product that is nested as little as can be.
+
+    >>> _balanced(["a", "b", "c", "d"], "+")
+    '((a + b) + (c + d))'
+    """
+    while len(terms) > 1:
+        pairs = [terms[at : at + 2] for at in range(0, len(terms), 2)]
+        terms = [
+            f"({f' {sign} '.join(pair)})" if len(pair) > 1 else pair[0]
+            for pair in pairs
+        ]
+    return terms[0]

@@ -1,0 +1,123 @@
+"""How the dialects of SQL write names, texts and numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spinney.data import Value
+from spinney.output.export.portable import refuse_to_say
+
+__all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect"]
+
+DEFAULT_DIALECT = "duckdb"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A dialect of SQL.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    number : function of float
+        The literal of a floating number of 64 bits.
+    cell : str
+        The column ``{0}`` as such a number; NULL where it is NaN, which SQL does not
+        take for missing.
+    greatest : str
+        The function that returns the greatest of its arguments.
+    quote : str
+        What stands around a name; twice where it is part of one.
+    backslashes : bool
+        Whether a backslash in a literal escapes what comes after it.
+    """
+
+    name: str
+    number: Callable[[float], str]
+    cell: str
+    greatest: str = "GREATEST"
+    quote: str = '"'
+    backslashes: bool = False
+
+    def identifier(self, name: str) -> str:
+        """Return a quoted name.
+
+        >>> print(DIALECTS["postgres"].identifier('the "best" one'))
+        "the ""best"" one"
+        """
+        _refuse_nul(name)
+        if self.quote == '"':
+            return '"' + name.replace('"', '""') + '"'
+        if self.backslashes and self.name == "bigquery":
+            return f"`{_escaped(name, '`')}`"
+        return "`" + name.replace("`", "``") + "`"
+
+    def table(self, name: str) -> str:
+        """Return the name of a table; a dot stands between a schema and its table."""
+        return ".".join(map(self.identifier, name.split(".")))
+
+    def literal(self, value: Value) -> str:
+        r"""Return a value of any type.
+
+        >>> print(*(DIALECTS["spark"].literal(each) for each in ("it's", 7, 0.5, True)))
+        'it\'s' 7 0.5D TRUE
+        """
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, float):
+            return self.number(value)
+        _refuse_nul(value)
+        if self.backslashes:
+            return f"'{_escaped(value, chr(39))}'"
+        return "'" + value.replace("'", "''") + "'"
+
+
+def _refuse_nul(text: str) -> None:
+    if "\0" in text:
+        refuse_to_say("sql", f"{text!r}, which has a NUL character", "rename it")
+
+
+def _escaped(text: str, quote: str) -> str:
+    for sign, instead in (("\\", "\\\\"), (quote, f"\\{quote}"), ("\n", "\\n")):
+        text = text.replace(sign, instead)
+    return text.replace("\r", "\\r")
+
+
+def _with_exponent(number: float) -> str:
+    """Return a number that no engine takes for a decimal one.
+
+    >>> _with_exponent(0.1), _with_exponent(1e-300)
+    ('0.1e0', '1e-300')
+    """
+    text = repr(float(number))
+    return text if "e" in text else f"{text}e0"
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("duckdb", _with_exponent, "NULLIF({0}::DOUBLE, 'NaN')"),
+        Dialect(
+            "postgres",
+            lambda number: f"{number!r}::float8",
+            "NULLIF({0}::float8, 'NaN')",
+        ),
+        Dialect("sqlite", _with_exponent, "CAST({0} AS REAL)", greatest="MAX"),
+        Dialect(
+            "spark",
+            lambda number: f"{number!r}D",
+            "NULLIF(DOUBLE({0}), DOUBLE('NaN'))",
+            quote="`",
+            backslashes=True,
+        ),
+        Dialect(
+            "bigquery",
+            _with_exponent,
+            "IF(IS_NAN(CAST({0} AS FLOAT64)), NULL, CAST({0} AS FLOAT64))",
+            quote="`",
+            backslashes=True,
+        ),
+    )
+}

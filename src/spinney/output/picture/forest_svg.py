@@ -1,0 +1,153 @@
+"""A forest as a picture: what is important to it, and below that a tree of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spinney._support.text import shown
+from spinney.growth.forest import Forest, Importances
+from spinney.output.picture.box_parts import baseline, line_height, width_of
+from spinney.output.picture.svg_elements import group, line, rectangle, words
+from spinney.output.picture.text_width import shortened
+from spinney.output.picture.tree_svg import to_svg
+
+__all__ = ["to_forest_svg"]
+
+NAME_ROOM, BAR, GAP = 180.0, 240.0, 8.0
+MOST_SHOWN = 12
+SECTION_GAP = 10.0
+CAP = 3.0
+KIND = "note"
+
+
+def to_forest_svg(
+    forest: Forest, importances: Importances, *, number: int, **look: Any
+) -> str:
+    """Return a forest as SVG: its importances, and the tree of this number.
+
+    ``look`` is how the tree is drawn, as of :func:`to_svg`.
+    """
+    above = ForestHead(
+        shown(forest.schema.target.name),
+        _size(forest),
+        tuple(importances.ranked()),
+        _which(forest, number),
+    )
+    return to_svg(forest.model(number), above=above, **look)
+
+
+@dataclass(frozen=True)
+class ForestHead:
+    """What stands above the tree: a line for each of the most important attributes.
+
+    A bar is the mean over the trees; the whisker is the standard deviation about it.
+    """
+
+    target: str
+    size: str
+    ranked: Sequence[tuple[str, float, float]]
+    caption: str
+
+    @property
+    def title(self) -> str:
+        """What the picture is called."""
+        return f"Forest for {self.target}"
+
+    @property
+    def told(self) -> str:
+        """What it says, in words, for those who cannot see it."""
+        lines = [f"{shown(name)}: {mean:.3f}" for name, mean, _ in self._shown]
+        size = f"{self.title}: {self.size}."
+        return "\n".join([size, "Importances:", *lines, self.caption])
+
+    @property
+    def _shown(self) -> Sequence[tuple[str, float, float]]:
+        return self.ranked[:MOST_SHOWN]
+
+    @property
+    def _title(self) -> str:
+        return shortened(self.target, NAME_ROOM, 13, bold=True)
+
+    @property
+    def _names(self) -> float:
+        names = (shortened(shown(name), NAME_ROOM, 11) for name, _, _ in self._shown)
+        return max((width_of(name, KIND) for name in names), default=0.0)
+
+    @property
+    def width(self) -> float:
+        """The least width."""
+        figures = width_of("0.000 ± 0.000", KIND)
+        bars = self._names + GAP + BAR + GAP + figures
+        title = width_of(self._title, "title") + GAP + width_of(self.size, KIND)
+        return max(bars, title, width_of(self.caption, KIND))
+
+    @property
+    def height(self) -> float:
+        """The height of all lines, and of the gap below them."""
+        lines = 2 + len(self._shown) + (len(self.ranked) > MOST_SHOWN)
+        return line_height("title") + lines * line_height(KIND) + 3 * SECTION_GAP
+
+    def draw(self, x: float, y: float, width: float) -> str:
+        """Return it as SVG."""
+        at = y + baseline("title")
+        after = x + width_of(self._title, "title") + GAP
+        parts = [
+            group(self.target, words(self._title, x=x, y=at, class_="title")),
+            words(self.size, x=after, y=at, class_=KIND),
+        ]
+        y += line_height("title")
+        heading = "importance: share of gain ± its standard deviation over trees"
+        parts.append(words(heading, x=x, y=y + baseline(KIND), class_=KIND))
+        y += line_height(KIND) + SECTION_GAP / 2
+        # Bars and whiskers share a scale that ends where the longest whisker does.
+        most = max((mean + spread for _, mean, spread in self._shown), default=0.0)
+        for name, mean, spread in self._shown:
+            parts.append(self._line(name, mean, spread, x=x, y=y, most=most or 1.0))
+            y += line_height(KIND)
+        more = len(self.ranked) - MOST_SHOWN
+        if more > 0:
+            rest = f"+ {more} more"
+            right, base = x + self._names, y + baseline(KIND)
+            parts.append(words(rest, x=right, y=base, class_=f"{KIND} end"))
+            y += line_height(KIND)
+        y += SECTION_GAP
+        parts.append(line(x, y, x + width, y, kind="axis"))
+        below = y + SECTION_GAP / 2 + baseline(KIND)
+        return "".join([*parts, words(self.caption, x=x, y=below, class_=KIND)])
+
+    def _line(
+        self, name: str, mean: float, spread: float, *, x: float, y: float, most: float
+    ) -> str:
+        tall, left = line_height(KIND), x + self._names + GAP
+        cut = shortened(shown(name), NAME_ROOM, 11)
+        base, middle = y + baseline(KIND), y + tall / 2
+        low = left + BAR * max(mean - spread, 0.0) / most
+        high = left + BAR * (mean + spread) / most
+        figure = f"{mean:.3f} ± {spread:.3f}"
+        return group(
+            f"{shown(name)}: {figure}",
+            words(cut, x=left - GAP, y=base, class_=f"{KIND} end"),
+            rectangle(left, y + 3, BAR * mean / most, tall - 6, kind="k0", opacity=0.7),
+            line(low, middle, high, middle, kind="axis"),
+            line(low, middle - CAP, low, middle + CAP, kind="axis"),
+            line(high, middle - CAP, high, middle + CAP, kind="axis"),
+            words(figure, x=left + BAR + GAP, y=base, class_=KIND),
+        )
+
+
+def _size(forest: Forest) -> str:
+    leaves = sum(member.n_leaves for member in forest.members) / len(forest)
+    recipes = ", ".join(recipe.name for recipe in forest.recipes)
+    return f"{len(forest)} trees of {leaves:.1f} leaves on average ({recipes})"
+
+
+def _which(forest: Forest, number: int) -> str:
+    """Return which tree is drawn, and why this one."""
+    typical = forest.typical
+    if typical is None or typical.number != number:
+        return f"tree {number}, which asks most nearly as all do:"
+    rows, share = f"{typical.rows} rows", typical.agreement
+    agrees = f"it says what the forest says of {100 * share:.1f} % of {rows}"
+    if forest.schema.target.is_numeric:
+        agrees = f"its numbers have R² {share:.4f} for the forest's, over {rows}"
+    return f"tree {number}, the most typical: {agrees}"

@@ -1,0 +1,161 @@
+"""Hostile names through all that people look at: pages, cells of notebooks, terminals.
+
+Pictures have theirs in ``tests/output/test_tree_svg.py``, the explorer in
+``tests/browser``. Here each name is a column, a value and a class of a small table.
+"""
+
+import io
+import re
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from tests.helpers.hostile_names import NAMES
+
+import spinney
+from spinney.output.picture import to_cluster_svg
+
+# What pages and cells are made of; nothing else may come of a name.
+ELEMENTS = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "script",
+        "main",
+        "section",
+        "article",
+    ),
+    *("header", "footer", "nav", "button", "h1", "h2", "h3", "p", "table", "caption"),
+    *("thead", "tbody", "tr", "th", "td", "ul", "ol", "li", "span", "div", "pre", "a"),
+    *("svg", "desc", "g", "rect", "path", "line", "circle", "text", "strong", "em"),
+    *("figure", "figcaption", "output", "label", "kbd", "small", "code"),
+}
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class Harmless(HTMLParser):
+    """Reads markup as a browser does, and keeps what could act."""
+
+    def __init__(self):
+        super().__init__()
+        self.scripts, self.strange = 0, []
+
+    def handle_starttag(self, tag, attrs):
+        self.scripts += tag == "script"
+        if tag not in ELEMENTS:
+            self.strange.append(tag)
+        for name, value in attrs:
+            acts = name.startswith("on") or name in ("src", "srcdoc", "action")
+            if acts or (value or "").lower().startswith("javascript:"):
+                self.strange.append(f"{tag} {name}={value}")
+
+
+def check_markup(markup, *, scripts=0):
+    reader = Harmless()
+    reader.feed(markup)
+    assert (reader.strange, reader.scripts) == ([], scripts)
+
+
+def check_text(text):
+    for line in text.split("\n"):
+        assert CONTROLS.search(line) is None
+
+
+@cache
+def table_of(name):
+    answers = [name, f"{name} 2", "plain"] * 6
+    # A class of several lines is refused.
+    label = f"is {name}" if len(name.splitlines()) == 1 else "is it"
+    return {
+        name: answers,
+        "number": [float(n) for n in range(18)],
+        f"target {name}": [label if each == name else "other" for each in answers],
+    }
+
+
+@cache
+def model_of(name):
+    return spinney.grow(table_of(name), f"target {name}", recipe="id3")
+
+
+def results(name):
+    """Return what prints, by what it is called."""
+    model, table = model_of(name), table_of(name)
+    pruned = model.prune("reduced-error", validation=table)
+    return {
+        "rules": model.rules(),
+        "node": model.explain(node=0),
+        "attribute": model.explain(node=0, attribute=name),
+        "row": model.explain(row={key: cells[:1] for key, cells in table.items()}),
+        "steps": pruned.pruning_,
+        "sequence": model.prune("cost-complexity", validation=table).sequence_,
+        "errors": model.node_errors(table, name=name),
+        "look": spinney.look(table),
+        "association": spinney.association(table),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_texts_and_cells_of_notebooks(name):
+    check_text(str(model_of(name)))
+    for result in results(name).values():
+        bundle = result._repr_mimebundle_()
+        assert set(bundle) == {"text/plain", "text/html"}
+        check_text(bundle["text/plain"])
+        check_markup(bundle["text/html"])
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_lessons(name):
+    page = model_of(name).lesson(table_of(name)).html
+    check_markup(page, scripts=1)
+
+
+def test_an_evaluation_and_a_score_in_a_notebook():
+    name = NAMES[0]
+    table = table_of(name)
+    target = f"target {name}"
+    evaluation = spinney.evaluate(table, target, ["id3"], folds=2)
+    score = spinney.score(model_of(name), table)
+    for result in (evaluation, score):
+        bundle = result._repr_mimebundle_()
+        assert bundle["text/plain"] == str(result)
+        check_markup(bundle["text/html"])
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_clusters(name):
+    numbers = {name: [1.0, 2.0, 8.0, 9.0], "other": [1.0, 1.5, 7.0, 7.5]}
+    means = spinney.KMeans(2, random_state=0).fit(numbers)
+    check_text(str(means))
+    check_markup(to_cluster_svg(means.clusters_))
+
+
+@pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
+def test_plots_write_names_and_no_formulas():
+    """Matplotlib takes what stands between two dollars for a formula, or fails."""
+    plots = pytest.importorskip("spinney.plots")
+    names = (*NAMES, "costs $a_b$", "$\\frac{$", "a\\$b")
+    rng = np.random.default_rng(0)
+    table = {name: rng.random(60) for name in names}
+    target = rng.integers(0, len(names), 60)
+    table["class"] = [names[code].replace("\n", " ") for code in target]
+    table["class"] = [" ".join(label.splitlines()) for label in table["class"]]
+    model = spinney.grow(table, "class", recipe="id3")
+    axes = plots.importances(model, most=len(names))
+    axes.figure.savefig(io.BytesIO(), format="svg")
+    axes = plots.confusion(model, table)
+    axes.figure.savefig(io.BytesIO(), format="svg")
+
+
+def test_what_is_strange_is_seen():
+    for markup in ("<img src=x onerror=alert(1)>", "<p onclick=x>", "<iframe>"):
+        with pytest.raises(AssertionError):
+            check_markup(markup)
+    with pytest.raises(AssertionError):
+        check_text("red\x1b[31m")
