@@ -180,6 +180,8 @@ class SpinneyWarning(Message, UserWarning):
 class SpinneyNote(SpinneyWarning):
     """Something that was done unasked, and is likely right."""
 
+    of_reading = True  # whether it is about how a table was read
+
 
 def did_you_mean(name: str, known: "Iterable[str]") -> str:
     """Return a remedy for an unknown name: the nearest known ones, or all of them.
@@ -234,9 +236,11 @@ def warn(*problem: Text, remedy: Text = "") -> None:
     _issue(SpinneyWarning(*problem, remedy=remedy))
 
 
-def note(*words: Text) -> None:
-    """Tell at that line what was done."""
-    _issue(SpinneyNote(*words))
+def note(*words: Text, of_reading: bool = True) -> None:
+    """Tell at that line what was done: to read a table, or to its rows later."""
+    message = SpinneyNote(*words)
+    message.of_reading = of_reading
+    _issue(message)
 
 
 def _issue(message: SpinneyWarning) -> None:

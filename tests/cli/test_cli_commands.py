@@ -265,6 +265,9 @@ def test_explain_an_attribute_on_rows(works, model, melons):
         (("--attribute", "densty"), "--attribute: there is no attribute 'densty'"),
         (("--limit", "3"), "--limit 3 says nothing without --attribute"),
         (("--weight", "w"), "--weight w says nothing without --data"),
+        (("--decimal", ","), "--decimal , says nothing without --data"),
+        (("--skip", "1", "--node", "0"), "--skip 1 says nothing without --data"),
+        (("--row", "x.csv", "--weight", "w"), "--weight w says nothing without --data"),
         (("--attribute", "density", "--row", "x.csv"), "exclude each other"),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_model_takes_nothing_that_grows(works, refused, melons):
     given = ("evaluate", "--model", "m.spinney", melons)
     for wrong in (["--folds", "3"], ["--recipe", "id3"], ["--nominal", "density"]):
         line = refused(2, *given, *wrong)
-        assert f"{wrong[0]} says nothing of a model that is grown" in line
+        assert f"{' '.join(wrong)} says nothing of a model that is grown" in line
     line = refused(2, *given, "--target", "color")
     assert "--target 'color': the model predicts 'ripe'" in line
     line = refused(2, "evaluate", melons)

@@ -58,7 +58,7 @@ def test_it_is_opened_from_a_temporary_file(model, capsys, monkeypatch, tmp_path
     [
         (["-o", "page.png"], "does not end in .html"),
         (["-o", "-", "--open"], "exclude each other"),
-        (["--decimal", ","], "says nothing without --rows"),
+        (["--decimal", ","], "--decimal , says nothing without --rows"),
         (["--rows", "nothing.csv"], "nothing.csv"),
         (["nowhere.spinney"], "nowhere.spinney"),
     ],

@@ -89,7 +89,8 @@ def test_refusals(tool, arguments, words):
 
 def test_commands_for_one_tree_say_how_to_name_one(works, tool):
     grow_minds(works)
-    for command in (("rules",), ("explain",), ("show", "--data", TABLES / "iris.csv")):
+    data = ("show", "--data", "x", "--weight", "nonsense", "--decimal", ",")
+    for command in (("rules",), ("explain",), data):
         outcome = tool(command[0], "f", *command[1:])
         assert outcome.code == 2
         assert "'f' holds a forest of 4 trees: name one, --tree 0 to" in outcome.err

@@ -75,6 +75,15 @@ def test_grow_points_to_it(tool, write):
     assert outcome.err.splitlines()[0].endswith("; spinney look shows more")
 
 
+def test_what_a_recipe_drops_is_no_matter_of_reading(tool, write):
+    write("t.csv", "a,y\nu,no\nv,yes\n,yes\nu,no\n")
+    given = ("--target", "y", "--recipe", "id3", "--missing-policy", "drop")
+    outcome = tool("grow", "t.csv", *given)
+    notes = [line for line in outcome.err.splitlines() if "1 of 4 rows" in line]
+    assert len(notes) == 1
+    assert "spinney look" not in notes[0]
+
+
 def test_how_columns_go_together(works, tool):
     table = TABLES / "penguins.csv"
     out = works("look", table, "--association")

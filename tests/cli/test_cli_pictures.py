@@ -41,10 +41,11 @@ def test_a_page(works, melons):
 @pytest.mark.parametrize(
     "options, words",
     [
-        ("--style teaching", "--style says nothing without --svg"),
+        ("--style teaching", "--style teaching says nothing without --svg"),
         ("--horizontal", "--horizontal says nothing without --svg"),
         ("--bars", "--bars says nothing without --svg"),
         ("--force", "--force says nothing without --svg"),
+        ("--decimal ,", "--decimal , says nothing without --data"),
         ("--svg a.svg --json", "--json and --svg exclude each other"),
         ("--svg a.svg --numbers", "--numbers and --svg exclude each other"),
         ("--svg a.svg --ascii", "--ascii and --svg exclude each other"),

@@ -270,6 +270,7 @@ def here(tmp_path, monkeypatch, iris):
         "roc iris.spinney {iris} -o roc.svg",
         "calibration iris.spinney {iris}",
         "learning-curve {iris} --target class --recipe cart:max_depth=1 --folds 2",
+        "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo",
         "robustness {iris} --target class --recipe cart --folds 2 --noise 0.1",
         "buckets {iris} --column petallength --method equal-width --buckets 4",
         "clusters {iris} --ignore class -k 2",
@@ -278,7 +279,8 @@ def here(tmp_path, monkeypatch, iris):
     ],
 )
 def test_each_kind_from_the_shell(here, capfd, words):
-    arguments = words.format(iris=IRIS).split()
+    melons = IRIS.with_name("watermelon_3.0.csv")
+    arguments = words.format(iris=IRIS, melons=melons).split()
     assert run(["plot", *arguments]) == 0
     name = words.split(" -o ")[1] if " -o " in words else f"{arguments[0]}.png"
     assert capfd.readouterr().err.endswith(f"spinney: drawn to {name}\n")
@@ -286,6 +288,16 @@ def test_each_kind_from_the_shell(here, capfd, words):
     assert Path(name).read_bytes().startswith(begin)
     assert run(["plot", *arguments]) == 2
     assert "--force" in capfd.readouterr().err
+
+
+def test_a_tree_from_the_shell_keeps_its_title_and_description(here):
+    assert (
+        run(["plot", "tree", "iris.spinney", "--style", "rules", "-o", "tree.svg"]) == 0
+    )
+    drawn = Path("tree.svg").read_text("utf-8")
+    assert drawn == spinney.load("iris.spinney").plot(style="rules").svg + "\n"
+    assert "<title" in drawn
+    assert "<desc" in drawn
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,8 @@ def run(arguments: list[str] | None = None) -> int:
 
     def say_warning(message: Any, *_: Any, **__: Any) -> None:
         kind = "note" if isinstance(message, SpinneyNote) else "warning"
-        see = "; spinney look shows more" if kind == "note" else ""
+        reading = getattr(message, "of_reading", False)
+        see = "; spinney look shows more" if reading else ""
         say(f"{kind}: {_in_shell_words(message, running)}{see}")
 
     with warnings.catch_warnings(), _noted_interrupts() as interrupts:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import number_text, signs_to_ascii
 from spinney.cli.shell_output import as_json, line_width, say, write_data, write_text
-from spinney.errors import ParameterError, Setting, warn
+from spinney.errors import Setting, warn
 
 if TYPE_CHECKING:
     from spinney.data import Column, Table
@@ -256,16 +256,8 @@ def _varies(cells: Any) -> bool:
 
 
 def show_clusters(model: "FittedClusters", *, ascii_: bool, json_: bool) -> None:
-    """Print clusters."""
+    """Print clusters, as text or as data."""
     if json_:
         write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
     _write(model.text(width=line_width()), ascii_only=ascii_)
-
-
-def refuse_of_trees(of_trees: dict[str, Any]) -> None:
-    """Refuse options that are of trees where clusters are shown."""
-    for name, value in of_trees.items():
-        if value:
-            msg = f"{name} is of trees, and this file holds clusters: leave it out"
-            raise ParameterError(msg)

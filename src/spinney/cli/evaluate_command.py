@@ -4,34 +4,38 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from spinney.cli.score_command import score, show_score
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_output,
-    class_weight_of,
     class_weight_option,
     cost_matrix_of,
     costs_option,
     examples,
     in_group,
     load,
-    notation_of,
     output_options,
     reading_options,
+    refuse_given,
     text_options,
     weight_option,
 )
 from spinney.cli.shell_output import progress_bar, text_width, write_result
-from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
+from spinney.cli.study_options import (
+    RATE,
+    fold_options,
+    recipes_option,
+    size_of,
+    size_option,
+    study_arguments,
+    variant_of,
+)
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.evaluation import Evaluation
 
-RATE = click.FloatRange(0, 1)
-GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 CURVES = ("learning_curve", "scalability")
 DAMAGES = ("noise", "missing_rate", "outliers")
 
@@ -67,37 +71,12 @@ DAMAGES = ("noise", "missing_rate", "outliers")
     class_weight_option,
     costs_option,
 )
-@in_group(
-    "Recipes",
-    click.option(
-        "--recipe",
-        "recipes",
-        multiple=True,
-        metavar="NAME[:SETTING=VALUE,...]",
-        help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of "
-        "them with other settings. Repeatable.  [default: auto, c4.5 and cart, pruned; "
-        "with --learning-curve auto]",
-    ),
-)
+@in_group("Recipes", recipes_option)
 @in_group(
     "Rows",
-    click.option(
-        "--folds",
-        metavar="NUMBER|loo",
-        help="Of the cross-validation; loo leaves out one row at a time.  [default: "
-        "10, or as many as there can be; loo below 30 rows]",
-    ),
-    click.option(
-        "--repeats",
-        type=click.IntRange(min=1),
-        help="How often, each time with other rows.  [default: 1; with --scalability "
-        "3]",
-    ),
+    fold_options,
     click.option(
         "--holdout", type=float, help="Test on this share of the rows instead of folds."
-    ),
-    click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
     ),
 )
 @in_group(
@@ -108,13 +87,7 @@ DAMAGES = ("noise", "missing_rate", "outliers")
         is_flag=True,
         help="The same for time and memory: how do they grow with the rows?",
     ),
-    click.option(
-        "--size",
-        "sizes",
-        multiple=True,
-        metavar="ROWS|SHARE",
-        help="A size of such a curve, such as 50 or 0.5. Repeatable.",
-    ),
+    size_option,
     click.option(
         "--noise",
         type=RATE,
@@ -150,15 +123,14 @@ DAMAGES = ("noise", "missing_rate", "outliers")
     output_options,
     text_options,
 )
-@click.pass_context
-def evaluate(context: click.Context, /, data: str, **options: Any) -> None:
+def evaluate(data: str, **options: Any) -> None:
     """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
 
     Costs are reported; no tree is grown otherwise for them. With --model, no recipe but
     a grown model is measured, on all rows of DATA, as by spinney score.
     """
     if options["model"] is not None:
-        _evaluate_model(context, data, options)
+        _evaluate_model(data, options)
         return
     target = options["target"]
     if target is None:
@@ -176,17 +148,13 @@ def evaluate(context: click.Context, /, data: str, **options: Any) -> None:
     )
 
 
-def _evaluate_model(context: click.Context, data: str, options: dict[str, Any]) -> None:
+def _evaluate_model(data: str, options: dict[str, Any]) -> None:
     """Measure a grown model; refuse what only says how models are grown."""
     taken = {param.name for param in score.params} | {"model", "target", "data"}
-    for param in context.command.params:
-        name = param.name or ""
-        if name not in taken and context.get_parameter_source(name) in GIVEN:
-            msg = (
-                f"{param.opts[0]} says nothing of a model that is grown: leave it out, "
-                "or leave out --model"
-            )
-            raise ParameterError(msg)
+    refuse_given(
+        options.keys() - taken,
+        "says nothing of a model that is grown: leave it out, or leave out --model",
+    )
     model = load(options["model"])
     target = options["target"]
     if target is not None and target != model.schema.target.name:
@@ -239,7 +207,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     arguments = study_arguments(options)
     arguments["cost_matrix"] = cost_matrix_of(options["costs"])
     # Where none is named, those that the functions have by themselves.
-    named = [recipe_of(text) for text in options["recipes"]]
+    named = [variant_of(text) for text in options["recipes"]]
     recipes = [named] if named else []
     with progress_bar("growing") as progress:
         arguments["progress"] = progress
@@ -260,75 +228,3 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
                 **arguments,
             )
         return evaluate(data, target, *recipes, **arguments)
-
-
-def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that all evaluations take, of the options that are there."""
-    names = ("holdout", "weight", "encoding")
-    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
-    arguments = {name: options[name] for name in (*names, *kinds) if name in options}
-    if options.get("folds") is not None:
-        arguments["folds"] = plain_value(options["folds"])
-    if options.get("repeats") is not None:
-        arguments["repeats"] = options["repeats"]
-    arguments["random_state"] = options["seed"]
-    arguments["format"] = options["format_"]
-    arguments["notation"] = notation_of(options)
-    arguments["missing_values"] = options["missing"]
-    class_weight = class_weight_of(options.get("class_weight", ()))
-    if class_weight is not None:
-        arguments["class_weight"] = class_weight
-    return arguments
-
-
-def recipe_of(text: str) -> Any:
-    """Return a recipe's name, or a label with arguments of grow.
-
-    >>> recipe_of("cart:max-depth=3,criterion=gain")
-    ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
-    'criterion': 'gain'})
-    >>> recipe_of("cart:surrogates=0")[1]["recipe"].surrogates
-    0
-    """
-    name, colon, rest = text.partition(":")
-    if not colon:
-        return name
-    label = f"--recipe {text!r}"
-    example = "SETTING=VALUE, as in cart:max_depth=3,min_gain=0.01"
-    settings = pairs_of(rest.split(","), label, example)
-    if "recipe" in settings:
-        msg = f"{label}: the recipe is {name!r}, before the colon: leave out another"
-        raise ParameterError(msg)
-    try:
-        return (text, _by_recipe({"recipe": name, **settings}))
-    except ParameterError as error:
-        msg = f"{label}: {error}"
-        raise ParameterError(msg) from None
-
-
-def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of grow from texts; a recipe has what only recipes take."""
-    from spinney.models import RECIPE_PARAMETERS
-    from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
-
-    arguments = {
-        name: setting_of(name, text) if name in SETTINGS else plain_value(text)
-        for name, text in texts.items()
-    }
-    changes = {name: arguments[name] for name in SETTINGS if name in arguments}
-    forest = arguments["recipe"] == "forest"
-    if changes.keys() <= set(RECIPE_PARAMETERS if forest else COMMON_SETTINGS):
-        return arguments
-    home = "trees" if forest else "recipe"
-    recipe = Recipe.named(arguments.get(home, "cart")).changed(**changes)
-    rest = {name: v for name, v in arguments.items() if name not in changes}
-    return {**rest, home: recipe}
-
-
-def size_of(text: str) -> float:
-    """Return a size of a learning curve: a number of rows, or a share of them."""
-    number = plain_value(text)
-    if isinstance(number, (str, bool)):
-        msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"
-        raise ParameterError(msg)
-    return float(number) if isinstance(number, float) else int(number)

@@ -6,11 +6,15 @@ from typing import Any
 import click
 
 from spinney.cli.page_output import page_options, page_path, write_page
-from spinney.cli.shell_options import examples, file_arguments, file_options, load
+from spinney.cli.shell_options import (
+    examples,
+    file_arguments,
+    file_options,
+    load,
+    names_in,
+    refuse_given,
+)
 from spinney.cli.shell_output import working
-from spinney.errors import ParameterError
-
-KINDS = ("tree", "forest", "clusters")
 
 
 @click.command(
@@ -38,7 +42,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     file.
     """
     path = page_path(Path(model).stem, options)
-    models = [load(path, *KINDS) for path in (model, other) if path is not None]
+    models = [load(path) for path in (model, other) if path is not None]
     with working("preparing the page"):
         page = models[0].explore(
             rows=_rows(models, options), beside=models[1] if other else None
@@ -49,10 +53,7 @@ def explore(model: str, other: str | None, **options: Any) -> None:
 def _rows(models: list[Any], options: dict[str, Any]) -> Any:
     """Return the table of --rows, as each model is to read it."""
     if options["rows"] is None:
-        for name in ("format_", "encoding", "decimal", "thousands", "dates", "skip"):
-            if options[name] is not None:
-                msg = f"--{name.rstrip('_')} says nothing without --rows DATA"
-                raise ParameterError(msg)
+        refuse_given(names_in(file_options), "says nothing without --rows DATA")
         return None
     from spinney.data import declarations_of
     from spinney.data.readers import read_table

@@ -8,12 +8,16 @@ import click
 from spinney.cli.page_output import page_options, page_path, write_page
 from spinney.cli.shell_options import (
     GroupedCommand,
+    all_of,
     declarations,
     examples,
+    file_arguments,
     in_group,
     limit_options,
+    names_in,
     reading_options,
     recipe_options,
+    refuse_given,
 )
 from spinney.cli.shell_output import working
 from spinney.cli.shell_settings import recipe_of
@@ -23,6 +27,27 @@ __all__ = ["lesson"]
 
 RECIPE = "id3"  # what textbooks begin with
 ROWS_TRACED = 40
+
+tree_options = all_of(
+    click.option(
+        "--recipe", help=f"id3, c4.5, cart, chaid or m5.  [default: {RECIPE}]"
+    ),
+    recipe_options,
+    limit_options,
+)
+pruning_options = all_of(
+    click.option(
+        "--prune", metavar="METHOD", help="Such as pre-pruning, reduced-error."
+    ),
+    click.option("--validation", metavar="DATA", help="The rows that pruning asks."),
+)
+cluster_options = all_of(
+    click.option(
+        "--columns", multiple=True, metavar="A,B", help="Of these columns only."
+    ),
+    click.option("--start", metavar="FILE", help="The first centroids, a row each."),
+    click.option("--seed", type=int, default=0, show_default=True),
+)
 
 
 @click.command(
@@ -42,29 +67,12 @@ ROWS_TRACED = 40
     click.option("--target", metavar="COLUMN", help="What the tree is to predict."),
     reading_options,
 )
-@in_group(
-    "Recipe",
-    click.option(
-        "--recipe", help=f"id3, c4.5, cart, chaid or m5.  [default: {RECIPE}]"
-    ),
-    recipe_options,
-    limit_options,
-)
-@in_group(
-    "Pruning",
-    click.option(
-        "--prune", metavar="METHOD", help="Such as pre-pruning, reduced-error."
-    ),
-    click.option("--validation", metavar="DATA", help="The rows that pruning asks."),
-)
+@in_group("Recipe", tree_options)
+@in_group("Pruning", pruning_options)
 @in_group(
     "Clusters",
     click.option("-k", "--k", type=click.IntRange(min=1), help="K-means: how many."),
-    click.option(
-        "--columns", multiple=True, metavar="A,B", help="Of these columns only."
-    ),
-    click.option("--start", metavar="FILE", help="The first centroids, a row each."),
-    click.option("--seed", type=int, default=0, show_default=True),
+    cluster_options,
 )
 @in_group("Output", page_options)
 def lesson(data: str, **options: Any) -> None:
@@ -87,7 +95,10 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
     from spinney.models import FittedTree, grow_from
     from spinney.recipes import Recipe
 
-    _refuse(options, ("columns", "start"), "-k NUMBER, the number of clusters")
+    refuse_given(
+        names_in(cluster_options),
+        "says nothing without -k NUMBER, the number of clusters",
+    )
     recipe, settings = recipe_of(options, Recipe.named(RECIPE))
     recipe = RECIPE if recipe is None else recipe
     grown = grow_from(
@@ -100,9 +111,7 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
         encoding=options["encoding"],
     )
     model = FittedTree(grown)
-    rows = model.read(
-        data, format=options["format_"], encoding=options["encoding"], whole=True
-    )
+    rows = model.read(data, **file_arguments(options), whole=True)
     method, validation = options["prune"], options["validation"]
     if method is None and validation is None:
         return model.lesson(rows)
@@ -111,10 +120,12 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
 
 def _of_clusters(data: str, options: dict[str, Any]) -> Any:
     from spinney.models.clusters import Plan, find_clusters, measured_rows, read_rows
-    from spinney.output.lesson import LessonPage, cluster_slides
+    from spinney.models.lesson import LessonPage, cluster_slides
 
-    names = ("recipe", "criterion", "set", "max_depth", "prune", "validation")
-    _refuse(options, names, "--target COLUMN, which the tree predicts")
+    refuse_given(
+        names_in(all_of(tree_options, pruning_options)),
+        "says nothing without --target COLUMN, which the tree predicts",
+    )
     start = options["start"]
     plan = Plan(
         n_clusters=options["k"],
@@ -134,12 +145,4 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
     if trace is None:
         msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"
         raise ParameterError(msg)
-    return LessonPage(cluster_slides(trace), f"{options['k']} clusters by k-means")
-
-
-def _refuse(options: dict[str, Any], names: tuple[str, ...], needs: str) -> None:
-    """Refuse options of the other kind of lesson."""
-    for name in names:
-        if options[name]:
-            msg = f"--{name.replace('_', '-')} says nothing without {needs}"
-            raise ParameterError(msg)
+    return LessonPage.of(cluster_slides(trace), f"{options['k']} clusters by k-means")

@@ -11,12 +11,12 @@ from spinney.cli.shell_options import (
     examples,
     in_group,
     reading_options,
+    refuse_given,
     text_options,
     weight_option,
 )
 from spinney.cli.shell_output import as_json, line_width, write_data, write_text
 from spinney.cli.shell_words import ShellWords
-from spinney.errors import ParameterError
 
 __all__ = ["look"]
 
@@ -54,9 +54,7 @@ def look(data: str, **options: Any) -> None:
     if options["association"]:
         _show_associations(data, options)
         return
-    if options["weight"] is not None:
-        msg = f"--weight {options['weight']} says nothing without --association"
-        raise ParameterError(msg)
+    refuse_given(("weight",), "says nothing without --association")
     summary = look_at(
         data,
         declarations(options),

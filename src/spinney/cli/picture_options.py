@@ -1,51 +1,43 @@
 """Pictures of models, from the shell: where they go and what they look like."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.shell_options import check_output
+from spinney.cli.shell_options import all_of, check_output, names_in, refuse_given
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
-from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.output.picture import Picture
 
-STYLE, HORIZONTAL, BARS = "--style", "--horizontal", "--bars"
-
-
-def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of pictures."""
-    for option in (
-        click.option(
-            HORIZONTAL, is_flag=True, help="With --svg: the root at the left."
-        ),
-        click.option(
-            BARS,
-            is_flag=True,
-            help="With --svg: how the rows of each question answer it, as bars.",
-        ),
-        click.option(
-            STYLE, help="With --svg: compact, rules or teaching.  [default: compact]"
-        ),
-        click.option(
-            "--svg", metavar="FILE", help="Draw it to this .svg, .html, .png or .pdf."
-        ),
-    ):
-        command = option(command)
-    return command
+look_options = all_of(
+    click.option(
+        "--style",
+        help="Of the picture: compact, rules or teaching.  [default: compact]",
+    ),
+    click.option(
+        "--bars",
+        is_flag=True,
+        help="In the picture: how the rows of each question answer it, as bars.",
+    ),
+    click.option(
+        "--horizontal", is_flag=True, help="In the picture: the root at the left."
+    ),
+)
+picture_options = all_of(
+    click.option(
+        "--svg", metavar="FILE", help="Draw it to this .svg, .html, .png or .pdf."
+    ),
+    look_options,
+)
 
 
 def check_picture(options: Mapping[str, Any]) -> None:
     """Refuse what cannot be drawn or written, before any work is done."""
     path, style = options["svg"], options["style"]
-    flags = {HORIZONTAL: options["horizontal"], BARS: options["bars"]}
-    for name, value in {STYLE: style, **flags}.items():
-        if value and path is None:
-            msg = f"{name} says nothing without --svg FILE"
-            raise ParameterError(msg)
     if path is None:
+        refuse_given(names_in(look_options), "says nothing without --svg FILE")
         return
     from spinney._support.checks import check_named
     from spinney.output.picture import STYLES, check_suffix

@@ -1,12 +1,12 @@
 """``spinney plot KIND``: what :mod:`spinney.plots` draws, to a file."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney._support.figures import check_pictures, picture_suffix
-from spinney.cli.evaluate_command import RATE, recipe_of, size_of, study_arguments
+from spinney._support.figures import check_pictures
+from spinney.cli.picture_options import look_options, tree_look
 from spinney.cli.plot_pictures import Drawing, drawing, elbow_picture
 from spinney.cli.shell_options import (
     all_of,
@@ -14,14 +14,26 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     file_arguments,
-    file_options,
     load,
     reading_options,
+    rows_options,
     table_options,
     weight_option,
 )
 from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say
+from spinney.cli.study_options import (
+    RATE,
+    fold_options,
+    recipes_option,
+    size_of,
+    size_option,
+    study_arguments,
+    variant_of,
+)
 from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.output.picture import Picture
 
 __all__ = ["plot"]
 
@@ -101,7 +113,7 @@ def plot() -> None:
 
 _model = click.argument("model")
 _data = click.argument("data")
-_on_table = all_of(_model, _data, weight_option, file_options)
+_on_table = all_of(_model, _data, rows_options)
 
 
 # Of a model
@@ -110,20 +122,15 @@ _on_table = all_of(_model, _data, weight_option, file_options)
 @plot.kind(
     "tree",
     _model,
-    click.option("--style", default="compact", help="compact, rules or teaching."),
-    click.option("--horizontal", is_flag=True, help="The root at the left."),
+    look_options,
     click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper."),
     example="tree melons.spinney --style teaching -o melons.pdf",
 )
 def _tree(model: str, **options: Any) -> Drawing:
     """Draw the tree of MODEL."""
-    from spinney.output.picture import svg_bytes
-
-    style, depth = options["style"], options["depth"]
-    picture = load(model, "tree").plot(
-        style=style, horizontal=options["horizontal"], max_depth=depth
-    )
-    return lambda path: svg_bytes(picture.svg, picture_suffix(path))
+    fitted = load(model, "tree")
+    picture: Picture = fitted.plot(**tree_look(options, options["depth"]))
+    return picture.content
 
 
 @plot.kind(
@@ -218,18 +225,16 @@ _on("calibration", "Draw the shares that MODEL predicts beside the true ones of 
 _study = all_of(
     table_options,
     reading_options,
-    click.option("--recipe", "recipes", multiple=True, metavar="NAME[:SETTING=VALUE]"),
-    click.option("--folds", type=click.IntRange(min=2)),
-    click.option("--repeats", type=click.IntRange(min=1), default=1),
+    recipes_option,
+    fold_options,
     click.option("--measure", help="What is drawn, such as accuracy or auc."),
-    click.option("--seed", type=int, default=0, show_default=True),
 )
 
 
 @plot.kind(
     "learning-curve",
     _study,
-    click.option("--size", "sizes", multiple=True, metavar="ROWS|SHARE"),
+    size_option,
     example="learning-curve iris.csv --target class --recipe cart --recipe c4.5",
 )
 def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
@@ -269,7 +274,7 @@ def _studied(
     function: Callable[..., Any], options: dict[str, Any], more: dict[str, Any]
 ) -> Any:
     """Return what a study of recipes finds; without recipes, of the usual ones."""
-    recipes = [recipe_of(text) for text in options["recipes"]]
+    recipes = [variant_of(text) for text in options["recipes"]]
     with progress_bar("growing") as progress:
         return function(
             options["data"],

@@ -15,7 +15,10 @@ from spinney.cli.shell_options import (
     in_group,
     jobs_option,
     load_tree,
+    names_in,
     output_options,
+    refuse_given,
+    rows_options,
     text_options,
 )
 from spinney.cli.shell_output import as_json, say, working, write_data, write_text
@@ -46,11 +49,8 @@ if TYPE_CHECKING:
         metavar="TABLE",
         help="The training table, to choose an alpha by folds or to raise branches.",
     ),
-    click.option(
-        "--weight", metavar="COLUMN", help="The column of row weights of that table."
-    ),
+    rows_options,
     costs_option,
-    file_options,
 )
 @in_group(
     "Pruning",
@@ -93,6 +93,9 @@ def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
     output, force = options["output"], options["force"]
     check_model_output(options)
+    if options["validation"] is None and options["data"] is None:
+        why = "says nothing without --validation TABLE or --data TABLE"
+        refuse_given(names_in(file_options), why)
     loaded = load_tree(model)
     with working("pruning"):
         smaller = loaded.prune(

@@ -8,11 +8,9 @@ import click
 
 from spinney._support.json_text import escaped
 from spinney.cli.picture_options import (
-    BARS,
-    HORIZONTAL,
-    STYLE,
     check_picture,
     keep_picture,
+    look_options,
     picture_options,
     tree_look,
 )
@@ -20,12 +18,14 @@ from spinney.cli.shell_options import (
     check_output,
     examples,
     file_arguments,
-    file_options,
     json_option,
     load,
     load_member,
     member_of,
+    names_in,
     output_options,
+    refuse_given,
+    rows_options,
     text_options,
     tree_option,
     which_tree,
@@ -99,10 +99,7 @@ def show_tree(
     metavar="TABLE",
     help="Say beside each node how it does on these rows, as a leaf and split.",
 )
-@click.option(
-    "--weight", metavar="COLUMN", help="The column of row weights, with --data."
-)
-@file_options
+@rows_options
 @text_options
 @picture_options
 @click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
@@ -115,13 +112,14 @@ def show(model: str, depth: int | None, **options: Any) -> None:
     numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
     check_picture(options)
     _check_shown(options, depth)
+    if options["data"] is None:
+        refuse_given(names_in(rows_options), "says nothing without --data TABLE")
     loaded = load(model, "tree", "forest", "clusters")
     loaded = member_of(loaded, model, options["tree"])
     if loaded.kind == "forest":
         from spinney.cli.forest_report import show_forest
 
-        if options["data"] is not None:
-            raise ParameterError(which_tree(loaded, model))
+        refuse_given(("data",), f"is of one tree: {which_tree(loaded, model)}")
         if options["svg"] is not None:
             keep_picture(loaded.plot(**tree_look(options, depth)), options)
             return
@@ -130,11 +128,12 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         )
         return
     if loaded.kind == "clusters":
-        from spinney.cli.cluster_report import refuse_of_trees, show_clusters
+        from spinney.cli.cluster_report import show_clusters
 
-        of_trees = {"--depth": depth, "--numbers": numbers, "--data": options["data"]}
-        of_trees |= {STYLE: options["style"], HORIZONTAL: options["horizontal"]}
-        refuse_of_trees({**of_trees, BARS: options["bars"]})
+        refuse_given(
+            {"depth", "numbers", "data"} | names_in(look_options),
+            "is of trees, and this file holds clusters: leave it out",
+        )
         if options["svg"] is not None:
             keep_picture(loaded.plot(), options)
             return
@@ -159,9 +158,6 @@ def _errors(model: "FittedTree", options: Mapping[str, Any]) -> "NodeErrors | No
     """Return how the nodes of a tree do on the table that is named, if one is."""
     data, weight = options["data"], options["weight"]
     if data is None:
-        if weight is not None:
-            msg = f"--weight {weight} says nothing without --data TABLE"
-            raise ParameterError(msg)
         return None
     table = model.read(data, **file_arguments(options), weight=weight)
     name = "the table" if data == STANDARD_OUTPUT else PurePath(data).name
@@ -176,9 +172,8 @@ def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
     if options["json_"] and depth is not None:
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
-    if options["force"] and options["svg"] is None:
-        msg = "--force says nothing without --svg FILE"
-        raise ParameterError(msg)
+    if options["svg"] is None:
+        refuse_given(("force",), "says nothing without --svg FILE")
     for name in ("json_", "numbers", "ascii_"):
         if options["svg"] is not None and options[name]:
             msg = f"--{name.rstrip('_')} and --svg exclude each other: leave one out"
@@ -206,10 +201,7 @@ def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
     type=float,
     help="Of the pessimistic error, with --simplify: 0.25 by default; less is shorter.",
 )
-@click.option(
-    "--weight", metavar="COLUMN", help="The column of row weights, with --simplify."
-)
-@file_options
+@rows_options
 @output_options
 @text_options
 def rules(model: str, simplify: str | None, **options: Any) -> None:
@@ -218,7 +210,8 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     check_output(output, force=force)
     loaded = load_member(model, options["tree"])
     if simplify is None:
-        check_alone(options)
+        names = names_in(rows_options) | {"confidence"}
+        refuse_given(names, "says nothing without --simplify DATA")
         result: Any = loaded.rules()
         as_data = as_json("rules", {"rules": result.as_dicts()}, ascii_only=plain)
     else:
@@ -262,9 +255,6 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     "exactly, and the numbers of its rows.",
 )
 @click.option(
-    "--weight", metavar="COLUMN", help="The column of row weights, with --data."
-)
-@click.option(
     "--limit",
     type=click.IntRange(min=1),
     help="How many ways --attribute lists, 100 by default: those that gain most.",
@@ -275,7 +265,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     type=click.IntRange(min=1),
     help="Which row of that table, the first by default.",
 )
-@file_options
+@rows_options
 @text_options
 def explain(model: str, node: int | None, row: str | None, **options: Any) -> None:
     """Print the arithmetic of a node of MODEL, of one attribute, or a row's path.
@@ -307,14 +297,15 @@ def _check_explained(
         if row is not None and value is not None:
             msg = f"--{name} {value} and --row {row!r} exclude each other: name one"
             raise ParameterError(msg)
-    number = options["row_number"]
-    if row is None and number is not None:
-        msg = f"--row-number {number} says nothing alone: name its table by --row"
-        raise ParameterError(msg)
-    for name, whose in (("weight", "data"), ("limit", "attribute")):
-        if options[name] is not None and options[whose] is None:
-            msg = f"--{name} {options[name]} says nothing without --{whose}"
-            raise ParameterError(msg)
+    if row is None:
+        refuse_given(("row_number",), "says nothing alone: name its table by --row")
+    if options["data"] is None:
+        refuse_given(("weight",), "says nothing without --data TABLE")
+        if row is None:
+            why = "says nothing without --data TABLE or --row TABLE"
+            refuse_given(names_in(rows_options), why)
+    if options["attribute"] is None:
+        refuse_given(("limit",), "says nothing without --attribute COLUMN")
 
 
 def _of_node(model: "FittedTree", node: int, options: Mapping[str, Any]) -> Any:
@@ -372,14 +363,6 @@ def info(model: str | None, *, tree: int | None, json_: bool) -> None:
         write_data(as_json("info", facts))
     else:
         write_text(lambda _: as_lines(facts, remedy="see --json"))
-
-
-def check_alone(options: Mapping[str, Any]) -> None:
-    """Refuse options that say nothing without --simplify."""
-    for name in ("confidence", "weight"):
-        if options[name] is not None:
-            msg = f"--{name} {options[name]} says nothing without --simplify DATA"
-            raise ParameterError(msg)
 
 
 def simplified(model: "FittedTree", data: str, options: Mapping[str, Any]) -> "RuleSet":

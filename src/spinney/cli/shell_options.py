@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from spinney.cli.shell_output import STANDARD_OUTPUT
 from spinney.cli.shell_words import option_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Where the value of an option comes from, if a person has given it.
+GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 # Options of before, and what there is instead.
 LEFT = {"--raw": "cells are written as they are, unless --spreadsheet guards them"}
@@ -284,6 +288,9 @@ weight_option = click.option(
     "--weight", metavar="COLUMN", help="The column of row weights."
 )
 
+# Of a table that a command can do without.
+rows_options = all_of(weight_option, file_options)
+
 class_weight_option = _many(
     "--class-weight",
     'Multiply a class\'s weight; or "balanced". Repeatable.',
@@ -319,6 +326,33 @@ output_options = all_of(
 def examples(*lines: str) -> str:
     """Return the end of a command's help."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def names_in(options: Callable[[Any], Any]) -> frozenset[str]:
+    """Return the names under which a command gets the values of options.
+
+    >>> sorted(names_in(text_options))
+    ['ascii_', 'json_']
+    """
+
+    def command() -> None:
+        """Do nothing: it holds the options."""
+
+    params = options(command).__click_params__
+    return frozenset(param.name for param in params)
+
+
+def refuse_given(names: Collection[str], why: str) -> None:
+    """Refuse those of these options of the running command that were given."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        if name in names and context.get_parameter_source(name) in GIVEN:
+            value = context.params[name]
+            value = value[0] if isinstance(value, tuple) else value
+            words = param.opts[0] if value is True else f"{param.opts[0]} {value}"
+            msg = f"{words} {why}"
+            raise ParameterError(msg)
 
 
 def class_weight_of(given: tuple[str, ...]) -> Any:

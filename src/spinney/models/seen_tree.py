@@ -9,8 +9,8 @@ from spinney.models.fitted_model import FittedTable
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
+    from spinney.models.lesson import LessonPage
     from spinney.output import NodeErrors
-    from spinney.output.lesson import LessonPage
     from spinney.output.picture import Picture
 
 DEPTH_IN_NOTEBOOKS = 6
@@ -126,7 +126,7 @@ class SeenTree(FittedTable):
         Returns
         -------
         Picture
-            ``save(path)`` keeps it as .svg or .html; ``svg`` is its text.
+            ``save(path)`` keeps it as .svg, .html, .png or .pdf; ``svg`` is it as text.
         """
         from spinney.output import NodeErrors
         from spinney.output.picture import Picture, to_svg
@@ -181,7 +181,7 @@ class SeenTree(FittedTable):
         >>> spinney.grow(shop, "sold", recipe="id3").lesson(shop)
         <lesson of 4 slides: save(path) keeps it as .html>
         """
-        from spinney.output.lesson import LessonPage, tree_slides
+        from spinney.models.lesson import LessonPage, tree_slides
 
         rows, positions = None, None
         if data is not None:
@@ -193,4 +193,4 @@ class SeenTree(FittedTable):
                 rows = rows.take(positions)
         title = f"How a tree for {self.schema.target.name} is grown"
         slides = tree_slides(self, rows, pruned, positions=positions)
-        return LessonPage(slides, title)
+        return LessonPage.of(slides, title)

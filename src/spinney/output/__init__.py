@@ -6,16 +6,23 @@ from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
     from spinney.output.node_errors import NodeErrors
-    from spinney.output.offline_page import check_page_suffix
+    from spinney.output.offline_page import OfflinePage, check_page_suffix, page_around
     from spinney.output.tree_text import fitting_depth, to_text
 
-__all__ = ["NodeErrors", "check_page_suffix", "fitting_depth", "to_text"]
+__all__ = [
+    "NodeErrors",
+    "OfflinePage",
+    "check_page_suffix",
+    "fitting_depth",
+    "page_around",
+    "to_text",
+]
 
 __getattr__ = names_on_demand(
     __name__,
     {
         "node_errors": ("NodeErrors",),
-        "offline_page": ("check_page_suffix",),
+        "offline_page": ("OfflinePage", "check_page_suffix", "page_around"),
         "tree_text": ("fitting_depth", "to_text"),
     },
 )

@@ -7,15 +7,22 @@ that nothing else runs in it, whatever the names in a model are.
 import json
 import os
 from base64 import b64encode
+from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from math import isinf
 from typing import Any
 
+from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
-from spinney.output.picture.style_sheet import variables
 
-__all__ = ["check_page_suffix", "colours", "island", "offline_page"]
+__all__ = [
+    "PAGE_SUFFIXES",
+    "OfflinePage",
+    "check_page_suffix",
+    "island",
+    "page_around",
+]
 
 PAGE_SUFFIXES = (".html", ".htm")
 # Nothing leaves the page, nothing is loaded into it; pictures are made in it.
@@ -36,24 +43,26 @@ PAGE = """\
 </head>
 <body>
 {body}
-<script type="module">{script}</script>
 </body>
 </html>
 """
 
 
-def offline_page(
-    title: str, body: str, *, style: str, script: str, more: str = ""
+def page_around(
+    title: str, body: str, *, style: str, script: str = "", more: str = ""
 ) -> str:
-    """Return a page around a body of markup.
+    """Return a page around a body of markup; without a script, nothing runs in it.
 
     ``more`` is a further style sheet that the body brings along, as pictures do: the
     policy names it, too.
     """
     styles = [style, *([more] if more else [])]
     allowed = " ".join(_hash(each) for each in styles)
+    if script:
+        body = f'{body}\n<script type="module">{script}</script>'
+    runs = _hash(script) if script else "'none'"
     return PAGE.format(
-        policy=POLICY.format(script=_hash(script), style=allowed),
+        policy=POLICY.format(script=runs, style=allowed),
         title=escape(f"{title} · Spinney"),
         style=style,
         body=body,
@@ -61,15 +70,28 @@ def offline_page(
     )
 
 
-def colours() -> str:
-    """Return the colours of pictures as variables, light and dark."""
-    light, dark = variables(dark=False), variables(dark=True)
-    return (
-        f":root{{{light}}}\n"
-        f"@media screen and (prefers-color-scheme:dark)"
-        f"{{:root:not([data-theme=light]){{{dark}}}}}\n"
-        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
-    )
+@dataclass(frozen=True, repr=False)
+class OfflinePage:
+    """A page in the hand: saved to a file.
+
+    Parameters
+    ----------
+    html : str
+        The page: it fetches nothing.
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"<{self._in_short()}: save(path) keeps it as .html>"
+
+    def _in_short(self) -> str:
+        return f"page of {len(self.html.encode()) / 1000:.0f} kB"
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save it; ``force`` says whether a file that is there may be replaced."""
+        check_page_suffix(path)
+        write_whole(path, [self.html.encode("utf-8")], force=force)
 
 
 def check_page_suffix(path: "str | os.PathLike[str]") -> None:

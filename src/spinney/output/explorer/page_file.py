@@ -9,23 +9,14 @@ holds that).
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spinney._support.atomic_file import write_whole
 from spinney.output.explorer.page_data import explorer_data
-from spinney.output.offline_page import (
-    check_page_suffix,
-    colours,
-    island,
-    offline_page,
-)
-
-if TYPE_CHECKING:
-    import os
+from spinney.output.offline_page import OfflinePage, island, page_around
+from spinney.output.picture.style_sheet import colours
 
 __all__ = ["ExplorerPage", "explorer_page", "script", "style"]
 
@@ -53,11 +44,10 @@ def explorer_page(models: Sequence[Any], *, rows: Any = None) -> str:
     data = explorer_data(models, rows=rows)
     title = " and ".join(model["title"] for model in data["models"])
     body = BODY.format(data=island(data))
-    return offline_page(title, body, style=style(), script=script())
+    return page_around(title, body, style=style(), script=script())
 
 
-@dataclass(frozen=True, repr=False)
-class ExplorerPage:
+class ExplorerPage(OfflinePage):
     """A page in the hand: shown by a notebook, saved to a file.
 
     Parameters
@@ -65,12 +55,6 @@ class ExplorerPage:
     html : str
         The page.
     """
-
-    html: str
-
-    def __repr__(self) -> str:
-        size = len(self.html.encode()) / 1000
-        return f"<page of {size:.0f} kB: save(path) keeps it as .html>"
 
     @property
     def frame(self) -> str | None:
@@ -89,11 +73,6 @@ class ExplorerPage:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         bundle, frame = {"text/plain": repr(self)}, self.frame
         return bundle if frame is None else {**bundle, "text/html": frame}
-
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
-        """Save it; ``force`` says whether a file that is there may be replaced."""
-        check_page_suffix(path)
-        write_whole(path, [self.html.encode("utf-8")], force=force)
 
 
 @cache

@@ -6,7 +6,7 @@ nothing else there, and several share their rules.
 
 from spinney._support.colours import COLOURS
 
-__all__ = ["STYLE_SHEET", "style_of", "variables"]
+__all__ = ["STYLE_SHEET", "colours", "style_of", "variables"]
 
 SCOPE = ".spinney-tree"
 FONTS = 'Helvetica,Arial,"Liberation Sans","Nimbus Sans",sans-serif'
@@ -109,3 +109,14 @@ def variables(*, dark: bool) -> str:
     own = {**DARK, **CLASS_COLOURS, **DARK_COLOURS}
     colours = own if dark else {**LIGHT, **CLASS_COLOURS}
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
+
+
+def colours() -> str:
+    """Return the colours of pictures as variables, light and dark."""
+    light, dark = variables(dark=False), variables(dark=True)
+    return (
+        f":root{{{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark)"
+        f"{{:root:not([data-theme=light]){{{dark}}}}}\n"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
+    )

@@ -2,22 +2,20 @@
 
 import os
 import re
-from base64 import b64encode
 from dataclasses import dataclass
-from hashlib import sha256
+from html import unescape
 
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
+from spinney.output.offline_page import PAGE_SUFFIXES, page_around
 from spinney.output.picture.axes_picture import svg_bytes
 from spinney.output.picture.style_sheet import STYLE_SHEET
 
 __all__ = ["Picture", "check_suffix"]
 
-SVG_SUFFIXES, PAGE_SUFFIXES = (".svg",), (".html", ".htm")
+SVG_SUFFIXES = (".svg",)
 DRAWN_SUFFIXES = (".png", ".pdf")  # by Matplotlib
 PAGE_STYLE = "body{margin:0;padding:8px}:root{color-scheme:light dark}"
-# Nothing is fetched and nothing runs, whatever the names in a tree are.
-POLICY = "default-src 'none'; style-src {styles}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,17 +54,9 @@ class Picture:
     @property
     def html(self) -> str:
         """A page of its own: it fetches nothing, and nothing in it runs."""
-        hashes = (_hash(style) for style in (PAGE_STYLE, STYLE_SHEET))
-        policy = POLICY.format(styles=" ".join(hashes))
         # The first title of a picture is that of the whole, and escaped.
-        title = self.svg.partition("<title>")[2].partition("</title>")[0]
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-            '<meta name="viewport" content="width=device-width">\n'
-            f"<title>{title}</title>\n"
-            f"<style>{PAGE_STYLE}</style>\n{self.svg}\n</html>\n"
-        )
+        title = unescape(self.svg.partition("<title>")[2].partition("</title>")[0])
+        return page_around(title, self.svg, style=PAGE_STYLE, more=STYLE_SHEET)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save it as .svg, .png, .pdf or, in a page, as .html, by the path's suffix.
@@ -74,15 +64,17 @@ class Picture:
         PNG and PDF are drawn by Matplotlib, which ``pip install 'spinney[plot]'`` adds.
         ``force`` says whether a file that is there may be replaced.
         """
+        write_whole(path, [self.content(path)], force=force)
+
+    def content(self, path: "str | os.PathLike[str]") -> bytes:
+        """Return what :meth:`save` writes to a path."""
         check_suffix(path)
         suffix = os.path.splitext(os.fsdecode(path))[1].lower()
         if suffix in DRAWN_SUFFIXES:
-            content = svg_bytes(self.svg, suffix.lstrip("."))
-        elif suffix in PAGE_SUFFIXES:
-            content = self.html.encode("utf-8")
-        else:
-            content = f"{self.svg}\n".encode()
-        write_whole(path, [content], force=force)
+            return svg_bytes(self.svg, suffix.lstrip("."))
+        if suffix in PAGE_SUFFIXES:
+            return self.html.encode("utf-8")
+        return f"{self.svg}\n".encode()
 
 
 def check_suffix(path: "str | os.PathLike[str]") -> None:
@@ -91,7 +83,3 @@ def check_suffix(path: "str | os.PathLike[str]") -> None:
     if not name.lower().endswith((*SVG_SUFFIXES, *PAGE_SUFFIXES, *DRAWN_SUFFIXES)):
         msg = f"{name!r} does not end in .svg, .html, .png or .pdf: name such a file"
         raise ParameterError(msg)
-
-
-def _hash(style: str) -> str:
-    return f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"

@@ -55,6 +55,7 @@ def note_incomplete(
     note(
         Setting("missing", "drop"),
         f": {n_dropped} of {n_rows} rows{weighs} {lack} left out; {worst}",
+        of_reading=False,
     )
 
 

@@ -382,7 +382,7 @@ function candidates(state, node) {
       element(
         "p",
         { class: "quiet" },
-        "≥: the best of the cuts that were looked at; what could not win was not searched to the end.",
+        "≥: the best of the ways that were looked at; what could not win was not searched to the end.",
       ),
   );
 }

@@ -69,7 +69,7 @@ export function numberOf(text, unit) {
   return (moment - origin) / (step === "days" ? 86400000 : 1000);
 }
 
-function plainText(number) {
+export function plainText(number) {
   const text = String(number);
   // Python writes 1e-05 where a browser has 0.00001.
   if (Math.abs(number) >= 1e-4 || number === 0 || text.includes("e")) {
@@ -108,6 +108,13 @@ export function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1 %";
   return `${value < 10 && value % 1 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+// A share with one digit after the point, rounded as Python rounds: a tie, which only
+// .25 and .75 can be, to the even digit.
+export function exactPercent(share) {
+  const value = 100 * share;
+  return `${(value % 1 === 0.25 ? value - 0.05 : value).toFixed(1)} %`;
 }
 
 export function plural(count, one, many = `${one}s`) {

@@ -1,6 +1,6 @@
 // One rule for each leaf, conditions on the same attribute merged, as leaf_rules.py does.
 
-import { figure, percent, weightText } from "./numbers.js";
+import { exactPercent, figure, plainText } from "./numbers.js";
 
 // The conditions on the way to a node, merged by attribute, in the order of asking.
 export function conditionsOf(tree, node) {
@@ -75,11 +75,19 @@ export function ruleText(tree, node, names) {
   const asked = conditionsOf(tree, node).map(conditionText);
   const head = asked.length ? `IF ${asked.join(" AND ")} THEN ` : "ALWAYS ";
   const { target, numeric } = tree.schema;
-  const support = weightText(Number(tree.weight[node].toFixed(6)));
+  const support = plainText(Number(tree.weight[node].toFixed(6)));
   const known = numeric
     ? `support ${support}, sd ${Number(tree.moments(node)[1].toPrecision(4))}`
-    : `support ${support}, confidence ${percent(tree.confidence(node))}`;
+    : knownOfClasses(tree, node, support);
   return `${head}${target.text} = ${labelText(tree, node, names)}  (${known})`;
+}
+
+// A leaf that no row came to has the shares of the node above it.
+function knownOfClasses(tree, node, support) {
+  const confidence = exactPercent(tree.confidence(node));
+  return tree.weight[node]
+    ? `support ${support}, confidence ${confidence}`
+    : `support 0; ${confidence} of the rows one question earlier`;
 }
 
 // SQL of the standard: names in double quotes, texts in single ones.

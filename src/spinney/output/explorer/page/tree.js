@@ -333,7 +333,8 @@ export function momentsOf(weights, schema) {
   const [weight, first, second] = weights;
   if (!weight) return [0, 0];
   const mean = first / weight;
-  const variance = Math.max(second / weight - mean * mean, 0);
+  // With n − 1, as all texts of the library have it.
+  const variance = weight > 1 ? Math.max(second - first * mean, 0) / (weight - 1) : 0;
   return [(schema.target.origin ?? 0) + mean, Math.sqrt(variance)];
 }
 

@@ -14,8 +14,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import label_text, shown, value_text, weight_text
 from spinney.data import Table, Value
-from spinney.output.explain import NodeExplanation, working_lines
-from spinney.output.lesson.lesson_markup import (
+from spinney.models.lesson.lesson_markup import (
     Markup,
     Slide,
     paragraph,
@@ -23,6 +22,7 @@ from spinney.output.lesson.lesson_markup import (
     table,
     tag,
 )
+from spinney.output.explain import NodeExplanation, working_lines
 from spinney.trees import Node
 
 __all__ = ["tree_slides"]

@@ -12,8 +12,8 @@ import spinney
 from spinney.cli import run
 from spinney.cluster import explain_k_means
 from spinney.errors import SpinneyWarning
-from spinney.output.lesson import LessonPage, cluster_slides, tree_slides
-from spinney.output.lesson.tree_lesson import MOST_NODES
+from spinney.models.lesson import LessonPage, cluster_slides, tree_slides
+from spinney.models.lesson.tree_lesson import MOST_NODES
 
 MELONS = TABLES / "watermelon_2.0.csv"
 
@@ -144,7 +144,7 @@ def test_001_the_lesson_of_the_five_entities():
     assert "3 3 4 2.50 3.61 0" in flat(words(slides[1]))
     assert "1.8333 2.3333" in flat(words(slides[2]))
     assert "Nothing moves any more after 2 iterations" in words(slides[-1])
-    assert "<svg" in LessonPage(slides, "k-means").html
+    assert "<svg" in LessonPage.of(slides, "k-means").html
     three = explain_k_means(np.eye(3), np.eye(3)[:2])
     assert "<svg" not in "".join(cluster_slides(three)[0].parts)
 
@@ -174,7 +174,12 @@ def test_from_the_shell(tmp_path, monkeypatch, capfd):
         ("", "--target COLUMN"),
         ("--target ripe -k 2", "--target COLUMN"),
         ("--target ripe --columns density", "-k NUMBER"),
+        ("--target ripe --seed 7", "--seed 7 says nothing without -k NUMBER"),
         ("-k 2 --recipe cart", "--target COLUMN"),
+        ("-k 2 --max-leaves 3", "--max-leaves 3 says nothing without --target"),
+        ("-k 2 --missing-policy drop", "--missing-policy drop says nothing without"),
+        ("-k 2 --min-samples-leaf 4", "--min-samples-leaf 4.0 says nothing without"),
+        ("-k 2 --set min_gain=0", "--set min_gain=0 says nothing without --target"),
         ("-k 2", "--columns A,B"),
         ("--target ripe -o lesson.txt", ".html"),
         ("--target ripe -o - --open", "exclude each other"),

@@ -7,8 +7,8 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, shown
 from spinney.cluster import Trace
-from spinney.output.lesson.lesson_markup import Markup, Slide, paragraph, table, tag
-from spinney.output.picture.svg_elements import element, words
+from spinney.models.lesson.lesson_markup import Markup, Slide, paragraph, table, tag
+from spinney.output.picture import element, words
 
 __all__ = ["cluster_slides"]
 

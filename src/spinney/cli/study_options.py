@@ -1,0 +1,119 @@
+"""Studies of recipes from the shell: which recipes, on which divisions of the rows."""
+
+from typing import Any
+
+import click
+
+from spinney.cli.shell_options import all_of, class_weight_of, notation_of
+from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
+from spinney.errors import ParameterError
+
+RATE = click.FloatRange(0, 1)
+
+recipes_option = click.option(
+    "--recipe",
+    "recipes",
+    multiple=True,
+    metavar="NAME[:SETTING=VALUE,...]",
+    help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of "
+    "them with other settings. Repeatable.  [default: auto, c4.5 and cart, pruned; "
+    "with --learning-curve auto]",
+)
+
+fold_options = all_of(
+    click.option(
+        "--folds",
+        metavar="NUMBER|loo",
+        help="Of the cross-validation; loo leaves out one row at a time.  [default: "
+        "10, or as many as there can be; loo below 30 rows]",
+    ),
+    click.option(
+        "--repeats",
+        type=click.IntRange(min=1),
+        help="How often, each time with other rows.  [default: 1; with --scalability "
+        "3]",
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
+    ),
+)
+
+size_option = click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="ROWS|SHARE",
+    help="A size of the curve, such as 50 or 0.5. Repeatable.",
+)
+
+
+def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that all evaluations take, of the options that are there."""
+    names = ("holdout", "weight", "encoding")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
+    arguments = {name: options[name] for name in (*names, *kinds) if name in options}
+    if options.get("folds") is not None:
+        arguments["folds"] = plain_value(options["folds"])
+    if options.get("repeats") is not None:
+        arguments["repeats"] = options["repeats"]
+    arguments["random_state"] = options["seed"]
+    arguments["format"] = options["format_"]
+    arguments["notation"] = notation_of(options)
+    arguments["missing_values"] = options["missing"]
+    class_weight = class_weight_of(options.get("class_weight", ()))
+    if class_weight is not None:
+        arguments["class_weight"] = class_weight
+    return arguments
+
+
+def variant_of(text: str) -> Any:
+    """Return a recipe's name, or a label with arguments of grow.
+
+    >>> variant_of("cart:max-depth=3,criterion=gain")
+    ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
+    'criterion': 'gain'})
+    >>> variant_of("cart:surrogates=0")[1]["recipe"].surrogates
+    0
+    """
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return name
+    label = f"--recipe {text!r}"
+    example = "SETTING=VALUE, as in cart:max_depth=3,min_gain=0.01"
+    settings = pairs_of(rest.split(","), label, example)
+    if "recipe" in settings:
+        msg = f"{label}: the recipe is {name!r}, before the colon: leave out another"
+        raise ParameterError(msg)
+    try:
+        return (text, _by_recipe({"recipe": name, **settings}))
+    except ParameterError as error:
+        msg = f"{label}: {error}"
+        raise ParameterError(msg) from None
+
+
+def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of grow from texts; a recipe has what only recipes take."""
+    from spinney.models import RECIPE_PARAMETERS
+    from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
+
+    arguments = {
+        name: setting_of(name, text) if name in SETTINGS else plain_value(text)
+        for name, text in texts.items()
+    }
+    changes = {name: arguments[name] for name in SETTINGS if name in arguments}
+    forest = arguments["recipe"] == "forest"
+    if changes.keys() <= set(RECIPE_PARAMETERS if forest else COMMON_SETTINGS):
+        return arguments
+    home = "trees" if forest else "recipe"
+    recipe = Recipe.named(arguments.get(home, "cart")).changed(**changes)
+    rest = {name: v for name, v in arguments.items() if name not in changes}
+    return {**rest, home: recipe}
+
+
+def size_of(text: str) -> float:
+    """Return a size of a learning curve: a number of rows, or a share of them."""
+    number = plain_value(text)
+    if isinstance(number, (str, bool)):
+        msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"
+        raise ParameterError(msg)
+    return float(number) if isinstance(number, float) else int(number)
