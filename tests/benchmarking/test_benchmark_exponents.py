@@ -52,6 +52,7 @@ def test_a_line_says_the_power():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["id3", "pessimistic", "k-means", "predict"])
 def test_lines_can_be_run(name):
     line = next(wanted((name,)))

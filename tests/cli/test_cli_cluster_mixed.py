@@ -43,7 +43,7 @@ def test_the_curve_is_drawn(works, folder):
 
 def test_the_curve_of_a_given_k(monkeypatch, works):
     pytest.importorskip("matplotlib")
-    from spinney.models import clusters
+    from spinney.cli import plot_pictures
 
     told = []
 
@@ -51,7 +51,7 @@ def test_the_curve_of_a_given_k(monkeypatch, works):
         told.append((choice.k, choice.rule, k, given))
         return b"picture"
 
-    monkeypatch.setattr(clusters, "elbow", elbow)
+    monkeypatch.setattr(plot_pictures, "elbow_picture", elbow)
     arguments = ("cluster", PENGUINS, "--ignore", "species", "--standardise")
     works(*arguments, "-k", 5, "--elbow", "e.png")
     works(*arguments, "--k", "2-4", "--elbow", "f.png")

@@ -135,7 +135,7 @@ def test_a_forest_is_set_too(works, melons):
         (
             "evaluate",
             19,
-            31,
+            34,
             ["Data", "Recipes", "Rows", "Experiments", "Output", "Other"],
         ),
         ("prune", 15, 23, ["Rows", "Pruning", "Output", "Other"]),

@@ -83,6 +83,7 @@ def test_what_is_measured():
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_the_models_are_those_of_a_learning_curve():
     given = {"sizes": [60, 120], "folds": 3}
     found = spinney.scalability(rows(), "y", "cart", **given, repeats=1)
@@ -115,6 +116,7 @@ def test_memory_is_what_is_written_to():
     assert peak_of(only_asked_for) < 8 << 20
 
 
+@pytest.mark.slow
 def test_leave_one_out_pools_what_single_rows_cannot_tell():
     table = {**rows(24), "y": ["a" if i % 5 < 2 else "b" for i in range(24)]}
     options = {"sizes": [12, 23], "folds": "loo", "repeats": 1}

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from spinney._support.figures import figure_bytes, new_figure, picture_suffix
-from spinney.plots import by_k, clusters
 
 Drawing = Callable[[str], bytes]  # from a path, whose suffix decides, to a picture
 
@@ -24,11 +23,15 @@ def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:
 
 def cluster_picture(fit: Any, path: str) -> bytes:
     """Return rows by cluster."""
+    from spinney.plots import clusters
+
     return plot_picture(lambda axes: clusters(fit, axes), path)
 
 
 def elbow_picture(choice: Any, k: int, path: str, *, given: bool = False) -> bytes:
     """Return inertia by k, and below it the measure that decided, if another did."""
+    from spinney.plots import by_k
+
     measures = ["inertia", *([choice.rule] if choice.rule != "elbow" else [])]
     figure = new_figure()
     panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]

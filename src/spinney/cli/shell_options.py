@@ -80,6 +80,7 @@ RARE = frozenset(
     {"format_", "encoding", "decimal", "thousands", "dates", "skip", "source"}
     | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
     | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal", "values"}
+    | {"missing_in_test", "repeats", "sizes"}
 )
 ALL = "all options"
 

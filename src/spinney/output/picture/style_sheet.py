@@ -101,10 +101,10 @@ STYLE_SHEET = (
 
 
 def variables(*, dark: bool) -> str:
-    """Return the colours as variables of CSS, such as ``--page:#ffffff;``.
+    """Return the colours as variables of CSS, that of the page first.
 
-    >>> variables(dark=False)[:15], variables(dark=True)[:15]
-    ('--page:#ffffff;', '--page:#14171a;')
+    >>> variables(dark=False)[6:15], variables(dark=True)[6:15]
+    (':#ffffff;', ':#14171a;')
     """
     own = {**DARK, **CLASS_COLOURS, **DARK_COLOURS}
     colours = own if dark else {**LIGHT, **CLASS_COLOURS}

@@ -135,10 +135,11 @@ def training_set(
         weights = None if weights is None else weights[kept]
     if weights is not None:
         check_total(total_of(weights))
-        check_least(weights.min(initial=np.inf))
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
+    if weights is not None:
+        check_least(float(weights.min()))
     if numeric:
         facts = NumberFacts.of(classes, weights)
         check_numbers(target.name, facts, from_zero=from_zero)
