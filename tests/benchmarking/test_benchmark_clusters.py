@@ -14,6 +14,7 @@ def told(tmp_path, *more):
     return ["--rows", "150", "--repeats", "2", "--json", str(file), *more]
 
 
+@pytest.mark.slow
 def test_a_short_run(tmp_path, capsys):
     arguments = told(tmp_path, "--tasks", "flat,middling", "--kinds", "noise")
     arguments += ["--programs", "spinney,scikit-learn"]

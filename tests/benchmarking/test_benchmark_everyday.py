@@ -205,6 +205,7 @@ def test_the_slowest_are_first_and_nothing_is_dropped():
     assert text[3].split() == ["peer", "2.00", "1", "3.00", "0.500", "4.00", "sk"]
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "everyday.json"
     given = ["--only", "iris, cart, branch", "--repeats", "1", "-o", str(file)]

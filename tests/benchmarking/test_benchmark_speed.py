@@ -158,6 +158,7 @@ def test_programs_that_are_absent():
     assert trees(8, 100)[0].absence(10) is None
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("SPINNEY_DATA", raising=False)
     file = tmp_path / "results.json"

@@ -67,6 +67,7 @@ def test_exponents_are_of_medians():
     assert found.as_dict()["exponents"] == [line]
 
 
+@pytest.mark.slow
 def test_what_is_measured():
     found = spinney.scalability(rows(), "y", ["c4.5", "cart"], repeats=2)
     assert [(line["recipe"], line["rows"]) for line in found.table] == [
