@@ -2,11 +2,15 @@
 
 from spinney.data.association import Association, association_of
 from spinney.data.cells import (
+    LARGEST_EXACT_INTEGER,
     coded_column,
     is_missing,
     marker_numbers,
     marker_values,
+    parse_number,
     plain_values,
+    refuse_text,
+    warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
     identifier_warning,
@@ -15,7 +19,13 @@ from spinney.data.column_warnings import (
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.declarations import Declarations, columns_named, declarations_of
+from spinney.data.declarations import (
+    Declarations,
+    check_names,
+    columns_named,
+    declarations_of,
+    nothing_left,
+)
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
@@ -25,6 +35,7 @@ from spinney.data.table import Cells, Column, Table, Value, factorise, level_ord
 from spinney.data.times import TIME_UNITS
 
 __all__ = [
+    "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
     "TIME_UNITS",
     "Association",
@@ -46,6 +57,7 @@ __all__ = [
     "Target",
     "Value",
     "association_of",
+    "check_names",
     "coded_column",
     "columns_named",
     "cost_array",
@@ -59,7 +71,11 @@ __all__ = [
     "level_order",
     "marker_numbers",
     "marker_values",
+    "nothing_left",
+    "parse_number",
     "plain_values",
+    "refuse_text",
     "table_warnings",
+    "warn_of_large_integers",
     "without_identifiers",
 ]
