@@ -18,7 +18,8 @@ def column(name: str, table: str | None = None) -> exp.Column:
     >>> print(column('the "best" one').sql())
     "the ""best"" one"
     """
-    return exp.column(name, table=table, quoted=True)
+    origin = None if table is None else exp.Identifier(this=table, quoted=True)
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=origin)
 
 
 def table(name: str, schema: str | None = None) -> exp.Table:
@@ -41,7 +42,7 @@ def bound(value: Cell) -> exp.Placeholder:
 
 def whole(number: int) -> exp.Expr:
     """Return a whole number of our own: of a node, a branch, a code."""
-    literal = exp.Literal.number(abs(number))
+    literal = exp.Literal(this=str(abs(number)), is_string=False)
     return exp.Neg(this=literal) if number < 0 else literal
 
 

@@ -49,6 +49,10 @@ class DuckDBEngine(SqlEngine):
             return None
         return list(answer.fetchnumpy().values())
 
+    def mark(self, number: int) -> str:
+        """Return what stands for a value in a statement, by its number."""
+        return f"$v{number}"
+
     def _failures(self) -> tuple[type[Exception], ...]:
         import duckdb
 

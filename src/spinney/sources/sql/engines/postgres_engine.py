@@ -117,8 +117,9 @@ class PostgresEngine(SqlEngine):
 
         return (psycopg.Error,)
 
-    def _bind(self, number: int) -> exp.Expr:
-        return exp.Parameter(this=exp.Literal.number(number + 1))
+    def mark(self, number: int) -> str:
+        """Return what stands for a value, as the server itself counts them."""
+        return f"${number + 1}"
 
     def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
         """Return a cell as a float, dates and times by what they count."""

@@ -8,11 +8,12 @@ reason.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from secrets import token_hex
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sqlglot import exp
+from sqlglot import Dialect, exp
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data.duckdb import Family, RawColumn
@@ -98,9 +99,9 @@ class SqlEngine:
             expressions=tuples, alias=exp.TableAlias(this=identifier, columns=columns)
         )
 
-    def _bind(self, number: int) -> exp.Expr:
-        """Return what stands for a value in a statement."""
-        return exp.Placeholder(this=f"v{number}")
+    def mark(self, number: int) -> str:
+        """Return what stands for a value in a statement, by its number."""
+        return f":v{number}"
 
     def _keep(self, name: str, query: exp.Query) -> None:
         """Keep the rows of a select as a temporary table."""
@@ -150,16 +151,9 @@ class SqlEngine:
 
     def written(self, statement: exp.Expr) -> tuple[str, dict[str, Cell]]:
         """Return a statement in the engine's dialect, and the values to bind."""
-        values: dict[str, Cell] = {}
-        marks = list(statement.find_all(exp.Placeholder))
-        for number, mark in enumerate(marks):
-            value = mark.meta["value"]
-            if number < self.most_values:
-                values[f"v{number}"] = value
-                mark.replace(self._bind(number))
-            else:
-                mark.replace(literal(value))
-        return statement.sql(dialect=self.dialect, copy=False), values
+        writer = _writer_of(self.dialect)()
+        writer.engine, writer.values = self, {}
+        return writer.generate(statement, copy=False), writer.values
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -180,6 +174,25 @@ class SqlEngine:
             if any(word in lowered for word in words)
         )
         return f"{self.name} cannot count the rows ({reason})", remedy
+
+
+@cache
+def _writer_of(dialect: str) -> Any:
+    """Return the writer of a dialect, which numbers the values as it comes to them."""
+    writer: Any = Dialect.get_or_raise(dialect).generator_class
+
+    class Writer(writer):  # type: ignore[misc]
+        engine: SqlEngine
+        values: dict[str, Cell]
+
+        def placeholder_sql(self, expression: exp.Placeholder) -> str:
+            number, value = len(self.values), expression.meta["value"]
+            if number >= self.engine.most_values:
+                return str(self.sql(literal(value)))
+            self.values[f"v{number}"] = value
+            return self.engine.mark(number)
+
+    return Writer
 
 
 REMEDIES = (
