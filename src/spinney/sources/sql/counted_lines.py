@@ -1,7 +1,7 @@
 """Lines of counts, as engines give them, and the tables that they make."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ class CountedLines:
     """Lines of an answer: rows and amounts by attribute, node, column and value.
 
     ``value`` is NaN where it is missing. ``amounts`` are one weight in its ``column``,
-    or the moments of a number.
+    or the moments of a number. ``low`` is the least number of a line that is a bin, of
+    which ``value`` is the greatest.
     """
 
     attribute: Integers
@@ -27,30 +28,64 @@ class CountedLines:
     rows: Integers
     amounts: Floats
     value: Floats
+    low: Floats
 
     @classmethod
     def read(
-        cls, answer: Sequence[Sequence[Any]], attributes: Sequence[int], *, by: bool
+        cls,
+        answer: Sequence[Sequence[Any]],
+        attributes: Sequence[int],
+        *,
+        by: bool,
+        ranges: bool = False,
     ) -> "CountedLines":
-        """Read an answer; ``by`` says that it has a column beside the node."""
-        which, node, *rest = answer
+        """Read an answer; ``by`` says that it has a column beside the node.
+
+        ``ranges`` says that it has the least and the greatest number of bins.
+        """
+        low, high = answer[-2:] if ranges else (None, None)
+        which, node, *rest = answer[:-2] if ranges else answer
         column, (rows, *amounts, value) = (rest[0], rest[1:]) if by else (None, rest)
         attribute = np.asarray(attributes, dtype=np.int64)[integers(which)]
-        return cls(
+        lines = cls(
             attribute,
             integers(node),
             np.zeros_like(attribute) if column is None else integers(column),
             integers(rows),
             np.array([floats(each) for each in amounts]).T.reshape(len(attribute), -1),
             floats(value),
+            floats(value),
         )
+        if low is None or high is None:
+            return lines
+        return lines._spread(floats(low), floats(high))
+
+    def _spread(self, low: Floats, high: Floats) -> "CountedLines":
+        """Return bins by the least and the greatest number of all their lines."""
+        is_bin = ~np.isnan(low) & ~np.isnan(self.value)
+        at = np.flatnonzero(is_bin)
+        order = at[np.lexsort((self.value[at], self.attribute[at], self.node[at]))]
+        if not len(order):
+            return self
+        keys = (self.node[order], self.attribute[order], self.value[order])
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+        begins, group = np.flatnonzero(first), np.cumsum(first) - 1
+        value, least = self.value.copy(), self.low.copy()
+        value[order] = np.maximum.reduceat(high[order], begins)[group]
+        least[order] = np.minimum.reduceat(low[order], begins)[group]
+        return replace(self, value=value, low=least)
+
+    def taken(self, lines: NDArray[Any]) -> "CountedLines":
+        """Return some of the lines."""
+        return CountedLines(*(getattr(self, each.name)[lines] for each in fields(self)))
 
     @classmethod
     def joined(cls, parts: Sequence["CountedLines"]) -> "CountedLines":
         """Return the lines of several answers."""
         if len(parts) == 1:
             return parts[0]
-        names = ("attribute", "node", "column", "rows", "amounts", "value")
+        names = [each.name for each in fields(cls)]
         return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
     def put(
@@ -60,15 +95,13 @@ class CountedLines:
         lines: NDArray[Any] | slice,
         at: NDArray[Any] | int,
     ) -> None:
-        """Put the rows and amounts of some lines at places of arrays."""
-        _put(
-            weights,
-            counts,
-            at,
-            self.column[lines],
-            self.rows[lines],
-            self.amounts[lines],
-        )
+        """Put rows and amounts of lines at places of arrays, no two in one cell."""
+        column, amounts = self.column[lines], self.amounts[lines]
+        counts[at, column] = self.rows[lines]
+        if amounts.shape[1] == 1:
+            weights[at, column] = amounts[:, 0]
+        else:
+            weights[at] = amounts
 
     def stack(
         self, requests: Sequence[tuple[int, Sequence[int]]], width: int, n_outputs: int
@@ -89,18 +122,13 @@ class CountedLines:
         asked = at < len(keys)
         asked[asked] = keys[order][at[asked]] == own[asked]
         table = order[at[asked]]
-        lines = (table, self.value[asked], self.column[asked], self.rows[asked])
-        return _stacked(
-            *lines, self.amounts[asked], node, attribute, width=width, n=n_outputs
-        )
+        lines = self.taken(asked)
+        return _stacked(lines, table, node, attribute, width=width, n=n_outputs)
 
 
 def _stacked(
+    lines: CountedLines,
     table: Integers,
-    value: Floats,
-    column: Integers,
-    rows: Integers,
-    amounts: Floats,
     node: Integers,
     attribute: Integers,
     *,
@@ -110,48 +138,26 @@ def _stacked(
     """Return the stack of lines whose tables are known."""
     missing = np.zeros((len(node), width))
     missing_rows = np.zeros((len(node), n), dtype=np.int64)
-    absent = np.isnan(value)
-    _put(
-        missing,
-        missing_rows,
-        table[absent],
-        column[absent],
-        rows[absent],
-        amounts[absent],
-    )
+    absent = np.isnan(lines.value)
+    lines.put(missing, missing_rows, absent, table[absent])
     known = np.flatnonzero(~absent)
-    order = known[np.lexsort((value[known], table[known]))]
-    table, value, column = table[order], value[order], column[order]
+    order = known[np.lexsort((lines.value[known], table[known]))]
+    lines, table = lines.taken(order), table[order]
     first = np.ones(len(order), dtype=bool)
-    first[1:] = (table[1:] != table[:-1]) | (value[1:] != value[:-1])
-    line = np.cumsum(first) - 1
+    first[1:] = (table[1:] != table[:-1]) | (lines.value[1:] != lines.value[:-1])
     weights = np.zeros((np.count_nonzero(first), width))
     counts = np.zeros((len(weights), n), dtype=np.int64)
-    _put(weights, counts, line, column, rows[order], amounts[order])
+    lines.put(weights, counts, slice(None), np.cumsum(first) - 1)
     lengths = np.bincount(table[first], minlength=len(node))
+    low, value = lines.low[first], lines.value[first]
     return TableStack(
         node,
         attribute,
         starts_of(lengths),
-        value[first],
+        value,
         weights,
         counts,
         missing,
         missing_rows,
+        None if np.array_equal(low, value) else low,
     )
-
-
-def _put(
-    weights: Floats,
-    counts: Integers,
-    at: NDArray[Any] | int,
-    column: Integers,
-    rows: Integers,
-    amounts: Floats,
-) -> None:
-    """Put rows and amounts at lines and columns; no two are in one cell."""
-    counts[at, column] = rows
-    if amounts.shape[1] == 1:
-        weights[at, column] = amounts[:, 0]
-    else:
-        weights[at] = amounts

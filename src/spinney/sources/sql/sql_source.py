@@ -14,21 +14,24 @@ All that stands in these statements are names and numbers of our own. What users
 written is quoted or bound, where the rows are coded.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
     Agreement,
+    BinnedTables,
     Products,
     Request,
     TermRequest,
     Totals,
     batches_of_terms,
 )
+from spinney.sources.sql import number_bins
 from spinney.sources.sql.counted_lines import CountedLines
 from spinney.sources.sql.engines.sql_engine import SqlEngine, floats, integers
 from spinney.sources.sql.expressions import (
@@ -48,6 +51,12 @@ from spinney.sources.sql.expressions import (
 )
 from spinney.sources.sql.grouped import Relation, grouped_statements
 from spinney.sources.sql.node_rows import NodeRows
+from spinney.sources.sql.number_bins import (
+    Interval,
+    NumberBins,
+    intervals_of,
+    opened_lines,
+)
 from spinney.sources.sql.sql_products import (
     MOST_IN_STATEMENT,
     products_of,
@@ -82,6 +91,13 @@ class SqlSource:
             engine, base, columns=columns, routes=self._routes, made=self._made.get
         )
         self._totals = self._count_classes()
+        numbers = [
+            index
+            for index in range(schema.n_columns)
+            if schema.attributes[index].kind == "numeric"
+        ]
+        n_rows = int(self._totals.rows.sum())
+        self._bins = NumberBins(engine, base, numbers, n_rows)
 
     def _count_classes(self) -> Totals:
         target = self.schema.target
@@ -145,6 +161,71 @@ class SqlSource:
             shape=(target.width, target.n_outputs),
         )
 
+    def binned(
+        self, requests: Sequence[Request], n_rows: Sequence[int]
+    ) -> BinnedTables:
+        """Return the tables of all requests, numbers of many values by bins.
+
+        A node of few rows has few values, which are counted one by one.
+        """
+        wanted = [(request.node, request.attributes) for request in requests]
+        indices = sorted({index for _, attributes in wanted for index in attributes})
+        many = [index for index in indices if index in self._bins.edges]
+        large = [
+            request.node
+            for request, n in zip(requests, n_rows, strict=True)
+            if n > number_bins.MOST_VALUES
+        ]
+        if not (many and large):
+            (stack,) = self.tables(requests)
+            return BinnedTables(stack, lambda _: stack)
+        names = {i: f"k{i}" if i in many else f"a{i}" for i in indices}
+        nodes = [node for node, _ in wanted]
+        coarse = CountedLines.joined(
+            list(
+                self._lines(
+                    nodes,
+                    names,
+                    self._weights,
+                    by=self._by,
+                    beside=lambda relation: self._bins.keyed(relation, many, large),
+                    ranges={f"k{index}": f"a{index}" for index in many},
+                )
+            )
+        )
+        target = self.schema.target
+        stack = coarse.stack(wanted, target.width, target.n_outputs)
+
+        def opened(lines: NDArray[np.bool_]) -> TableStack:
+            if not lines.any():
+                return stack
+            parts = self._opened(intervals_of(stack, lines), nodes)
+            closed = coarse.taken(~_among(coarse, stack, lines, nodes))
+            joined = CountedLines.joined([closed, *parts])
+            return joined.stack(wanted, target.width, target.n_outputs)
+
+        return BinnedTables(stack, opened)
+
+    def _opened(
+        self,
+        intervals: Mapping[int, Mapping[int, Sequence[Interval]]],
+        nodes: Sequence[int],
+    ) -> list[CountedLines]:
+        """Return the lines of the values in opened bins, by one statement."""
+        by_node = {
+            index: {nodes[at]: listed for at, listed in each.items()}
+            for index, each in intervals.items()
+        }
+        asked = sorted({node for each in by_node.values() for node in each})
+        parts = self._lines(
+            asked,
+            {index: f"k{index}" for index in by_node},
+            self._weights,
+            by=self._by,
+            beside=lambda relation: opened_lines(relation, by_node),
+        )
+        return [part.taken(~np.isnan(part.value)) for part in parts]
+
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of value × branch of all requests, from one statement."""
         wanted = [(request.node, request.attributes) for request in requests]
@@ -155,7 +236,8 @@ class SqlSource:
             lambda: [summed_up(column("weight"))],
             by="branch",
             shape=(most + 1, most + 1),
-            branch=_Branches(goes, {r.split.attribute for r in requests}, most),
+            asked={r.split.attribute for r in requests},
+            beside=_branches(goes, most),
         )
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
@@ -177,7 +259,8 @@ class SqlSource:
                     {-1: "branch"},
                     self._weights,
                     by=self._by,
-                    branch=_Branches(goes, asked, None),
+                    asked=asked,
+                    beside=_branches(goes),
                 )
             )
         )
@@ -257,7 +340,8 @@ class SqlSource:
         *,
         by: str | None,
         shape: tuple[int, int],
-        branch: "_Branches | None" = None,
+        asked: Collection[int] = (),
+        beside: Callable[[Relation], Relation] | None = None,
     ) -> TableStack:
         """Return the tables of attributes at nodes, from one statement a table."""
         indices = sorted({index for _, attributes in wanted for index in attributes})
@@ -268,7 +352,8 @@ class SqlSource:
             {index: f"a{index}" for index in indices},
             measured,
             by=by,
-            branch=branch,
+            asked=asked,
+            beside=beside,
         )
         return CountedLines.joined(list(lines)).stack(wanted, *shape)
 
@@ -279,44 +364,68 @@ class SqlSource:
         measured: Callable[[], list[exp.Expr]],
         *,
         by: str | None,
-        branch: "_Branches | None" = None,
+        asked: Collection[int] = (),
+        beside: Callable[[Relation], Relation] | None = None,
+        ranges: Mapping[str, str] | None = None,
     ) -> Iterator[CountedLines]:
-        """Give the lines of counts of some columns at nodes."""
+        """Give the lines of counts of some columns at nodes.
+
+        ``beside`` puts more columns beside those of lines, of what is ``asked``.
+        """
         places = {name: index for index, name in columns.items()}
-        asked = set(columns) | (branch.asked if branch else set())
-        for relation in self._rows.relations(nodes, asked):
+        for relation in self._rows.relations(nodes, {*columns, *asked}):
             statements = grouped_statements(
                 self._engine,
-                branch.beside(relation) if branch else relation,
+                relation if beside is None else beside(relation),
                 list(places),
                 keys=["node"] if by is None else ["node", by],
                 sums=measured,
+                ranges=ranges,
             )
             for statement, group in statements:
-                answer = self._engine.fetch(statement)
-                indices = [places[name] for name in group]
-                yield CountedLines.read(answer, indices, by=by is not None)
+                yield CountedLines.read(
+                    self._engine.fetch(statement),
+                    [places[name] for name in group],
+                    by=by is not None,
+                    ranges=ranges is not None,
+                )
 
 
-class _Branches:
-    """The branch that each line takes, of another split or route at each node."""
+def _among(
+    lines: CountedLines,
+    stack: TableStack,
+    opened: NDArray[np.bool_],
+    nodes: Sequence[int],
+) -> NDArray[np.bool_]:
+    """Return which lines are counts of the opened lines of a stack."""
+    at = np.flatnonzero(opened)
+    owner = stack.owner[at]
+    keys = zip(
+        np.asarray(nodes)[stack.node[owner]].tolist(),
+        stack.attribute[owner].tolist(),
+        stack.values[at].tolist(),
+        strict=True,
+    )
+    wanted = set(keys)
+    every = zip(
+        lines.node.tolist(), lines.attribute.tolist(), lines.value.tolist(), strict=True
+    )
+    return np.fromiter((key in wanted for key in every), bool, len(lines.node))
 
-    def __init__(
-        self,
-        goes: Mapping[int, Callable[[], exp.Expr]],
-        asked: set[int],
-        otherwise: int | None,
-    ) -> None:
-        self.goes, self.asked, self.otherwise = goes, asked, otherwise
 
-    def beside(self, relation: Relation) -> Relation:
-        """Return the relation with a column more, named branch."""
+def _branches(
+    goes: Mapping[int, Callable[[], exp.Expr]], otherwise: int | None = None
+) -> Callable[[Relation], Relation]:
+    """Return what puts the branch beside lines, of another split at each node."""
 
+    def beside(relation: Relation) -> Relation:
         def read() -> exp.Query:
-            whens = [(whole(node), goes()) for node, goes in self.goes.items()]
+            whens = [(whole(node), write()) for node, write in goes.items()]
             branch: exp.Expr = case(*whens, of=column("node"))
-            if self.otherwise is not None:
-                branch = first_known([branch, whole(self.otherwise)])
+            if otherwise is not None:
+                branch = first_known([branch, whole(otherwise)])
             return select([exp.Star(), named(branch, "branch")], relation())
 
         return read
+
+    return beside

@@ -5,9 +5,13 @@ from contextlib import contextmanager
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+from sqlglot import exp
+
+from spinney._support.arrays import Floats
 from spinney.data.duckdb import first_line
 from spinney.sources.sql.engines.sql_engine import SqlEngine
-from spinney.sources.sql.expressions import Cell, table
+from spinney.sources.sql.expressions import Cell, column, named, select, table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -48,6 +52,18 @@ class DuckDBEngine(SqlEngine):
         if answer is None or statement.startswith(("CREATE", "DROP")):
             return None
         return list(answer.fetchnumpy().values())
+
+    def count_distinct(self, cell: exp.Expr) -> exp.Expr:
+        """Return about how many different cells there are, from a small sketch."""
+        return exp.ApproxDistinct(this=cell)
+
+    def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
+        """Return about the quantiles of a column, from a small sketch."""
+        shares = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
+        listed = exp.Array(expressions=shares)
+        quantiles = exp.ApproxQuantile(this=column(name), quantile=listed)
+        (answer,) = self.fetch(select([named(quantiles, "s0")], table(base)))
+        return np.asarray(list(answer[0]), dtype=np.float64)
 
     def mark(self, number: int) -> str:
         """Return what stands for a value in a statement, by its number."""

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sqlglot import exp
 
+from spinney._support.arrays import Floats
 from spinney.data.duckdb import Family, RawColumn
-from spinney.sources.sql.engines.sql_engine import SqlEngine
-from spinney.sources.sql.expressions import Cell, double, table, text
+from spinney.sources.sql.engines.sql_engine import SqlEngine, floats
+from spinney.sources.sql.expressions import (
+    Cell,
+    column,
+    double,
+    named,
+    select,
+    table,
+    text,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,6 +98,20 @@ class SparkEngine(SqlEngine):
             frame = self._frames.pop(name, None)
             if frame is not None:
                 frame.unpersist()
+
+    def count_distinct(self, cell: exp.Expr) -> exp.Expr:
+        """Return about how many different cells there are, from a small sketch."""
+        return exp.ApproxDistinct(this=cell)
+
+    def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
+        """Return about the quantiles of a column, from a small sketch."""
+        shares = [exp.Literal.number(i / n_parts) for i in range(1, n_parts)]
+        quantiles = exp.Anonymous(
+            this="percentile_approx",
+            expressions=[column(name), exp.Array(expressions=shares)],
+        )
+        (answer,) = self.fetch(select([named(quantiles, "s0")], table(base)))
+        return floats(list(answer[0]))
 
     def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
         """Return a cell as a float, dates and times by what they count."""

@@ -18,7 +18,18 @@ from sqlglot import Dialect, exp
 from spinney._support.arrays import Floats, Integers
 from spinney.data.duckdb import Family, RawColumn
 from spinney.errors import DataError, Text
-from spinney.sources.sql.expressions import Cell, double, table, text
+from spinney.sources.sql.expressions import (
+    Cell,
+    column,
+    double,
+    grouped_by,
+    known,
+    named,
+    select,
+    table,
+    text,
+    whole,
+)
 
 
 class SqlEngine:
@@ -98,6 +109,22 @@ class SqlEngine:
         return exp.Values(
             expressions=tuples, alias=exp.TableAlias(this=identifier, columns=columns)
         )
+
+    def count_distinct(self, cell: exp.Expr) -> exp.Expr:
+        """Return how many different cells there are, about."""
+        return exp.Count(this=exp.Distinct(expressions=[cell]))
+
+    def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
+        """Return numbers that divide a column of a kept table in about equal parts."""
+        tile = exp.Window(
+            this=exp.Anonymous(this="NTILE", expressions=[whole(n_parts)]),
+            order=exp.Order(expressions=[exp.Ordered(this=column(name))]),
+        )
+        inner = select(
+            [column(name), named(tile, "tile")], table(base), known(column(name))
+        )
+        greatest = select([named(exp.Max(this=column(name)), "s0")], inner)
+        return floats(self.fetch(grouped_by(greatest, [column("tile")]))[0])
 
     def mark(self, number: int) -> str:
         """Return what stands for a value in a statement, by its number."""
