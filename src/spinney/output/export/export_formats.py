@@ -9,7 +9,7 @@ from spinney._support.checks import check_named
 from spinney.errors import Setting, refusal
 from spinney.output.export.c_code import to_c
 from spinney.output.export.javascript_code import to_javascript
-from spinney.output.export.portable import portable
+from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
@@ -60,11 +60,12 @@ def _sql(model: Any, **options: str) -> str:
 
 TREES = ("tree", "forest")
 DRAWN = (*TREES, "clusters")
+ALL = (*DRAWN, "rules")
 
 FORMATS = {
     row.name: row
     for row in (
-        Format("text", ("tree", "forest", "clusters", "rules"), lambda m: f"{m}\n"),
+        Format("text", ALL, lambda m: f"{m}\n"),
         Format(
             "numbered-text", ("tree",), lambda m: to_text(m.tree, numbers=True) + "\n"
         ),
@@ -76,10 +77,10 @@ FORMATS = {
         Format("pdf", DRAWN, lambda m: svg_bytes(m.plot().svg, "pdf")),
         Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
-        Format("python", TREES, lambda m: to_python(portable(m))),
-        Format("javascript", TREES, lambda m: to_javascript(portable(m))),
-        Format("c", TREES, lambda m: to_c(portable(m))),
-        Format("sql", TREES, _sql, options=("dialect", "table")),
+        Format("python", ALL, lambda m: to_python(portable(m))),
+        Format("javascript", ALL, lambda m: to_javascript(portable(m))),
+        Format("c", ALL, lambda m: to_c(portable(m))),
+        Format("sql", ALL, _sql, options=("dialect", "table")),
     )
 }
 
