@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,12 @@ WAYS = {
         "c",
         export_runs.by_c,
         missing_tool=_needs(export_runs.CC, "a compiler of C"),
+    ),
+    "onnx": Way(
+        "onnx",
+        export_runs.by_onnx,
+        same_sums=False,
+        missing_tool=_needs(find_spec("onnxruntime"), "onnxruntime"),
     ),
     "duckdb": Way(
         "sql", export_runs.by_duckdb, rows=export_runs.sql_rows, same_sums=False

@@ -173,3 +173,26 @@ def answers(cursor, model):
     if model.kind == "clusters":
         return labels_only(label)
     return np.array([cells(f"p({each})") for each in target.classes]).T, label
+
+
+def by_onnx(model, rows):
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(
+        model.export("onnx"), providers=["CPUExecutionProvider"]
+    )
+    form, target = portable(model), model.schema.target
+    given = {c.name: onnx_cells([row[c.name] for row in rows], c) for c in form.columns}
+    said = session.run(None, given)
+    if target.is_numeric:
+        return said[0][:, None], None
+    if model.kind == "clusters":
+        return labels_only(said[0].tolist())
+    return said[1], said[0].tolist()
+
+
+def onnx_cells(values, column):
+    if column.is_number:
+        return np.array([np.nan if v is None else v for v in values], float)[:, None]
+    texts = ["" if value is None else value_text(value) for value in values]
+    return np.array(texts, dtype=object)[:, None]

@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+import sys
 from dataclasses import replace
 
 import duckdb
@@ -24,6 +25,7 @@ from tests.helpers.export_runs import (
     answers,
     by_c,
     by_duckdb,
+    by_onnx,
     by_python,
     sql_rows,
 )
@@ -131,6 +133,7 @@ def test_costs_decide_the_label():
     assert expected[1] != outputs_of(grown(case), rows)[1]
     same_bits(by_python(model, rows), expected)
     assert by_duckdb(model, rows)[1] == expected[1]
+    assert by_onnx(model, rows)[1] == expected[1]
     if CC is not None:
         same_bits(by_c(model, rows), expected)
 
@@ -186,12 +189,13 @@ def test_hostile_names_and_values_stay_what_they_are(name):
     expected = outputs_of(model, rows)
     same_bits(by_python(model, rows), expected)
     if "\0" in name:
-        for format in ("c", "sql"):
+        for format in ("c", "sql", "onnx"):
             with pytest.raises(ParameterError, match="NUL"):
                 model.export(format)
         return
     if CC is not None:
         same_bits(by_c(model, rows), expected)
+    same_bits(by_onnx(model, rows), expected)
     connection = duckdb.connect()
     connection.register("data", pa.table({n: [r[n] for r in rows] for n in rows[0]}))
     same_bits(answers(connection.execute(model.export("sql")), model), expected)
@@ -222,3 +226,18 @@ def test_what_a_format_has_no_words_for_is_refused():
         ParameterError, match="format='javascript' cannot say the class"
     ):
         spinney.grow(large, "y", nominal=["y"], recipe="id3").export("javascript")
+
+
+def test_onnx_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ParameterError, match=r"pip install 'spinney\[onnx\]'"):
+        grown(CASES[0]).export("onnx")
+
+
+def test_onnx_refuses_what_it_cannot_hold():
+    table = {"x": ["a", "b"] * 3, "y": ["no", "yes"] * 3}
+    model = spinney.grow(table, "y", recipe="id3")
+    assert model.export("onnx") == model.export("onnx")
+    alone = spinney.grow({"x": [1, 1], "y": ["no", "yes"]}, "y", recipe="id3")
+    with pytest.raises(ParameterError, match="a model that asks about no column"):
+        alone.export("onnx")

@@ -9,6 +9,7 @@ from spinney._support.checks import check_named
 from spinney.errors import Setting, refusal
 from spinney.output.export.c_code import to_c
 from spinney.output.export.javascript_code import to_javascript
+from spinney.output.export.onnx_code import to_onnx
 from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
@@ -80,6 +81,7 @@ FORMATS = {
         Format("python", ALL, lambda m: to_python(portable(m))),
         Format("javascript", ALL, lambda m: to_javascript(portable(m))),
         Format("c", ALL, lambda m: to_c(portable(m))),
+        Format("onnx", ALL, lambda m: to_onnx(portable(m))),
         Format("sql", ALL, _sql, options=("dialect", "table")),
     )
 }
@@ -94,8 +96,8 @@ def exported(
 ) -> Any:
     """Return a fitted model in a format; write it to a path too, if one is given.
 
-    Formats are texts, but for "png" and "pdf", which are bytes. Options that are None
-    have not been given.
+    Formats are texts, but for "png", "pdf" and "onnx", which are bytes. Options that
+    are None have not been given.
     """
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds

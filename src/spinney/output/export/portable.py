@@ -143,6 +143,11 @@ class FormQuestion:
     nodes: tuple[int, ...] = ()
     texts: Mapping[str, int] | None = None
 
+    @property
+    def below(self) -> list[int]:
+        """The nodes that it leads to, rising."""
+        return sorted({*self.nodes, *(self.texts or {}).values()})
+
 
 @dataclass(frozen=True, slots=True)
 class FormTerm:
@@ -177,6 +182,13 @@ class FormNode:
     says: tuple[float, ...] = ()
     line: FormLine | None = None
     label: int | None = None
+
+    @property
+    def children(self) -> list[int]:
+        """The nodes that rows can go to, rising."""
+        below = {child for child, _ in self.parts}
+        below.update(child for question in self.questions for child in question.below)
+        return sorted(below if self.otherwise is None else below | {self.otherwise})
 
 
 LARGEST = 2.0**400

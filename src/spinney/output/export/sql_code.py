@@ -257,7 +257,7 @@ class _Query:
         while stack:
             number, conditions = stack.pop()
             node = self.form.nodes[number]
-            children = _children(node)
+            children = node.children
             if not children:
                 yield number, conditions
                 continue
@@ -271,7 +271,7 @@ class _Query:
         """How many leaves lie below each node."""
         counts = [0] * len(self.form.nodes)
         for number in reversed(range(len(counts))):
-            below = _children(self.form.nodes[number])
+            below = self.form.nodes[number].children
             counts[number] = sum(counts[child] for child in below) if below else 1
         return counts
 
@@ -281,7 +281,7 @@ class _Query:
         roots = {0: 0}
         for number, node in enumerate(self.form.nodes):
             root = roots.setdefault(number, number)
-            roots.update(dict.fromkeys(_children(node), root))
+            roots.update(dict.fromkeys(node.children, root))
         nodes = enumerate(self.form.nodes)
         return {
             roots[n] for n, node in nodes if node.questions and node.otherwise is None
@@ -297,12 +297,12 @@ class _Query:
         way: dict[int, tuple[int, int, str]] = {root: (-1, 0, "")}
         for number in order:  # which grows
             depth = way[number][1] + 1
-            for child in _children(nodes[number]):
+            for child in nodes[number].children:
                 way[child] = (number, depth, self._share(nodes[number], child))
                 order.append(child)
         sums, terms = dict[int, str](), list[str]()
         for number in reversed(order):
-            below = [c for c in _children(nodes[number]) if sums.get(c, zero) != zero]
+            below = [c for c in nodes[number].children if sums.get(c, zero) != zero]
             said = zero if nodes[number].questions else says(number)
             if below:
                 said = _balanced([f"({way[c][2]} * {sums.pop(c)})" for c in below], "+")
@@ -320,9 +320,9 @@ class _Query:
         share = self.dialect.number(dict(node.parts).get(child, 0.0))
         whens = []
         for question in node.questions:
-            if child in _nodes(question):
+            if child in question.below:
                 whens.append(f"WHEN {self._sends(question, [child])} THEN {one}")
-            known = self._sends(question, _nodes(question))
+            known = self._sends(question, question.below)
             whens.append(f"WHEN {known} THEN {zero}")
         return f"CASE {' '.join(whens)} ELSE {share} END"
 
@@ -333,14 +333,14 @@ class _Query:
             whens = [
                 f"WHEN {self._sends(each, [to])} THEN {to}"
                 for each in node.questions
-                for to in _nodes(each)
+                for to in each.below
             ]
             while whens and whens[-1].endswith(f" THEN {otherwise}"):
                 whens.pop()
             return f"CASE {' '.join(whens)} ELSE {otherwise} END = {child}"
         if child != otherwise:
             return self._sends(question, [child])
-        others = [each for each in _nodes(question) if each != child]
+        others = [each for each in question.below if each != child]
         if not others:
             return "TRUE"
         if question.texts is None:
@@ -499,18 +499,6 @@ def _shares_above(way: Mapping[int, tuple[int, int, str]], number: int) -> list[
         shares.append(step[2])
         number = step[0]
     return shares
-
-
-def _nodes(question: FormQuestion) -> list[int]:
-    """Return the nodes that a question leads to, rising."""
-    return sorted({*question.nodes, *(question.texts or {}).values()})
-
-
-def _children(node: FormNode) -> list[int]:
-    """Return the nodes that rows can go to from a node, rising."""
-    below = {child for child, _ in node.parts}
-    below.update(child for question in node.questions for child in _nodes(question))
-    return sorted(below if node.otherwise is None else below | {node.otherwise})
 
 
 def _balanced(terms: Sequence[str], sign: str) -> str:
