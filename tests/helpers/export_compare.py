@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from shutil import which
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class Way:
 
     format: str
     ask: Callable[..., Any]
-    rows: Callable[..., Any] = list
+    rows: Callable[..., Any] = lambda _, rows: list(rows)
     same_sums: bool = True
     missing_tool: str | None = None
 
@@ -50,11 +51,25 @@ WAYS = {
         same_sums=False,
         missing_tool=_needs(find_spec("onnxruntime"), "onnxruntime"),
     ),
+    "pmml": Way("pmml", export_runs.by_pmml, same_sums=False),
+    "pmml4s": Way(
+        "pmml",
+        export_runs.by_pmml4s,
+        rows=export_runs.pmml4s_rows,
+        same_sums=False,
+        missing_tool=_needs(find_spec("pypmml") and which("java"), "pypmml or Java"),
+    ),
     "duckdb": Way(
-        "sql", export_runs.by_duckdb, rows=export_runs.sql_rows, same_sums=False
+        "sql",
+        export_runs.by_duckdb,
+        rows=lambda _, rows: export_runs.sql_rows(rows),
+        same_sums=False,
     ),
     "sqlite": Way(
-        "sql", export_runs.by_sqlite, rows=export_runs.sql_rows, same_sums=False
+        "sql",
+        export_runs.by_sqlite,
+        rows=lambda _, rows: export_runs.sql_rows(rows),
+        same_sums=False,
     ),
 }
 
@@ -70,7 +85,7 @@ class Compared:
 
 def compare(way: Way, case: Case) -> Compared:
     """Compare what an export and its model say of the rows of a case."""
-    model, rows = grown(case), way.rows(rows_of(case))
+    model, rows = grown(case), way.rows(grown(case), rows_of(case))
     try:
         outputs, labels = way.ask(model, rows)
     except ParameterError as refusal:

@@ -15,7 +15,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 import numpy as np
 import pyarrow as pa
-from tests.helpers.export_cases import UNSEEN
+from tests.helpers.export_cases import UNSEEN, outputs_of
+from tests.helpers.pmml_reader import Document
 
 from spinney._support.text import value_text
 from spinney.output.export.portable_models import portable
@@ -196,3 +197,55 @@ def onnx_cells(values, column):
         return np.array([np.nan if v is None else v for v in values], float)[:, None]
     texts = ["" if value is None else value_text(value) for value in values]
     return np.array(texts, dtype=object)[:, None]
+
+
+def pmml_rows(model, rows):
+    """Return rows as PMML has them: categories are texts."""
+    numbers = {column.name for column in portable(model).columns if column.is_number}
+    return [
+        {
+            name: cell if cell is None or name in numbers else value_text(cell)
+            for name, cell in row.items()
+        }
+        for row in rows
+    ]
+
+
+def by_pmml(model, rows):
+    document = Document(model.export("pmml"))
+    said = [document.says(row) for row in pmml_rows(model, rows)]
+    labels, target = [label for label, _ in said], model.schema.target
+    if target.is_numeric:
+        return np.array(labels)[:, None], None
+    classes = {value_text(label): label for label in target.classes}
+    labels = [classes[label] for label in labels]
+    if model.kind == "clusters":
+        return labels_only(labels)
+    return np.array([[shares[text] for text in classes] for _, shares in said]), labels
+
+
+def pmml4s_rows(model, rows):
+    """Return rows that are not divided, for PMML4S divides them only once."""
+    if not portable(model).divides:
+        return list(rows)
+    return [row for row in rows if not {None, UNSEEN} & {*row.values()}]
+
+
+def by_pmml4s(model, rows):
+    """Ask PMML4S, a reader of PMML on the Java virtual machine."""
+    import pypmml
+
+    text, target = model.export("pmml"), model.schema.target
+    reader = pypmml.Model.fromString(text)
+    said = [reader.predict(row) for row in pmml_rows(model, rows)]
+    names = (f"predicted {target.name}", "predicted_value")
+    labels = [next(each[n] for n in names if n in each) for each in said]
+    if target.is_numeric:
+        return np.array(labels, float)[:, None], None
+    classes = {value_text(label): label for label in target.classes}
+    labels = [classes[label] for label in labels]
+    if model.kind == "clusters":
+        return labels_only(labels)
+    if model.kind == "rules":  # of which it gives no shares
+        return outputs_of(model, rows)[0], labels
+    return np.array([[each[f"p({text})"] for text in classes] for each in said]), labels

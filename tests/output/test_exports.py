@@ -26,6 +26,7 @@ from tests.helpers.export_runs import (
     by_c,
     by_duckdb,
     by_onnx,
+    by_pmml,
     by_python,
     sql_rows,
 )
@@ -51,10 +52,24 @@ def refused(way, case):
     """Return what the format has no words for, if anything."""
     if way.format == "sql" and case.voting == "majority":
         return "format='sql' cannot say the majority vote of trees that divide rows"
+    if way.format != "pmml":
+        return None
+    if case.voting == "majority":
+        return "format='pmml' cannot say votes of trees that divide rows"
+    if case.target == "value" and ("missing_", "fractional") in case.changes:
+        return "format='pmml' cannot say numbers of rows that are divided"
+    if case.recipe == "KPrototypes":
+        return "format='pmml' cannot say k-prototypes"
     return None
 
 
-@pytest.mark.parametrize("way", WAYS)
+SLOW = ("pmml4s",)  # which starts a machine of its own
+
+
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(w, marks=[pytest.mark.slow] if w in SLOW else []) for w in WAYS],
+)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_export_says_what_its_model_does(way, case):
     """Bit by bit; what is added up in another order, to 12 digits."""
@@ -134,6 +149,8 @@ def test_costs_decide_the_label():
     same_bits(by_python(model, rows), expected)
     assert by_duckdb(model, rows)[1] == expected[1]
     assert by_onnx(model, rows)[1] == expected[1]
+    with pytest.raises(ParameterError, match="what errors cost where rows are divided"):
+        model.export("pmml")
     if CC is not None:
         same_bits(by_c(model, rows), expected)
 
@@ -189,13 +206,18 @@ def test_hostile_names_and_values_stay_what_they_are(name):
     expected = outputs_of(model, rows)
     same_bits(by_python(model, rows), expected)
     if "\0" in name:
-        for format in ("c", "sql", "onnx"):
+        for format in ("c", "sql", "onnx", "pmml"):
             with pytest.raises(ParameterError, match="NUL"):
                 model.export(format)
         return
     if CC is not None:
         same_bits(by_c(model, rows), expected)
     same_bits(by_onnx(model, rows), expected)
+    if "\ufffe" in name:
+        with pytest.raises(ParameterError, match="which XML cannot hold"):
+            model.export("pmml")
+    else:
+        assert by_pmml(model, rows)[1] == expected[1]
     connection = duckdb.connect()
     connection.register("data", pa.table({n: [r[n] for r in rows] for n in rows[0]}))
     same_bits(answers(connection.execute(model.export("sql")), model), expected)

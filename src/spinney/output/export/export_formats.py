@@ -10,6 +10,7 @@ from spinney.errors import Setting, refusal
 from spinney.output.export.c_code import to_c
 from spinney.output.export.javascript_code import to_javascript
 from spinney.output.export.onnx_code import to_onnx
+from spinney.output.export.pmml_code import to_pmml
 from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
@@ -82,6 +83,7 @@ FORMATS = {
         Format("javascript", ALL, lambda m: to_javascript(portable(m))),
         Format("c", ALL, lambda m: to_c(portable(m))),
         Format("onnx", ALL, lambda m: to_onnx(portable(m))),
+        Format("pmml", ALL, lambda m: to_pmml(portable(m))),
         Format("sql", ALL, _sql, options=("dialect", "table")),
     )
 }

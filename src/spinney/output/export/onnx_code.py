@@ -95,8 +95,8 @@ class _Model:
             number = graph.add("Squeeze", said, self.second)
             return [self._output("prediction", number, "DOUBLE", ["rows"])]
         code = self._best(graph, self._merits(said)) if label is None else label
-        kind = {str: "STRING", int: "INT64", bool: "BOOL", float: "DOUBLE"}
-        kind = kind[type(form.target.classes[0])]
+        kinds = {str: "STRING", int: "INT64", bool: "BOOL", float: "DOUBLE"}
+        kind = kinds[type(form.target.classes[0])]
         classes = graph.constant(np.array(form.target.classes), "classes")
         named = graph.add("Gather", classes, code)
         size = len(form.target.classes)
@@ -240,9 +240,9 @@ class _Model:
         n_rows = graph.add(
             "Gather", graph.add("Shape", shared["cells"]), graph.constant([0])
         )
-        size = graph.constant([self.form.target.n_outputs])
+        width = graph.constant([self.form.target.n_outputs])
         zeros = graph.add(
-            "Expand", self.zero, graph.add("Concat", n_rows, size, axis=0)
+            "Expand", self.zero, graph.add("Concat", n_rows, width, axis=0)
         )
         inputs = [graph.constant(n_trees), graph.constant(True), zeros]
         (total,) = graph.add_some("Loop", inputs, 1, body=inner)

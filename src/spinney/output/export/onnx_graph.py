@@ -45,11 +45,11 @@ class Graph:
     def __init__(
         self, taken: Collection[str] = (), outer: "Graph | None" = None
     ) -> None:
-        self.onnx = load_onnx() if outer is None else outer.onnx
-        self.taken = {*taken} if outer is None else outer.taken
+        self.onnx: Any = load_onnx() if outer is None else outer.onnx
+        self.taken: set[str] = {*taken} if outer is None else outer.taken
         self.operators: list[Any] = []
         self.constants: list[Any] = []
-        self.first = self if outer is None else outer.first
+        self.first: Graph = self if outer is None else outer.first
         self.used: set[str] = set()
 
     def name(self, wanted: str) -> str:
