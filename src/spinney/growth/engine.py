@@ -53,6 +53,12 @@ def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     return limited(grow(rows.at_hand, recipe, options), recipe)
 
 
+def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    from spinney.growth.optimal.grow_optimal import grow
+
+    return grow(rows.at_hand, recipe, options)
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """One way to grow the tree of a recipe.
@@ -131,6 +137,7 @@ PATIENCE = 0.5
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
+OPTIMAL = Engine("optimal", _grow_optimal)
 
 
 # How many trees are grown of which nobody will ask what lost; None for one to look at.
@@ -164,6 +171,8 @@ def choose_engine(
     all of these exactly; where the plain learner is quick, it finds them then. So the
     same rows give the same nodes, whatever a process has loaded before.
     """
+    if recipe.search == "optimal":
+        return OPTIMAL
     if training is None:
         return PLAIN
     plain = plain_seconds(training, recipe)

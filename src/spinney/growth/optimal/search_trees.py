@@ -7,13 +7,16 @@ intervals are taken at a time, the same number on any machine, and looked at in 
 the tree does not depend on how many there are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import heapify, heappop, heappush
-from time import monotonic
+from threading import Timer
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
@@ -53,10 +56,11 @@ class Found:
 
 
 def problem_of(
-    ranks: Integers, sums: Floats, most: Floats, *, family: Family, price: float
+    ranks: NDArray[Any], sums: Floats, most: Floats, *, family: Family, price: float
 ) -> Problem:
     """Return the problem of all rows; ``ranks`` has a line for each column."""
     ranks = np.ascontiguousarray(ranks, dtype=np.int32)
+    least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
     order = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
     return Problem(
         ranks,
@@ -64,13 +68,13 @@ def problem_of(
         _lasts(ranks, order),
         np.ascontiguousarray(sums, dtype=np.float64),
         np.ascontiguousarray(most, dtype=np.float64),
-        np.array([price]),
+        np.array([price, least]),
         np.array([family, LANES], np.int64),
         np.zeros(1, np.int64),
     )
 
 
-def _lasts(ranks: Integers, order: Integers) -> Integers:
+def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
     """Return which rows, in the order of a column, are the last of their value."""
     sorted_ranks = np.take_along_axis(ranks, order, axis=1)
     last = np.zeros(order.shape, np.uint8)
@@ -78,7 +82,7 @@ def _lasts(ranks: Integers, order: Integers) -> Integers:
     return last
 
 
-def _within(problem: Problem, inside: Integers) -> Problem:
+def _within(problem: Problem, inside: NDArray[Any]) -> Problem:
     """Return the problem of some rows, ``inside`` saying which."""
     kept = inside[problem.order].astype(bool)
     order = problem.order[kept].reshape(len(kept), -1)
@@ -117,24 +121,39 @@ def search_trees(
     tell: Telling | None = None,
 ) -> Found:
     """Return the tree of least loss of a depth, proven unless time ends before."""
-    deadline = None if time_limit is None else monotonic() + time_limit
-    best = _Search(problem, depth, deadline, tell)
-    best.run()
-    return Found(best.tree(), best.loss, best.bound)
+    search = _Search(problem, depth, tell)
+    with _ended_after(time_limit, problem.stop):
+        search.run()
+    problem.stop[0] = 0
+    return Found(search.tree(), search.loss, search.bound)
+
+
+@contextmanager
+def _ended_after(time_limit: float | None, stop: Integers) -> Iterator[None]:
+    """Let the search end after some seconds, or when somebody breaks it off."""
+
+    def end() -> None:
+        stop[0] = 1
+
+    timer = None if time_limit is None else Timer(time_limit, end)
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    except BaseException:
+        end()
+        raise
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 class _Search:
     """The search for one tree: what is left to look at, and the best so far."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        depth: int,
-        deadline: float | None,
-        tell: Telling | None,
-    ) -> None:
-        self.problem, self.depth = problem, depth
-        self.deadline, self.tell = deadline, tell
+    def __init__(self, problem: Problem, depth: int, tell: Telling | None) -> None:
+        self.problem, self.depth, self.tell = problem, depth, tell
         self.rooms = [_room_for(problem, depth) for _ in range(AT_ONCE)]
         self.loss, self.bound = NO_BUDGET, 0.0
         self.root: tuple[int, int, int] | None = None  # depth, column, position
@@ -148,13 +167,21 @@ class _Search:
             loss, column, position, self.told = _whole(
                 self.problem, self.rooms[0], depth
             )
+            if depth and self.problem.stop[0]:
+                return
             if loss < self.loss:
                 self.loss = loss
                 self.root = None if column < 0 else (depth, column, position)
-            self.bound = self.loss
+        self.bound = self.loss if self.depth <= 2 else 0.0
         for depth in range(3, self.depth + 1):
             if not self._search_root(depth):
+                self.bound = (
+                    min(self.loss, self.left[0][0]) if depth == self.depth else 0.0
+                )
                 return
+            self.told = np.zeros_like(
+                self.told
+            )  # of the depth before, and no bound now
 
     def _search_root(self, depth: int) -> bool:
         """Search all cuts of the root; return whether that came to an end."""
@@ -162,11 +189,13 @@ class _Search:
         while self.left:
             if self.left[0][0] >= self.loss:
                 break
-            if self.deadline is not None and monotonic() >= self.deadline:
-                self.bound = min(self.loss, self.left[0][0])
-                return False
             taken = [heappop(self.left) for _ in range(min(AT_ONCE, len(self.left)))]
-            self._look_at(depth, [each[2] for each in taken])
+            ends = self._looked_at(depth, [each[2] for each in taken])
+            if self.problem.stop[0]:
+                for each in taken:  # what came of them is none
+                    heappush(self.left, each)
+                return False
+            self._take(depth, [each[2] for each in taken], ends)
             if self.tell is not None:
                 self.tell(self.loss, self.left[0][0] if self.left else self.loss)
         self.bound = self.loss
@@ -182,22 +211,25 @@ class _Search:
                 weight = np.cumsum(self.problem.most[self.problem.order[column]])
                 nothing = np.zeros(len(self.told))
                 first = _End(0.0, price, self.loss, (nothing, self.told))
-                last = _End(
-                    float(weight[-1]), self.loss, price, (self.told, nothing)
-                )
+                last = _End(float(weight[-1]), self.loss, price, (self.told, nothing))
                 left.append(_Interval(column, cuts, weight[cuts], first, last))
         found = [each.shrunk(self.loss) for each in left]
         heap = [(one.bound, one.column, one) for one in found if one is not None]
         heapify(heap)
         return heap
 
-    def _look_at(self, depth: int, intervals: list["_Interval"]) -> None:
-        """Look at the middle of each interval; keep what may be better on both sides."""
+    def _looked_at(self, depth: int, intervals: list["_Interval"]) -> list["_End"]:
+        """Look at the middle of each interval, in threads."""
         pieces = [
             partial(self._sides_of, room, depth, interval)
             for room, interval in zip(self.rooms, intervals, strict=False)
         ]
-        ends = run_all(pieces)
+        return run_all(pieces)
+
+    def _take(
+        self, depth: int, intervals: list["_Interval"], ends: list["_End"]
+    ) -> None:
+        """Take the best cut that was looked at; keep what may be better beside each."""
         for interval, end in zip(intervals, ends, strict=True):
             if end.left + end.right < self.loss:
                 self.loss = end.left + end.right
@@ -303,9 +335,7 @@ class _Interval:
         )
 
 
-def _whole(
-    problem: Problem, room: Room, depth: int
-) -> tuple[float, int, int, Floats]:
+def _whole(problem: Problem, room: Room, depth: int) -> tuple[float, int, int, Floats]:
     """Return the loss of the best tree of a depth, and the cut of its root, or -1.
 
     Last come bounds by what the root asks about.

@@ -1,7 +1,9 @@
 """What the loops of the optimal search work on."""
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 
@@ -41,8 +43,8 @@ class Problem(NamedTuple):
         taken off before.
     most : array, (rows,)
         By how much a row can raise the loss of any tree at most.
-    price : array, (1,)
-        What a leaf costs.
+    price : array, (2,)
+        What a leaf costs, and what is less than any row weighs.
     family : array of int, (2,)
         The family, and ``LANES``: a number that the compiler does not know is a loop
         that it makes vectors of.
@@ -50,9 +52,9 @@ class Problem(NamedTuple):
         Whether somebody wants the search to end.
     """
 
-    rank: Integers
-    order: Integers
-    last: Integers
+    rank: NDArray[Any]
+    order: NDArray[Any]
+    last: NDArray[Any]
     sums: Floats
     most: Floats
     price: Floats
@@ -63,9 +65,9 @@ class Problem(NamedTuple):
 class Room(NamedTuple):
     """Where one thread works; the first axis of most is the depth of a subtree."""
 
-    order: Integers  # (depth, side, attributes, rows): rows by value
-    last: Integers  # whether the next row has another value
-    side: Integers  # (rows,)
+    order: NDArray[Any]  # (depth, side, attributes, rows): rows by value
+    last: NDArray[Any]  # whether the next row has another value
+    side: NDArray[Any]  # (rows,)
     intervals: Integers  # (depth, stack, 4): first and last cut, and who told of them
     ends: Floats  # (depth, stack, 6): weight and both losses at either end
     cuts: Integers  # (depth, rows): positions of cuts
@@ -74,6 +76,8 @@ class Room(NamedTuple):
     least: Floats  # (depth, 1): the least bound of cuts that were left out
     upto: Floats  # (rows, numbers): sums of rows up to a position
     totals: Floats  # (depth, numbers)
-    picks: Integers  # (LANES, 3): a cut, and the end of its interval if it is next to it
+    picks: (
+        Integers  # (LANES, 3): a cut, and the end of its interval if it is next to it
+    )
     pick_ends: Floats  # (LANES, 6)
     lanes: Floats  # see ``stumps``

@@ -21,7 +21,6 @@ from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD
 from spinney.growth.optimal.loops.stumps import (
-    HUGE,
     add_row,
     best_stump,
     leaf_loss,
@@ -36,9 +35,9 @@ SLACK = 0.15
 def search_subtrees(problem, room, depth, attribute, position, known, told, found):
     """Find the least loss of a tree of all rows, or of both sides of a cut of them.
 
-    With an attribute, the cut is at a position of its order; ``known`` are bounds on the
-    losses of both sides and the loss to be beaten; their losses are ``found``, or bounds
-    that are no less than needed. Without one, -1, it is the loss of a tree of this
+    With an attribute, the cut is at a position of its order; ``known`` are bounds on
+    the losses of both sides and the loss to be beaten; their losses are ``found``, or
+    bounds that are no less than needed. Without one, -1, it is the loss of a tree of this
     depth, and what its root asks; the last of ``known`` is the budget. ``told`` has
     bounds for the attributes of either side's root, and leaves better ones.
     """

@@ -1,8 +1,8 @@
 """The best trees of depth one: of some rows, and on both sides of eight cuts at once.
 
 Of a cut of attribute a, both sides want their best single question. Rows are walked
-once in the order of each attribute b; a row is added up on the left where its rank by a
-is at most that of the cut, and what is left of the walk's own sum is on the right. So
+once in the order of each attribute b; a row is added up on the left where its rank by
+a is at most that of the cut, and what is left of the walk's own sum is on the right. So
 one walk answers for both sides, and, as all that differs is the rank compared with, for
 eight cuts side by side::
 
@@ -17,8 +17,6 @@ from spinney._support.jit.compile import kernel
 from spinney.growth.optimal.loops.layout import LANES, Family
 
 HUGE = 1e300
-# The smallest weight that is not none: 0 / TINY is 0, as it should be.
-TINY = 1e-300
 
 
 @kernel
@@ -32,8 +30,14 @@ def leaf_loss(problem, totals):
         for label in range(1, len(totals)):
             least = min(least, totals[label])
         return max(0.0, least) + price
-    weight = max(totals[0], TINY)
-    return max(0.0, totals[2] - totals[1] * totals[1] / weight) + price
+    told = explained(totals[0], totals[1], problem.price[1])
+    return max(0.0, totals[2] - told) + price
+
+
+@kernel
+def explained(weight, first, least):
+    """Return the squares that a mean explains; what weighs less than a row is none."""
+    return first * first / weight if weight > least else 0.0
 
 
 @kernel
@@ -83,8 +87,9 @@ def _divided(problem, totals, left):
             here = min(here, left[label])
             there = min(there, totals[label] - left[label])
         return max(0.0, here) + max(0.0, there)
-    weight, first = totals[0] - left[0], totals[1] - left[1]
-    told = left[1] * left[1] / max(left[0], TINY) + first * first / max(weight, TINY)
+    least = problem.price[1]
+    told = explained(left[0], left[1], least)
+    told += explained(totals[0] - left[0], totals[1] - left[1], least)
     return max(0.0, totals[2] - told)
 
 
@@ -130,7 +135,9 @@ def _pair(problem, order, last, n_rows, ranks, lanes, n_lanes):
             one += number
             if last[b, i]:
                 for j in range(n_lanes):
-                    left = lanes[_SUM + j] + (number if rank <= lanes[_CUT + j] else 0.0)
+                    left = lanes[_SUM + j] + (
+                        number if rank <= lanes[_CUT + j] else 0.0
+                    )
                     right = one - left
                     lanes[_SUM + j] = left
                     lanes[_LOW + j] = min(lanes[_LOW + j], left)
@@ -223,7 +230,7 @@ def _labels(problem, order, last, n_rows, ranks, lanes, n_lanes):
 @kernel
 def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
     """Of w and wy: the squares that the means of two parts explain."""
-    sums = problem.sums
+    sums, least = problem.sums, problem.price[1]
     loss, here = 7 * LANES, 9 * LANES
     for b in range(order.shape[0]):
         for j in range(2 * LANES):
@@ -241,11 +248,11 @@ def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
                 for j in range(n_lanes):
                     w1, y1 = lanes[here + j], lanes[here + LANES + j]
                     w2, y2 = lanes[LANES + j] - w1, lanes[2 * LANES + j] - y1
-                    told = y1 * y1 / max(w1, TINY) + y2 * y2 / max(w2, TINY)
+                    told = explained(w1, y1, least) + explained(w2, y2, least)
                     left = max(0.0, lanes[3 * LANES + j] - told)
                     w3, y3 = weight - w1, first - y1
                     w4, y4 = lanes[4 * LANES + j] - w3, lanes[5 * LANES + j] - y3
-                    told = y3 * y3 / max(w3, TINY) + y4 * y4 / max(w4, TINY)
+                    told = explained(w3, y3, least) + explained(w4, y4, least)
                     right = max(0.0, lanes[6 * LANES + j] - told)
                     lanes[loss + j] = min(lanes[loss + j], left)
                     at = loss + LANES + j
