@@ -19,7 +19,7 @@ what they say by ``Kind.read``.
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,6 +179,15 @@ def load_kind(
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
         raise ModelFormatError(msg) from None
+
+
+def content_of(
+    kinds: Sequence[Kind[Any]], data: bytes, limits: FileLimits | None
+) -> Any:
+    """Return what the bytes of a file hold; of the first kind, if of none of them."""
+    written = read_header(data).texts.get("format")
+    kind = next((each for each in kinds if each.format == written), kinds[0])
+    return _content(kind, data, limits or kind.limits)
 
 
 def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
