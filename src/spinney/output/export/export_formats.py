@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.atomic_file import write_whole
@@ -56,10 +57,22 @@ def _json(model: Any) -> str:
     return model_json(getattr(model, CONTENT[model.kind]))
 
 
-def _page(model: Any) -> str:
+def _page(model: Any, **options: Any) -> str:
     from spinney.output.explorer import explorer_page
 
-    return explorer_page([model])
+    return explorer_page([model], **options)
+
+
+def _svg(model: Any, **options: Any) -> str:
+    for name, value in options.items():
+        if name not in signature(model.plot).parameters:
+            problem = f"is not for pictures of the kind {model.kind!r}"
+            raise refusal(Setting(name, value), problem, "leave it out")
+    return str(model.plot(**options).svg)
+
+
+def _drawn(suffix: str) -> Callable[..., bytes]:
+    return lambda model, **options: svg_bytes(_svg(model, **options), suffix)
 
 
 def _sql(model: Any, **options: str) -> str:
@@ -68,6 +81,7 @@ def _sql(model: Any, **options: str) -> str:
 
 TREES = ("tree", "forest")
 DRAWN = (*TREES, "clusters")
+LOOKS = ("data", "bars")
 ALL = (*DRAWN, "rules")
 
 FORMATS = {
@@ -79,10 +93,10 @@ FORMATS = {
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ALL, _json),
-        Format("svg", DRAWN, lambda m: m.plot().svg + "\n"),
-        Format("html", DRAWN, _page),
-        Format("png", DRAWN, lambda m: svg_bytes(m.plot().svg, "png")),
-        Format("pdf", DRAWN, lambda m: svg_bytes(m.plot().svg, "pdf")),
+        Format("svg", DRAWN, lambda m, **o: _svg(m, **o) + "\n", options=LOOKS),
+        Format("html", DRAWN, _page, options=("data",)),
+        Format("png", DRAWN, _drawn("png"), options=LOOKS),
+        Format("pdf", DRAWN, _drawn("pdf"), options=LOOKS),
         Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
         Format("python", ALL, lambda m: to_python(portable(m))),

@@ -44,9 +44,8 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
         data = read_json(path)
         if data.written.get("format") == RULES and "rules" in kinds:
             return RuleSet.from_json(data.source)
-        content = content_of(
-            [KINDS[name] for name in kinds if name in KINDS], data.file(), None
-        )
+        files = [KINDS[name] for name in kinds if name in KINDS]
+        content = content_of(files, data.file())
         _check_nodes(content, data.written.get(NODES))
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"

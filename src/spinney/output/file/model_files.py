@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from spinney.output.file.cluster_file import CLUSTERINGS
 from spinney.output.file.forest_file import FORESTS
 from spinney.output.file.json_file import json_members
-from spinney.output.file.kind import FileLimits, Kind, format_name, load_kind, save_kind
+from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
 
 if TYPE_CHECKING:
@@ -89,6 +89,4 @@ def load_model(
     ModelFormatError
         The file is missing, damaged, something else, or of a newer version.
     """
-    written = format_name(path)
-    fitting = [name for name in kinds if KINDS[name].format == written]
-    return load_kind(KINDS[(*fitting, *kinds)[0]], path, limits)
+    return load_kind([KINDS[name] for name in kinds], path, limits)
