@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.output.file.cluster_file import CLUSTERINGS
 from spinney.output.file.forest_file import FORESTS
+from spinney.output.file.json_file import json_members
 from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
 
@@ -54,8 +55,16 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
-    kind = next(kind for kind in KINDS.values() if isinstance(content, kind.content))
-    save_kind(kind, content, path, force=force)
+    save_kind(_kind_of(content), content, path, force=force)
+
+
+def _kind_of(content: Any) -> Kind[Any]:
+    return next(kind for kind in KINDS.values() if isinstance(content, kind.content))
+
+
+def model_members(content: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the header of a model as plain data, and its arrays as lines of JSON."""
+    return json_members(_kind_of(content), content)
 
 
 def load_model(
