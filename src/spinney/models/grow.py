@@ -46,7 +46,7 @@ def grow_model(
     """
     numeric, told = rows.schema.target.is_numeric, _Told(progress)
     if ccp_alpha is not None:
-        recipe = _whole(recipe, ccp_alpha)
+        recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
     held = held_rows(
         rows,
         recipe,
