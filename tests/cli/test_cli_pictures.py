@@ -33,6 +33,18 @@ def test_styles_directions_and_depths(works, melons):
     assert printed == drawn.svg + "\n"
 
 
+def test_histograms_of_a_table(works):
+    iris = TABLES / "iris.csv"
+    works(
+        "grow",
+        iris,
+        *["--target", "class", "--recipe", "cart", "--quiet", "-o", "iris"],
+    )
+    drawn = works("show", "iris", "--svg", "-", "--bars", "--data", iris)
+    assert 'class="cut"' in drawn
+    assert drawn == spinney.load("iris").plot(data=iris, bars=True).svg + "\n"
+
+
 def test_a_page(works, melons):
     works("show", melons, "--svg", "melons.html")
     assert Path("melons.html").read_text("utf-8").startswith("<!DOCTYPE html>")

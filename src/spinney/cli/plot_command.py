@@ -20,7 +20,7 @@ from spinney.cli.shell_options import (
     table_options,
     weight_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say
+from spinney.cli.shell_output import PATIENCE, STANDARD_OUTPUT, progress_bar, say
 from spinney.cli.study_options import (
     RATE,
     fold_options,
@@ -168,7 +168,14 @@ def _pruning(
         msg = "--folds and --weight are about the rows of --data: name them, too"
         raise ParameterError(msg)
     if data is not None:
-        fitted = fitted.prune("cost-complexity", data=data, folds=folds, weight=weight)
+        with progress_bar("growing", after=PATIENCE) as progress:
+            fitted = fitted.prune(
+                "cost-complexity",
+                data=data,
+                folds=folds,
+                weight=weight,
+                progress=progress,
+            )
     return drawing(lambda axes: pruning_path(fitted, axes))
 
 

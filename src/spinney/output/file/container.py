@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from spinney._support.threads import run_all
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, text, whole
-from spinney.output.file.strict_json import DamageError, dump, parse
+from spinney.output.file.strict_json import DamageError, ForeignFileError, dump, parse
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
@@ -56,6 +56,7 @@ MOST_TIMES = 100
 LONGEST = 1 << 48  # what no array has, and NumPy can still multiply
 
 _PICKLE, _ZIP, _GZIP = b"\x80", b"PK", b"\x1f\x8b"
+_GROW = "if it is a table, grow a model on it, save that, and name the saved file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def read_header(
         raise DamageError(msg)
     length = int.from_bytes(data[:LENGTH], "little")
     if size < LENGTH or length > min(max_header, size - LENGTH):
-        raise DamageError(_why_foreign(data, length, max_header, size))
+        raise _foreign(data, length, max_header, size)
     try:
         header = data[LENGTH : LENGTH + length].decode("utf-8")
     except UnicodeDecodeError:
@@ -164,23 +165,27 @@ def read_header(
     return Header(texts, places, packed, LENGTH + length)
 
 
-def _why_foreign(data: bytes, length: int, max_header: int, size: int) -> str:
+def _foreign(data: bytes, length: int, max_header: int, size: int) -> DamageError:
     """Return what a file is whose first bytes are no length of a header."""
     for magic, kind in ((_ZIP, "a zip archive"), (_GZIP, "compressed by gzip")):
         if data.startswith(magic):
-            return f"it is {kind}, not a model file"
+            return ForeignFileError(f"it is {kind}, not a model file; {_GROW}")
     if data.startswith(_PICKLE):
-        return "it looks like a pickle, which is never loaded as it could run code"
+        msg = "it looks like a pickle, which is never loaded as it could run code"
+        return DamageError(msg)
     if data.lstrip()[:1] == b"{":
-        return (
+        msg = (
             "it is JSON text, not a model file: a JSON export is for reading, and "
             "spinney.load reads the .spinney file of the tree"
         )
+        return ForeignFileError(msg)
     if size < LENGTH or size - LENGTH < length <= max_header:
-        return "it ends before its header does"
+        return DamageError("it ends before its header does")
     if data[:LENGTH].isascii() and data[:LENGTH].decode().isprintable():
-        return "it is text, such as a table, and not a model that was grown and saved"
-    return f"its first bytes tell a header of {length} bytes, over {max_header}"
+        msg = f"it is text, such as a table, and not a model file; {_GROW}"
+        return ForeignFileError(msg)
+    msg = f"its first bytes tell a header of {length} bytes, over {max_header}"
+    return DamageError(msg)
 
 
 class ArrayForm(NamedTuple):

@@ -40,7 +40,7 @@ from spinney.output.file.container import (
 )
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.plain_data import members
-from spinney.output.file.strict_json import DamageError, dump, parse
+from spinney.output.file.strict_json import DamageError, ForeignFileError, dump, parse
 from spinney.output.file.tree_check import MAX_NODES
 
 FOREST = "spinney-forest"
@@ -222,6 +222,8 @@ def _advice(remedy: str) -> Iterator[None]:
     """Add the remedy to a message about damage."""
     try:
         yield
+    except ForeignFileError:
+        raise
     except DamageError as damage:
         msg = f"{damage}; {remedy}"
         raise DamageError(msg) from None

@@ -31,6 +31,10 @@ class DamageError(Exception):
     """What is wrong with a model file, before its name is known."""
 
 
+class ForeignFileError(DamageError):
+    """What a file is that was never a model, and what to do with it instead."""
+
+
 def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content:
     """Return what ``to_json`` wrote, or say by ModelFormatError why that cannot be."""
     if not isinstance(source, str):

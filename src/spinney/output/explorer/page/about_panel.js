@@ -50,6 +50,11 @@ export function contents(state) {
       `The splits that were considered at ${plural(contains.candidates, "node")}, with their counts.`,
     );
     lines.push(`The arithmetic of ${plural(contains.explained, "node")}.`);
+    if (contains.counted) {
+      lines.push(
+        `Histograms at ${plural(contains.histograms, "node")}, and errors, of a table of ${plural(contains.counted, "row")}.`,
+      );
+    }
   }
   lines.push("The names of attributes, their values and the classes.");
   lines.push(

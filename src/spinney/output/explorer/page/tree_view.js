@@ -494,9 +494,14 @@ export class TreeView {
     return `node ${node}: ${where.join(" AND ") || "all rows"}\n${counts || "no rows"}`;
   }
 
+  // Whether boxes are too small to be read.
+  isFar(k) {
+    return k * BOX < 16;
+  }
+
   // On a canvas: only what is in sight, and of what is tiny only what can be seen.
   paint(context, k, [left, top, right, bottom]) {
-    const small = k * BOX < 16;
+    const small = this.isFar(k);
     const places = [];
     const turned = this.state.horizontal;
     const [low, high] = turned ? [top, bottom] : [left, right];
