@@ -76,10 +76,10 @@ def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
 
 def _mixed(one: Words, other: Words) -> Words:
     words = ONE * one - OTHER * other
-    return words ^ (words >> SHIFT)
+    return np.asarray(words ^ (words >> SHIFT))
 
 
-def generator_states(seeds: NDArray[np.uint64]) -> list[dict[str, Any]]:
+def generator_states(seeds: NDArray[np.uint64]) -> list[Any]:
     """Return the state of ``PCG64(seed)`` for each seed of 64 bits.
 
     >>> generator = np.random.PCG64()
@@ -88,7 +88,7 @@ def generator_states(seeds: NDArray[np.uint64]) -> list[dict[str, Any]]:
     True
     """
     halves = [seeds.astype(np.uint32), (seeds >> HALF).astype(np.uint32)]
-    states = []
+    states: list[Any] = []
     for one, two, three, four in seed_words(halves, 4).tolist():
         increment = (three << 65 | four << 1 | 1) & WHOLE
         begin = increment + (one << 64 | two)

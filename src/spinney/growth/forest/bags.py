@@ -79,7 +79,7 @@ class ForestBags:
 
     def counts(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
-        return self.counts_of(self.drawn(range(number, number + 1)))[0]
+        return np.asarray(self.counts_of(self.drawn(range(number, number + 1)))[0])
 
     def counts_of(self, drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return how often each row is in bags, of how often each copy is."""

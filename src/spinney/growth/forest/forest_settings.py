@@ -21,6 +21,7 @@ from spinney.recipes import Recipe
 Recipes = str | Recipe | Sequence[str | Recipe]
 """The recipe of all trees of a forest, or several that its trees take in turn."""
 
+MOST_TREES = 1_000_000
 VOTING = ("probability", "majority")
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
 # The share of rows that a draw with replacement leaves in a bag, 1 − 1/e.
@@ -230,8 +231,15 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
 
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
-    """Refuse no trees, and recipes of which some would have none."""
+    """Refuse no trees, far too many, and recipes of which some would have none."""
     check_whole("n_estimators", n_trees, least=1)
+    if n_trees > MOST_TREES:
+        raise refusal(
+            Setting("n_estimators", n_trees),
+            f"is more than {MOST_TREES:,} trees, which is the most",
+            "take fewer: beyond some hundred, more trees hardly change what a forest "
+            "says",
+        )
     if n_trees < len(recipes):
         raise refusal(
             Setting("n_estimators", n_trees),

@@ -1,9 +1,8 @@
 """Any model as a file, and back: its kind follows from what it is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from spinney.output.file.cluster_file import CLUSTERINGS
 from spinney.output.file.forest_file import FORESTS
 from spinney.output.file.kind import FileLimits, Kind, format_name, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
@@ -11,7 +10,18 @@ from spinney.output.file.tree_file import TREE
 if TYPE_CHECKING:
     import os
 
-KINDS: dict[str, Kind[Any]] = {"tree": TREE, "forest": FORESTS, "clusters": CLUSTERINGS}
+KINDS = ("tree", "forest", "clusters")
+
+
+def _kinds(names: Sequence[str]) -> Iterator[Kind[Any]]:
+    """Yield kinds one by one: who has a tree does not wait for what clusters need."""
+    for name in names:
+        if name == "clusters":
+            from spinney.output.file.cluster_file import CLUSTERINGS
+
+            yield CLUSTERINGS
+        else:
+            yield {"tree": TREE, "forest": FORESTS}[name]
 
 
 def save_model(
@@ -54,7 +64,7 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
-    kind = next(kind for kind in KINDS.values() if isinstance(content, kind.content))
+    kind = next(kind for kind in _kinds(KINDS) if isinstance(content, kind.content))
     save_kind(kind, content, path, force=force)
 
 
@@ -81,5 +91,6 @@ def load_model(
         The file is missing, damaged, something else, or of a newer version.
     """
     written = format_name(path)
-    fitting = [name for name in kinds if KINDS[name].format == written]
-    return load_kind(KINDS[(*fitting, *kinds)[0]], path, limits)
+    first = next(_kinds(kinds))
+    kind = next((kind for kind in _kinds(kinds) if kind.format == written), first)
+    return load_kind(kind, path, limits)

@@ -25,12 +25,12 @@ class Paths(NamedTuple):
     each counts. ``links`` (2 × nodes, and one more) is room for the children.
     """
 
-    parent: NDArray[np.int32]
+    parent: NDArray[np.integer]
     column: NDArray[np.int32]
     cut: NDArray[np.float64]
     branch: NDArray[np.int64]
-    listed: NDArray[np.int32]
-    branches: NDArray[np.int16]
+    listed: NDArray[np.integer]
+    branches: NDArray[np.integer]
     cuts: NDArray[np.float64]
     entries: NDArray[np.int64]
     outputs: NDArray[np.float64]
