@@ -18,7 +18,6 @@ from spinney.growth.binned.loops.nodes import (
     Lines,
     NodeStack,
     Shape,
-    begun,
     cut,
     first_lines,
     lines_for,
@@ -155,7 +154,7 @@ def _grown(
         if state[nodes.RECORDED] + p > len(search.runners_up.whole):
             search = search._replace(runners_up=longer(search.runners_up))
     # Forests make other arrays of these at once, so there is no need to let room go.
-    ended = cut if task == Task.GROW else begun
+    ended = cut if task == Task.GROW else first_lines
     return Grown(
         ended(search.shape, state[nodes.DONE]),
         ended(search.listed, state[nodes.LISTED]),

@@ -38,7 +38,7 @@ class KindsNamed(Sequence[Kind[Any]]):
             from spinney.output.file.cluster_file import CLUSTERINGS
 
             return CLUSTERINGS
-        return {"tree": TREE, "forest": FORESTS}[self._names[at]]
+        return TREE if self._names[at] == "tree" else FORESTS
 
 
 def save_model(
