@@ -259,7 +259,6 @@ NEEDS = (
             ("min_deviation", (0,)),
             ("min_cut_share", (0,)),
             ("min_step", (0,)),
-            ("alpha_split", (None,)),
             ("buckets", (None,)),
             ("linear_terms", (0,)),
             ("construct", (0,)),

@@ -121,7 +121,7 @@ def search_trees(
     tell: Telling | None = None,
 ) -> Found:
     """Return the tree of least loss of a depth, proven unless time ends before."""
-    search = _Search(problem, depth, tell)
+    search = _TreeSearch(problem, depth, tell)
     with _ended_after(time_limit, problem.stop):
         search.run()
     problem.stop[0] = 0
@@ -135,7 +135,9 @@ def _ended_after(time_limit: float | None, stop: Integers) -> Iterator[None]:
     def end() -> None:
         stop[0] = 1
 
-    timer = None if time_limit is None else Timer(time_limit, end)
+    if time_limit == 0:
+        end()
+    timer = Timer(time_limit, end) if time_limit else None
     if timer is not None:
         timer.daemon = True
         timer.start()
@@ -149,7 +151,7 @@ def _ended_after(time_limit: float | None, stop: Integers) -> Iterator[None]:
             timer.cancel()
 
 
-class _Search:
+class _TreeSearch:
     """The search for one tree: what is left to look at, and the best so far."""
 
     def __init__(self, problem: Problem, depth: int, tell: Telling | None) -> None:
