@@ -46,10 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             seconds, processor, wrong = measured
             ours = wrong if ours is None else ours
             mark = "" if wrong == ours else "  another loss"
-            print(
-                f"{name:14} {program:9} {seconds:9.2f} {processor:9.2f} {wrong:7d}{mark}",
-                flush=True,
-            )
+            times = f"{seconds:9.2f} {processor:9.2f}"
+            print(f"{name:14} {program:9} {times} {wrong:7d}{mark}", flush=True)
 
 
 def timed(

@@ -37,9 +37,9 @@ def search_subtrees(problem, room, depth, attribute, position, known, told, foun
 
     With an attribute, the cut is at a position of its order; ``known`` are bounds on
     the losses of both sides and the loss to be beaten; their losses are ``found``, or
-    bounds that are no less than needed. Without one, -1, it is the loss of a tree of this
-    depth, and what its root asks; the last of ``known`` is the budget. ``told`` has
-    bounds for the attributes of either side's root, and leaves better ones.
+    bounds that are no less than needed. Without one, -1, it is the loss of a tree of
+    this depth, and what its root asks; the last of ``known`` is the budget. ``told``
+    has bounds for the attributes of either side's root, and leaves better ones.
     """
     problem, room = reference(problem), reference(room)
     order, last = problem.order, problem.last

@@ -6,7 +6,7 @@ a is at most that of the cut, and what is left of the walk's own sum is on the r
 one walk answers for both sides, and, as all that differs is the rank compared with, for
 eight cuts side by side::
 
-    lanes   sums on the left | least | greatest | ranks of the cuts | …    8 numbers each
+    lanes   ranks of the cuts | sums on the left | least | greatest | …    8 each
 
 Where there are two labels, the loss of a question is that of the second label for all
 rows plus the sum over one side of what the first costs more: the least and the greatest
