@@ -21,7 +21,7 @@ def _kinds(names: Sequence[str]) -> Iterator[Kind[Any]]:
 
             yield CLUSTERINGS
         else:
-            yield {"tree": TREE, "forest": FORESTS}[name]
+            yield TREE if name == "tree" else FORESTS
 
 
 def save_model(
