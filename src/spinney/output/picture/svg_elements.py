@@ -1,4 +1,4 @@
-"""What pictures are made of: texts, rectangles and lines, by the style sheet's classes."""
+"""What pictures are made of: texts, rectangles, lines, of classes of the sheet."""
 
 from spinney.output.markup import Markup, element, number
 
