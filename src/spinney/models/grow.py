@@ -47,7 +47,7 @@ def grow_model(
     """
     numeric, counted = rows.schema.target.is_numeric, GrownTrees(progress)
     if ccp_alpha is not None:
-        recipe = _whole(recipe, ccp_alpha)
+        recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
     held = held_rows(
         rows,
         recipe,

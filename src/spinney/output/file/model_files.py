@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.output.file.cluster_file import CLUSTERINGS
 from spinney.output.file.forest_file import FORESTS
-from spinney.output.file.kind import FileLimits, Kind, format_name, load_kind, save_kind
+from spinney.output.file.json_file import json_members
+from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
 
 if TYPE_CHECKING:
@@ -54,8 +55,16 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
-    kind = next(kind for kind in KINDS.values() if isinstance(content, kind.content))
-    save_kind(kind, content, path, force=force)
+    save_kind(_kind_of(content), content, path, force=force)
+
+
+def _kind_of(content: Any) -> Kind[Any]:
+    return next(kind for kind in KINDS.values() if isinstance(content, kind.content))
+
+
+def model_members(content: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the header of a model as plain data, and its arrays as lines of JSON."""
+    return json_members(_kind_of(content), content)
 
 
 def load_model(
@@ -80,6 +89,4 @@ def load_model(
     ModelFormatError
         The file is missing, damaged, something else, or of a newer version.
     """
-    written = format_name(path)
-    fitting = [name for name in kinds if KINDS[name].format == written]
-    return load_kind(KINDS[(*fitting, *kinds)[0]], path, limits)
+    return load_kind([KINDS[name] for name in kinds], path, limits)

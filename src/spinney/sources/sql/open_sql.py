@@ -11,9 +11,10 @@ from spinney.data import (
     fingerprint_of,
     identifier_warning,
     is_identifier,
+    target_note,
 )
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, warn
+from spinney.errors import DataError, note, warn
 from spinney.sources.base import Source
 from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
@@ -56,9 +57,10 @@ def source_in_duckdb(
     if complete:
         _note_incomplete(engine, rows)
         rows = replace(rows, complete=True)
-    classes, _ = as_target(
-        target_column(engine, rows), numeric=target in declared.numeric
-    )
+    column = target_column(engine, rows)
+    if reading := target_note(column, declared):
+        note(reading, of_reading=False)
+    classes, _ = as_target(column, numeric=target in declared.numeric)
     if classes.is_numeric:
         origin = _origin_in_duckdb(engine, rows, from_zero=from_zero)
         classes = replace(classes, origin=origin)
