@@ -43,7 +43,7 @@ def test_fault_48_names_in_programs(hostile):
     assert "\u2028" not in script
     assert "</script>" not in script
     names = {}
-    exec(hostile.export("python"), names)  # noqa: S102 - the program that we wrote
+    exec(hostile.export("python"), names)
     row = {NAMES[0]: NAMES[3]}
     told = hostile.predict({name: [cell] for name, cell in row.items()})
     assert names["predict"](row) == told[0]
