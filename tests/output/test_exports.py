@@ -36,6 +36,7 @@ from tests.helpers.hostile_names import NAMES
 import spinney
 from spinney.data import Target
 from spinney.errors import ParameterError
+from spinney.models.clusters import FittedClusters
 from spinney.output.export.javascript_code import to_javascript
 from spinney.output.export.portable import (
     FormNode,
@@ -284,3 +285,38 @@ def test_onnx_refuses_what_it_cannot_hold():
     alone = spinney.grow({"x": [1, 1], "y": ["no", "yes"]}, "y", recipe="id3")
     with pytest.raises(ParameterError, match="a model that asks about no column"):
         alone.export("onnx")
+
+
+@pytest.mark.parametrize("row", [{"size": None}, {"size": 1e130}], ids=["none", "far"])
+def test_what_k_means_cannot_measure_is_refused(row):
+    """Programs raise; what cannot raise answers -1 or NULL."""
+    found = spinney.KMeans(2, random_state=0).fit({"size": [1.0, 2.0, 8.0, 9.0]})
+    model = FittedClusters(found.clusters_)
+    names = {}
+    exec(model.export("python"), names)
+    with pytest.raises(ValueError, match="'size'"):
+        names["predict"](row)
+    assert by_onnx(model, [row])[1] == [-1]
+    if CC is not None:
+        assert by_c(model, [row])[1] == [-1]
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (size)")
+    connection.execute("INSERT INTO data VALUES (?)", [row["size"]])
+    (line,) = connection.execute(model.export("sql", dialect="sqlite")).fetchall()
+    assert line[-1] is None
+
+
+def test_clusters_in_single_precision_are_refused():
+    cells = np.array([[1.0], [2.0], [8.0], [9.0]], dtype=np.float32)
+    model = spinney.KMeans(2, random_state=0).fit(cells)
+    for format in ("python", "onnx", "pmml"):
+        with pytest.raises(ParameterError, match="found in single precision"):
+            model.export(format)
+
+
+@pytest.mark.parametrize("number", [0.1, -2.45, 2.5, 1e300, 5e-324, 5.13e-15, 2**400])
+def test_sqlite_reads_every_number_to_the_last_bit(number):
+    literal = DIALECTS["sqlite"].number(float(number))
+    assert sqlite3.connect(":memory:").execute(f"SELECT {literal}").fetchone() == (
+        number,
+    )

@@ -1,6 +1,8 @@
 """JSON is an exchange format: read back it is the same model, and damage is refused."""
 
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import jsonschema
@@ -9,7 +11,7 @@ import pytest
 from tests.helpers.export_cases import CASES, grown, outputs_of, rows_of
 
 import spinney
-from spinney.errors import ModelFormatError
+from spinney.errors import ModelFormatError, SpinneyError
 from spinney.models import load_model
 from spinney.models.load import ALL_KINDS
 
@@ -108,3 +110,28 @@ def test_the_schema_refuses_what_is_no_model():
     for text in (changed(lambda d: d.pop("nodes")), changed(with_array(dtype="F16"))):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(json.loads(text), SCHEMA)
+
+
+def test_a_command_that_reads_no_rules_says_so(tmp_path):
+    case = next(case for case in CASES if case.kind == "rules")
+    path = tmp_path / "rules.json"
+    grown(case).export("json", path=path)
+    with pytest.raises(ModelFormatError, match="it holds rules, and this reads tree"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("kind", ["chaid", "KMeans", "rules"])
+def test_any_damage_is_refused_or_harmless(kind, tmp_path):
+    """A character changed, dropped or doubled: the text loads, or is refused."""
+    case = next(case for case in CASES if kind in str(case))
+    text, draw = grown(case).export("json"), random.Random(0)
+    for _ in range(60):
+        at = draw.randrange(len(text))
+        instead = draw.choice(["", text[at] * 2, *'0179-.e"[]{},:nx'])
+        try:
+            model = loaded(text[:at] + instead + text[at + 1 :], tmp_path / "bad.json")
+        except ModelFormatError:
+            continue
+        str(model)
+        with suppress(SpinneyError):  # where a column has another name now
+            outputs_of(model, rows_of(case)[:3])

@@ -42,8 +42,8 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     """
     try:
         data = read_json(path)
-        if data.written.get("format") == RULES and "rules" in kinds:
-            return RuleSet.from_json(data.source)
+        if data.written["format"] == RULES:
+            return _rules(data.source, kinds)
         files = [KINDS[name] for name in kinds if name in KINDS]
         content = content_of(files, data.file())
         _check_nodes(content, data.written.get(NODES))
@@ -51,6 +51,16 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
         raise ModelFormatError(msg) from None
     return content
+
+
+def _rules(source: str, kinds: Sequence[str]) -> RuleSet:
+    if "rules" not in kinds:
+        msg = (
+            f"it holds rules, and this reads {' or '.join(kinds)}; spinney.load, and "
+            "spinney export, read such files"
+        )
+        raise DamageError(msg)
+    return RuleSet.from_json(source)
 
 
 def _check_nodes(content: Any, nodes: object) -> None:
