@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -204,10 +204,17 @@ def edge_rows(model: Any, training: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def lacking(rows: list[dict[str, Any]], draw: random.Random) -> list[dict[str, Any]]:
-    """Return rows without all cells, without each one of them, and without some."""
-    without = [{**draw.choice(rows), name: None} for name in rows[0]]
-    some = [{n: None if draw.random() < 0.4 else r[n] for n in r} for r in rows]
-    return [dict.fromkeys(rows[0]), *without, *some]
+    """Return a row for every pattern of missing cells, all and none of them too."""
+    patterns = product((False, True), repeat=len(rows[0]))
+    return [
+        {
+            name: None if lacks else cell
+            for (name, cell), lacks in zip(
+                draw.choice(rows).items(), pattern, strict=True
+            )
+        }
+        for pattern in patterns
+    ]
 
 
 def unseen(form: Portable, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -70,13 +70,22 @@ def refused(way, case):
 
 
 SLOW = ("pmml4s", "postgres")  # which start a machine or a server of their own
+STARTED = ("c", "javascript")  # a process for each model: every third one, but for slow
+
+
+def marks(way, at):
+    return [pytest.mark.slow] if way in SLOW or (way in STARTED and at % 3) else []
 
 
 @pytest.mark.parametrize(
-    "way",
-    [pytest.param(w, marks=[pytest.mark.slow] if w in SLOW else []) for w in WAYS],
+    ("way", "case"),
+    [
+        pytest.param(way, case, marks=marks(way, at), id=f"{way}-{case}")
+        for way in WAYS
+        if way != "json"  # tests/output/test_json_model.py
+        for at, case in enumerate(CASES)
+    ],
 )
-@pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_export_says_what_its_model_does(way, case):
     """Bit by bit; what is added up in another order, to 12 digits."""
     way = WAYS[way]
