@@ -99,10 +99,12 @@ def loaded(path: Path) -> Any:
 def rows_for(name: str) -> Rows:
     """Return rows that a sound file predicts: known, unknown and missing cells."""
     model = loaded(GOLDEN / name)
-    attributes = getattr(model, "clusters_", model).schema.attributes
+    schema = getattr(model, "clusters_", model).schema
+    complete = isinstance(model, (spinney.KMeans, spinney.MiniBatchKMeans))
     rows = {}
-    for attribute in attributes:
-        numbers: list[Any] = [None, -1e9, 0.0, 1.0, 3.5, 1e9]
+    for attribute in schema.attributes:
+        first = -1e155 if complete else None  # k-means takes no missing cell
+        numbers: list[Any] = [first, -1e9, 0.0, 1.0, 3.5, 1e9]
         others = [None, *attribute.values[:4], "never seen"]
         cells = numbers if attribute.kind == "numeric" else others
         rows[attribute.name] = [cells[place % len(cells)] for place in range(6)]

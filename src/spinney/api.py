@@ -52,6 +52,7 @@ def grow(
     missing_values: Sequence[str] = (),
     source: str | None = None,
     connection: Any = None,
+    table: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -64,12 +65,14 @@ def grow(
     Parameters
     ----------
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
-        The table; see :func:`spinney.read_table`.
+        The table; see :func:`spinney.read_table`. Or a database: an address such as
+        ``"postgresql://user@host/database"`` or ``"sqlite:///file.db"``, or a
+        connection of psycopg or sqlite3, each with ``table``; or a Spark data frame.
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
     recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe, optional
-        ``"auto"`` if not given; it needs the rows, so where they stay in DuckDB
+        ``"auto"`` if not given; it needs the rows, so where they stay in a database
         ``"c4.5"``. ``model.recipe`` tells which it was. ``"m5"`` is for numeric
         targets only.
     nominal, numeric, ignore : sequences of str
@@ -85,11 +88,13 @@ def grow(
     missing_values : sequence of str
         Texts that stand for a missing cell, such as ``"?"``. Empty cells are
         missing anyway; the text ``NA`` is not, unless it is named here.
-    source : {"memory", "duckdb"}, optional
-        Where rows are counted. A DuckDB relation stays in DuckDB, everything else
-        is read into memory, unless this says otherwise.
+    source : {"memory", "duckdb", "postgres", "sqlite", "spark"}, optional
+        Where rows are counted. What is in a database stays there, everything else
+        is read into memory, unless this says otherwise; see ``docs/databases.md``.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
+    table : str, optional
+        The table or view of a database, or a query: one SELECT.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
     notation : Notation or mapping, optional
@@ -153,6 +158,7 @@ def grow(
             weight=weight,
             source=source,
             connection=connection,
+            table=table,
             format=format,
             encoding=encoding,
             validation=validation,
@@ -205,7 +211,7 @@ def grow_forest(
 format, encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
-        How many trees.
+        How many trees; at most 1,000,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
         That of the trees; of several each tree takes one, in turn.
     progress : function of two numbers, optional

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from tests.helpers.export_cases import CASES, grown, outputs_of, rows_of
+from tests.helpers.export_cases import CASES, grown, outputs_of, rows_of, table
 
 import spinney
 from spinney.errors import ModelFormatError, SpinneyError
@@ -40,6 +40,22 @@ def test_a_model_is_the_same_after_json(case, tmp_path):
         files = [tmp_path / f"{name}.spinney" for name in ("again", "model")]
         assert files[0].read_bytes() == files[1].read_bytes()
     jsonschema.validate(json.loads(text), SCHEMA)
+
+
+def test_what_few_models_have_is_in_the_schema(tmp_path):
+    """How it was chosen, which tree of a forest it is, recipes in turn, costs."""
+    data = table(missing=0.1)
+    del data["value"]
+    recipes = ["c4.5", "cart"]
+    forest = spinney.grow_forest(data, "class", recipe=recipes, n_estimators=3)
+    costs = [[0, 9, 1], [1, 0, 1], [7, 1, 0]]
+    classes = data["class"]
+    others = {name: cells for name, cells in data.items() if name != "class"}
+    dear = spinney.TreeClassifier(recipe="c4.5", cost_matrix=costs).fit(others, classes)
+    for model in (spinney.grow(data, "class"), forest, forest.trees[1], dear):
+        text = model.export("json")
+        jsonschema.validate(json.loads(text), SCHEMA)
+        assert loaded(text, tmp_path / "model.json").export("json") == text
 
 
 def test_the_library_reads_it_by_its_content(tmp_path):

@@ -460,7 +460,7 @@ this setting out
 def _least_weight(limit: float, total: float, *, free: float) -> float:
     """Return a limit as a weight: below 1 it is a share, up to ``free`` it is none."""
     if 0 < limit < 1:
-        return limit * total
+        return float(limit) * total
     return float(limit) if limit > free else 0.0
 
 

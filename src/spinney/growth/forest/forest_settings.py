@@ -7,6 +7,7 @@ from math import log2, sqrt
 from typing import Any
 
 from spinney._support.checks import (
+    MOST_TREES,
     check_choice,
     check_named,
     check_number,
@@ -230,8 +231,8 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
 
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
-    """Refuse no trees, and recipes of which some would have none."""
-    check_whole("n_estimators", n_trees, least=1)
+    """Refuse no trees, too many, and recipes of which some would have none."""
+    check_whole("n_estimators", n_trees, least=1, most=MOST_TREES)
     if n_trees < len(recipes):
         raise refusal(
             Setting("n_estimators", n_trees),

@@ -15,7 +15,7 @@ from spinney.growth import Model
 from spinney.output.export.tree_json import layout, tree_data
 from spinney.output.file.json_file import ARRAYS, NODES, read_json
 from spinney.output.file.kind import content_of
-from spinney.output.file.model_files import KINDS, model_members
+from spinney.output.file.model_files import KindsNamed, model_members
 from spinney.output.file.strict_json import DamageError
 from spinney.output.rules.ruleset import RuleSet
 from spinney.output.rules.ruleset_json import FORMAT as RULES
@@ -44,8 +44,7 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
         data = read_json(path)
         if data.written["format"] == RULES:
             return _rules(data.source, kinds)
-        files = [KINDS[name] for name in kinds if name in KINDS]
-        content = content_of(files, data.file())
+        content = content_of(KindsNamed(kinds), data.file())
         _check_nodes(content, data.written.get(NODES))
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
