@@ -61,7 +61,7 @@ def test_fault_04_a_value_that_equals_the_threshold():
     predictor = model.predictor()
     assert [predictor({"x": x}) for x in asked["x"]] == ["a", "b", "a"]
     names = {}
-    exec(model.export("python"), names)  # noqa: S102 - the program that we wrote
+    exec(model.export("python"), names)
     assert [names["predict"]({"x": x}) for x in asked["x"]] == ["a", "b", "a"]
     statement = model.export("sql", table="asked")
     database = duckdb.connect()
