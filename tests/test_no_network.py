@@ -34,7 +34,8 @@ from spinney.cli import run
 open("t.csv", "w").write("x,word,y\\n1,u,a\\n1,v,a\\n2,u,b\\n2,v,b\\n")
 for command in (["grow", "t.csv", "--target", "y"], ["predict", "m.spinney", "t.csv"],
                 ["cluster", "t.csv", "--columns", "x", "--k", "2"]):
-    assert run([*command, "-o", command[0] + ".csv" if command[0] != "grow" else "g"]) == 0
+    output = "g" if command[0] == "grow" else command[0] + ".csv"
+    assert run([*command, "-o", output]) == 0
 print("quiet")
 """
 
