@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test lint test-loops test-fuzz test-slow study forests speed everyday clean
+.PHONY: axe demo test lint test-loops test-fuzz test-slow fuzz-files study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -64,6 +64,10 @@ axe:
 test-fuzz: $(VENV)/.tools
 	SPINNEY_FUZZ=4 $(BIN)/python -m pytest -n 2 -m "not slow" tests/properties \
 	  tests/sources tests/growth tests/trees tests/search tests/cluster tests/output
+
+# Damaged model files, overnight; finds are kept and tried again by make test.
+fuzz-files: $(VENV)/.tools
+	$(BIN)/python -m tools.fuzz_files --count 1000000 $(ARGS)
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

@@ -230,14 +230,21 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
 
     def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
     ) -> Any:
-        """Return the clusters as "text", "html" or "svg"; "png" and "pdf" are bytes.
+        """Return the clusters in a format, as text, picture, page or program.
 
-        What is returned is written to a path too, if one is given.
+        ``docs/exports.md`` has the formats. What is returned is written to a path too,
+        if one is given; ``dialect`` and ``table`` are options of "sql".
         """
         check_is_fitted(self)
-        return FittedClusters(self.clusters_).export(format, path=path)
+        fitted = FittedClusters(self.clusters_)
+        return fitted.export(format, path=path, dialect=dialect, table=table)
 
     def plot(self) -> "Picture":
         """Return a picture of the clusters: their sizes and what they are like."""

@@ -258,6 +258,8 @@ class FittedTable(Explored, LargeTables):
         path: "str | os.PathLike[str] | None" = None,
         dialect: str | None = None,
         table: str | None = None,
+        data: Any = None,
+        bars: bool | None = None,
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
@@ -277,6 +279,10 @@ class FittedTable(Explored, LargeTables):
             Of "sql": in whose words, DuckDB's if not given.
         table : str, optional
             Of "sql": the table to select rows from, "data" if not given.
+        data : table with the target column, optional
+            Of pictures of trees, as of ``plot``, and of "html", as of ``explore``.
+        bars : bool, optional
+            Of pictures of trees and forests, as of ``plot``.
 
         Examples
         --------
@@ -291,4 +297,12 @@ class FittedTable(Explored, LargeTables):
         from spinney.output.export import exported
 
         self._grown()
-        return exported(self, format, path=path, dialect=dialect, table=table)
+        return exported(
+            self,
+            format,
+            path=path,
+            dialect=dialect,
+            table=table,
+            data=data,
+            bars=bars,
+        )

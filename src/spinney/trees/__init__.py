@@ -23,6 +23,7 @@ from spinney.trees.lazy_nodes import (
     values_of_nodes,
 )
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
+from spinney.trees.side_by_side import SideBySide, joined
 from spinney.trees.split import (
     Groups,
     Intervals,
@@ -52,9 +53,7 @@ from spinney.trees.tree_arrays import (
     QuestionArrays,
     SurrogateArrays,
     TreeArrays,
-    joined,
     links_of,
-    parted,
     question_arrays,
     surrogate_arrays,
     winner_arrays,
@@ -80,6 +79,7 @@ __all__ = [
     "QuestionArrays",
     "Reason",
     "Route",
+    "SideBySide",
     "Split",
     "SplitArrays",
     "Surrogate",
@@ -108,7 +108,6 @@ __all__ = [
     "links_of",
     "mixed",
     "outside_quotes",
-    "parted",
     "possible_codes",
     "question_arrays",
     "ratio_of",

@@ -153,10 +153,12 @@ def _grown(
             search = search._replace(listed=longer(search.listed))
         if state[nodes.RECORDED] + p > len(search.runners_up.whole):
             search = search._replace(runners_up=longer(search.runners_up))
+    # Forests make other arrays of these at once, so there is no need to let room go.
+    ended = cut if task == Task.GROW else first_lines
     return Grown(
-        cut(search.shape, state[nodes.DONE]),
-        cut(search.listed, state[nodes.LISTED]),
-        cut(search.runners_up, state[nodes.RECORDED]),
+        ended(search.shape, state[nodes.DONE]),
+        ended(search.listed, state[nodes.LISTED]),
+        ended(search.runners_up, state[nodes.RECORDED]),
     )
 
 

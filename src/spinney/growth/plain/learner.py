@@ -51,6 +51,8 @@ from spinney.search import (
     NodeToRoute,
     Search,
     best_splits,
+    bins_to_open,
+    can_bound,
     decide_level,
     drawn_tables,
     given_split,
@@ -60,6 +62,7 @@ from spinney.search import (
 )
 from spinney.search.oblique import combined
 from spinney.sources import (
+    Bins,
     Counts,
     Request,
     Totals,
@@ -207,7 +210,11 @@ class _Learner:
         say of the attributes, and so it is the tree's search from then on.
         """
         requests = [Request(node.number, node.attributes) for node in front]
-        stacks, draws = self.source.tables(requests), self.options.draws
+        draws = self.options.draws
+        if draws is None and isinstance(self.source, Bins):
+            stacks = self.by_bins(self.source, front, requests)
+        else:
+            stacks = self.source.tables(requests)
         if draws is not None:
             stacks = iter([joined_stacks(stacks)])  # a node draws among all of them
         for stack in stacks:
@@ -218,6 +225,21 @@ class _Learner:
                 n_attributes = len(self.schema.attributes)
                 stack = drawn_tables(stack, self.search, draws, keys, n_attributes)
             yield self.search, stack.scaled(self.options.class_weights)
+
+    def by_bins(
+        self, source: Bins, front: Sequence[Growing], requests: Sequence[Request]
+    ) -> Iterator[TableStack]:
+        """Give the tables of a source that has bins, those opened that may matter."""
+        if not can_bound(self.search, self.schema):
+            yield from self.source.tables(requests)
+            return
+        n_rows = [int(node.totals.rows.sum()) for node in front]
+        binned = source.binned(requests, n_rows)
+        search = self.search
+        if front[0] is self.root:
+            search = search.knowing(binned.stack, self.schema)
+        scaled = binned.stack.scaled(self.options.class_weights)
+        yield binned.opened(bins_to_open(search, scaled, self.schema))
 
     def searched(
         self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]

@@ -207,7 +207,7 @@ def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
     what = "the costs"
     lines = [as_list(line, what) for line in as_list(data, what)]
     costs = tuple(tuple(number(cost, "a cost") for cost in line) for line in lines)
-    if {len(costs), *map(len, costs)} != {n_classes}:
+    if not n_classes or {len(costs), *map(len, costs)} != {n_classes}:
         msg = f"{what} must be a square of {n_classes} classes"
         raise DamageError(msg)
     if any(cost < 0 for line in costs for cost in line):

@@ -30,6 +30,7 @@ from spinney.output.picture.text_width import shortened, text_width
 from spinney.output.picture.tree_sketch import (
     CURVE,
     LABEL_HEIGHT,
+    LABEL_LINE,
     LABEL_MARGIN,
     DrawnNode,
     Sketch,
@@ -193,17 +194,21 @@ class Pen:
             return ""
         across, along = sketch.across[place], sketch.along[each.depth]
         size, wide = KINDS["label"][0], each.label_width
+        more = LABEL_LINE * (len(each.label) - 1)
         if sketch.horizontal:
             x = self.left + along - LABEL_MARGIN - wide / 2
-            y = self.top + across
+            y = self.top + across - more / 2
         else:
-            x, y = self.left + across, self.top + along - LABEL_HEIGHT * 0.58
+            x, y = self.left + across, self.top + along - LABEL_HEIGHT * 0.58 - more
         wide -= LABEL_MARGIN
         corner = x - wide / 2, y - size * 0.7
         return group(
             each.whole,
-            rectangle(*corner, wide, size * 1.4, kind="pill", corner=4),
-            words(each.label, x=x, y=y + 4.3, class_="label middle"),
+            rectangle(*corner, wide, size * 1.4 + more, kind="pill", corner=4),
+            *(
+                words(line, x=x, y=y + 4.3 + at * LABEL_LINE, class_="label middle")
+                for at, line in enumerate(each.label)
+            ),
         )
 
 
