@@ -1,15 +1,17 @@
 """JSON is an exchange format: read back it is the same model, and damage is refused."""
 
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
-from tests.helpers.export_cases import CASES, grown, outputs_of, rows_of
+from tests.helpers.export_cases import CASES, grown, outputs_of, rows_of, table
 
 import spinney
-from spinney.errors import ModelFormatError
+from spinney.errors import ModelFormatError, SpinneyError
 from spinney.models import load_model
 from spinney.models.load import ALL_KINDS
 
@@ -38,6 +40,22 @@ def test_a_model_is_the_same_after_json(case, tmp_path):
         files = [tmp_path / f"{name}.spinney" for name in ("again", "model")]
         assert files[0].read_bytes() == files[1].read_bytes()
     jsonschema.validate(json.loads(text), SCHEMA)
+
+
+def test_what_few_models_have_is_in_the_schema(tmp_path):
+    """How it was chosen, which tree of a forest it is, recipes in turn, costs."""
+    data = table(missing=0.1)
+    del data["value"]
+    recipes = ["c4.5", "cart"]
+    forest = spinney.grow_forest(data, "class", recipe=recipes, n_estimators=3)
+    costs = [[0, 9, 1], [1, 0, 1], [7, 1, 0]]
+    classes = data["class"]
+    others = {name: cells for name, cells in data.items() if name != "class"}
+    dear = spinney.TreeClassifier(recipe="c4.5", cost_matrix=costs).fit(others, classes)
+    for model in (spinney.grow(data, "class"), forest, forest.trees[1], dear):
+        text = model.export("json")
+        jsonschema.validate(json.loads(text), SCHEMA)
+        assert loaded(text, tmp_path / "model.json").export("json") == text
 
 
 def test_the_library_reads_it_by_its_content(tmp_path):
@@ -108,3 +126,28 @@ def test_the_schema_refuses_what_is_no_model():
     for text in (changed(lambda d: d.pop("nodes")), changed(with_array(dtype="F16"))):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(json.loads(text), SCHEMA)
+
+
+def test_a_command_that_reads_no_rules_says_so(tmp_path):
+    case = next(case for case in CASES if case.kind == "rules")
+    path = tmp_path / "rules.json"
+    grown(case).export("json", path=path)
+    with pytest.raises(ModelFormatError, match="it holds rules, and this reads tree"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("kind", ["chaid", "KMeans", "rules"])
+def test_any_damage_is_refused_or_harmless(kind, tmp_path):
+    """A character changed, dropped or doubled: the text loads, or is refused."""
+    case = next(case for case in CASES if kind in str(case))
+    text, draw = grown(case).export("json"), random.Random(0)
+    for _ in range(60):
+        at = draw.randrange(len(text))
+        instead = draw.choice(["", text[at] * 2, *'0179-.e"[]{},:nx'])
+        try:
+            model = loaded(text[:at] + instead + text[at + 1 :], tmp_path / "bad.json")
+        except ModelFormatError:
+            continue
+        str(model)
+        with suppress(SpinneyError):  # where a column has another name now
+            outputs_of(model, rows_of(case)[:3])

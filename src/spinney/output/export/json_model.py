@@ -42,15 +42,24 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     """
     try:
         data = read_json(path)
-        if data.written.get("format") == RULES and "rules" in kinds:
-            return RuleSet.from_json(data.source)
-        files = KindsNamed(kinds)
-        content = content_of(files, data.file())
+        if data.written["format"] == RULES:
+            return _rules(data.source, kinds)
+        content = content_of(KindsNamed(kinds), data.file())
         _check_nodes(content, data.written.get(NODES))
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
         raise ModelFormatError(msg) from None
     return content
+
+
+def _rules(source: str, kinds: Sequence[str]) -> RuleSet:
+    if "rules" not in kinds:
+        msg = (
+            f"it holds rules, and this reads {' or '.join(kinds)}; spinney.load, and "
+            "spinney export, read such files"
+        )
+        raise DamageError(msg)
+    return RuleSet.from_json(source)
 
 
 def _check_nodes(content: Any, nodes: object) -> None:

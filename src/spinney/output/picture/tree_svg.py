@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spinney._support.checks import check_named, check_whole
+from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
 from spinney.output.markup import Markup, element, joined, number
@@ -91,6 +91,8 @@ def to_svg(
         What is drawn above the tree, as of a forest.
     """
     check_named("style", style, STYLES)
+    check_choice("horizontal", horizontal)
+    check_choice("bars", bars)
     boxes = Boxes(model, style, errors, bars)
     if max_depth is None:
         sketch = fitting_sketch(boxes, horizontal=horizontal)
