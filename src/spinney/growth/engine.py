@@ -48,6 +48,12 @@ def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     return limited(grow(rows.at_hand, recipe, options), recipe)
 
 
+def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    from spinney.growth.optimal.grow_optimal import grow
+
+    return grow(rows.at_hand, recipe, options)
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """One way to grow the tree of a recipe.
@@ -124,6 +130,8 @@ PATIENCE, PATIENCE_OF_SEVERAL = 0.5, 0.75
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
+OPTIMAL = Engine("optimal", _grow_optimal)
+
 BINNED_LOOPS = ("spinney.growth.binned.loops.grow", "work_on")
 RANKED_LOOPS = ("spinney.growth.ranked.loops.grow", "grow")
 
@@ -158,6 +166,8 @@ def choose_engine(
     all of these exactly; where the plain learner is quick, it finds them then. So the
     same rows give the same nodes, whatever a process has loaded before.
     """
+    if recipe.search == "optimal":
+        return OPTIMAL
     if training is None:
         return PLAIN
     plain = plain_seconds(training, recipe)

@@ -32,7 +32,7 @@ class Task(IntEnum):
 
 @entry
 def grow(growth, task, first, last):
-    """Grow what waits; return what is short of room, if anything is.
+    """Grow what waits, or until it is to pause; return what is short of room, if any.
 
     Other tasks than GROW are about the node on top: to search its attributes from
     ``first`` to ``last``, or to split it by the results.
@@ -49,6 +49,8 @@ def grow(growth, task, first, last):
         short = _finish(growth, top)
         if short != layout.DONE or task == Task.SPLIT:
             return short
+        if state[layout.NODES] >= state[layout.PAUSE]:
+            return layout.DONE
     return layout.DONE
 
 
