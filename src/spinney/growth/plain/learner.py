@@ -30,6 +30,7 @@ by ``Descent``, of pre-pruned recipes alone.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from heapq import heappush
 
@@ -245,7 +246,8 @@ class _Learner:
         if front[0] is self.root:
             search = search.knowing(binned.stack, self.schema)
         scaled = binned.stack.scaled(self.options.class_weights)
-        yield binned.opened(bins_to_open(search, scaled, self.schema))
+        lines, closed = bins_to_open(search, scaled, self.schema)
+        yield replace(binned.opened(lines), closed=closed)
 
     def searched(
         self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]
