@@ -44,6 +44,7 @@ def sources() -> list[Path]:
         [
             *Path(__file__).parent.glob("*.py"),
             *_PACKAGE.rglob("loops/*.py"),
+            _PACKAGE / "_support" / "arrays.py",
             _PACKAGE / "_support" / "ties.py",  # its tolerance is compiled into loops
         ]
     )
