@@ -2,29 +2,42 @@
 
 from spinney.data.association import Association, association_of
 from spinney.data.cells import (
+    LARGEST_EXACT_INTEGER,
     coded_column,
     is_missing,
     marker_numbers,
     marker_values,
+    parse_number,
     plain_values,
+    refuse_text,
+    warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
     identifier_warning,
     is_identifier,
+    likeness_warnings,
     table_warnings,
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.declarations import Declarations, columns_named, declarations_of
+from spinney.data.declarations import (
+    Declarations,
+    check_names,
+    columns_named,
+    declarations_of,
+    nothing_left,
+)
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
+from spinney.data.target_doubts import holds_classes, target_note, target_warnings
 from spinney.data.times import TIME_UNITS
 
 __all__ = [
+    "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
     "TIME_UNITS",
     "Association",
@@ -46,20 +59,29 @@ __all__ = [
     "Target",
     "Value",
     "association_of",
+    "check_names",
     "coded_column",
     "columns_named",
     "cost_array",
     "declarations_of",
     "factorise",
     "fingerprint_of",
+    "holds_classes",
     "identifier_warning",
     "is_identifier",
     "is_missing",
     "left_out",
     "level_order",
+    "likeness_warnings",
     "marker_numbers",
     "marker_values",
+    "nothing_left",
+    "parse_number",
     "plain_values",
+    "refuse_text",
     "table_warnings",
+    "target_note",
+    "target_warnings",
+    "warn_of_large_integers",
     "without_identifiers",
 ]

@@ -501,13 +501,14 @@ def _next_to_cuts(
     n_left = np.bincount(stack.owner, left, minlength=len(stack)).astype(np.int64)
     last = stack.start[:-1] + n_left - 1
     values = np.append(stack.values, np.inf)
+    least = values if stack.low is None else np.append(stack.low, np.inf)
     above = np.where(last + 1 < stack.start[1:], last + 1, len(stack.values))
     low, in_order = values[last], np.flatnonzero(best.form == Form.ORDERED)
     if len(in_order):
         part, lines = stack.taken(in_order), stack.lines_of(in_order)
         ranks = np.where(left[lines], _root_ranks(search, part), -1.0)
         low[in_order] = maxima(ranks, part.start)
-    return low, values[above]
+    return low, least[above]
 
 
 def _typical_branches(

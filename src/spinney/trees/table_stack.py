@@ -47,6 +47,9 @@ class TableStack:
         As those of a ``CountTable``.
     missing, missing_rows : arrays of shape (tables, classes), or (tables, 3) and (…, 1)
         The same for rows whose value is missing.
+    low : array of shape (lines,), optional
+        Where lines may be bins of numbers, the least value of each; the greatest is
+        among ``values``.
     """
 
     node: Integers
@@ -57,6 +60,7 @@ class TableStack:
     rows: Integers
     missing: Floats
     missing_rows: Integers
+    low: Floats | None = None
 
     @classmethod
     def of(cls, answers: Sequence[Mapping[int, CountTable]]) -> "TableStack":
@@ -166,6 +170,7 @@ class TableStack:
             self.rows[lines],
             self.missing[tables],
             self.missing_rows[tables],
+            None if self.low is None else self.low[lines],
         )
 
     def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableStack":

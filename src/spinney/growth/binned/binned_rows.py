@@ -298,16 +298,16 @@ def prepared(
     if numbers is not None:
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))
-        least_deviation = recipe.min_deviation * float(deviation(moments))
+        least_deviation = float(recipe.min_deviation) * float(deviation(moments))
     keeping = own is None and tries is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
         kind=kind,
         width=len(weights),
-        max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
+        max_depth=DEEP if recipe.max_depth is None else min(DEEP, recipe.max_depth),
         least_node=recipe.least_node(whole) * (1 - TOLERANCE),
         least_branch=recipe.least_branch(whole) * (1 - TOLERANCE),
-        min_gain=recipe.min_gain,
+        min_gain=float(recipe.min_gain),
         tries=len(schema.attributes) if tries is None else tries,
         small=SMALL * (FEW_SMALLER if tries is not None and _are_few(cells) else 1),
         single=1.5 if own is None else 1.5 * float(own.min()),
@@ -320,8 +320,8 @@ def prepared(
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
-        branch_share=recipe.min_branch_share,
-        cut_share=recipe.min_cut_share / max(1, schema.n_classes),
+        branch_share=float(recipe.min_branch_share),
+        cut_share=float(recipe.min_cut_share) / max(1, schema.n_classes),
         most_in_side=MOST_IN_SIDE,
         least_deviation=least_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,

@@ -7,6 +7,7 @@ from math import log2, sqrt
 from typing import Any
 
 from spinney._support.checks import (
+    MOST_TREES,
     check_choice,
     check_named,
     check_number,
@@ -21,7 +22,6 @@ from spinney.recipes import Recipe
 Recipes = str | Recipe | Sequence[str | Recipe]
 """The recipe of all trees of a forest, or several that its trees take in turn."""
 
-MOST_TREES = 1_000_000
 VOTING = ("probability", "majority")
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
 # The share of rows that a draw with replacement leaves in a bag, 1 − 1/e.
@@ -34,6 +34,7 @@ _REFUSED: tuple[tuple[str, Any, str], ...] = (
     ("smoothing", 0.0, "the leaves of a forest's trees hold no linear models"),
     ("linear_terms", 0, "a forest's trees make no attributes"),
     ("construct", 0, "a forest's trees make no attributes"),
+    ("search", "greedy", "trees that are all the best one are no forest"),
 )
 _PRUNINGS = {
     "cost-complexity": "every tree would be grown again in folds",
@@ -231,15 +232,8 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
 
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
-    """Refuse no trees, far too many, and recipes of which some would have none."""
-    check_whole("n_estimators", n_trees, least=1)
-    if n_trees > MOST_TREES:
-        raise refusal(
-            Setting("n_estimators", n_trees),
-            f"is more than {MOST_TREES:,} trees, which is the most",
-            "take fewer: beyond some hundred, more trees hardly change what a forest "
-            "says",
-        )
+    """Refuse no trees, too many, and recipes of which some would have none."""
+    check_whole("n_estimators", n_trees, least=1, most=MOST_TREES)
     if n_trees < len(recipes):
         raise refusal(
             Setting("n_estimators", n_trees),

@@ -349,13 +349,14 @@ def _check_counts(
 ) -> None:
     """Check weights and numbers of rows."""
     target, rows = schema.target, arrays["rows"]
-    with np.errstate(invalid="ignore"):  # damage may be a signal
+    with np.errstate(over="ignore", invalid="ignore"):  # damage may be a signal
         weights = arrays["weights"].astype(np.float64)
+        sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
     require(possible(weights, target), "node {} has impossible weights")
     require(amounts(rows.astype(np.float64)), "node {} has fewer than no rows")
     require((own > 0) | (rows > 0), "root {} has no rows")
     require(within(arrays["absent"], 0, rows + 1), "node {} lacks more than its rows")
-    sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
+    require(np.isfinite(sizes), "node {} has weights whose sum is beyond floats")
     require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
     require((rows > 0) | (arrays["attribute"] < 0), "node {} divides no rows")
     inner, below = np.flatnonzero(arrays["attribute"] >= 0), np.flatnonzero(own > 0)

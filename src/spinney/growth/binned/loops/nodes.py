@@ -117,14 +117,14 @@ def lines_for(size: int, width: int, n_counts: int) -> Lines:
     )
 
 
-def begun(arrays: Any, size: int) -> Any:
-    """Return as many lines of each array of a tuple, as views."""
+def first_lines(arrays: Any, size: int) -> Any:
+    """Return a view of as many lines of each array of a tuple."""
     return type(arrays)(*(array[:size] for array in arrays))
 
 
 def cut(arrays: Any, size: int) -> Any:
-    """Return as many lines of each array of a tuple, by themselves."""
-    return type(arrays)(*(array[:size].copy() for array in arrays))
+    """Return as many lines of each array of a tuple, apart from them."""
+    return type(arrays)(*(array.copy() for array in first_lines(arrays, size)))
 
 
 def longer(arrays: Any) -> Any:
