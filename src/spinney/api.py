@@ -211,7 +211,7 @@ def grow_forest(
 format, encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
-        How many trees; at most 1,000,000.
+        How many trees; at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
         That of the trees; of several each tree takes one, in turn.
     progress : function of two numbers, optional
