@@ -1,4 +1,7 @@
-"""Faults 46 and 47: model files. ``tests/output/test_damaged_files.py`` damages many."""
+"""Faults 46 and 47: model files.
+
+``tests/output/test_damaged_files.py`` damages many more.
+"""
 
 import pickle
 import time

@@ -1,5 +1,7 @@
 """Faults 32 to 35: deep, wide, pruned and heavy trees."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from tests.faults.fault_rows import AB, answers, grown, random_rows
@@ -86,7 +88,7 @@ def test_fault_34_pruning_ends_and_is_nested():
         {(n.depth, n.candidate.split, n.n_rows) for n in m.tree if not n.is_leaf}
         for m in pruned
     ]
-    for larger, smaller in zip(asked, asked[1:], strict=False):
+    for larger, smaller in pairwise(asked):
         assert {(d, n) for d, _, n in smaller} <= {(d, n) for d, _, n in larger}
 
 

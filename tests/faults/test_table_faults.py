@@ -79,12 +79,8 @@ def test_fault_24_names_that_are_no_texts_or_not_unique():
 @pytest.mark.parametrize("empty", ["", " "])
 def test_fault_24_a_column_without_a_name(empty):
     rows = {empty: [1, 1, 2, 2], "z": [2, 1, 2, 1], "y": AB}
-    try:
-        model = grown(rows)
-    except DataError as error:
-        assert "name" in str(error)
-    else:
-        assert answers(model, rows) == AB
+    with pytest.raises(DataError, match=r"column 1 of the table .* has no name"):
+        grown(rows)
 
 
 def test_fault_25_columns_in_another_order_or_not_there():
@@ -137,19 +133,10 @@ def test_fault_26_levels_without_rows_are_kept():
     assert "t" in str(model)
 
 
-@pytest.mark.parametrize(
-    "labels", [[0, 1], [False, True], [0, "0"], [1, "a"], [0.0, 1.0], ["", "x"]]
-)
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], [0, "0"], [1, "a"]])
 def test_fault_27_labels_that_are_falsy_or_mixed(labels, tmp_path):
     y = [labels[0], labels[0], labels[1], labels[1]]
     rows = {"x": [1, 1, 2, 2], "y": y}
-    if "" in labels:
-        with pytest.warns(SpinneyWarning, match="2 of 4 rows have no class"):
-            try:
-                grown(rows)
-            except DataError as error:
-                assert "one class" in str(error)
-        return
     model = grown(rows)
     assert answers(model, {"x": [1, 2]}) == labels
     assert [*map(repr, model.classes_.tolist())] == [
@@ -159,6 +146,13 @@ def test_fault_27_labels_that_are_falsy_or_mixed(labels, tmp_path):
     assert answers(spinney.load(tmp_path / "m"), {"x": [1, 2]}) == labels
     page = model.export("svg")
     assert all(f"{label:g}" in page for label in labels if isinstance(label, int))
+
+
+def test_fault_27_a_text_of_nothing_is_no_class():
+    rows = {"x": [1, 1, 2, 2], "y": ["", "", "u", "v"]}
+    with pytest.warns(SpinneyWarning, match="2 of 4 rows have no class"):
+        model = grown(rows)
+    assert model.classes_.tolist() == ["u", "v"]
 
 
 def test_fault_28_targets_of_the_wrong_kind():

@@ -164,5 +164,10 @@ def test_trees_side_by_side_are_the_trees():
     assert (whole.depth == depth).all()
     assert (whole.parent[roots] == -1).all()
     assert len(roots) == 7
+    assert whole.parent.tolist() == members.whole.parent.tolist()
+    some = members[2:5]
+    for one, other in zip(some, list(members)[2:5], strict=True):
+        assert one.parent.tolist() == other.parent.tolist()
+        assert one.cut.tolist() == other.cut.tolist()
     flat = model.forest_.flat
     assert flat.trees[:, 1].tolist() == [int(m.depth.max()) for m in members]

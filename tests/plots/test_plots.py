@@ -297,7 +297,8 @@ def here(tmp_path, monkeypatch, iris):
         "roc iris.spinney {iris} -o roc.svg",
         "calibration iris.spinney {iris}",
         "learning-curve {iris} --target class --recipe cart:max_depth=1 --folds 2",
-        "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo",
+        "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo "
+        "--outliers 0.1",
         "robustness {iris} --target class --recipe cart --folds 2 --noise 0.1",
         "buckets {iris} --column petallength --method equal-width --buckets 4",
         "clusters {iris} --ignore class -k 2",

@@ -28,7 +28,9 @@ RECIPES = {
 @pytest.fixture
 def small_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number_bins, "MOST_VALUES", 20)
-    monkeypatch.setattr(number_bins, "N_BINS", 9)
+    monkeypatch.setattr(number_bins, "MOST_ROWS", 20)
+    monkeypatch.setattr(number_bins, "QUANTILES", 3)
+    monkeypatch.setattr(number_bins, "PARTS", 3)
 
 
 @pytest.fixture
@@ -92,7 +94,7 @@ def test_sqlite_and_postgres_have_bins_too(small_bins, tmp_path, postgres):
 def test_a_level_is_two_statements_of_few_lines(
     small_bins, statements, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(number_bins, "N_BINS", 60)
+    monkeypatch.setattr(number_bins, "QUANTILES", 16)
     columns = rows_of(1, n_rows=2000)
     lines: list[int] = []
     fetch = SqlEngine.fetch

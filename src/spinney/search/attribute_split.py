@@ -354,6 +354,8 @@ def write_down(
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
     best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
     best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
+    if stack.closed is not None:
+        best.exact[here] &= stack.closed[able] < gain
     if part.form == Form.SEARCHED:
         best.bound[here] = _bounds(part, ways, able, gain, table)
     best.branch[level.counted.stack.lines_of(part.tables)] = branch

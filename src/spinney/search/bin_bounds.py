@@ -9,6 +9,8 @@ gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin is on one
 
 A bin is opened unless all its corners, its own two edges among them, fall short of the
 best cut between bins by more than ties do. So no cut that could win, or tie, is unseen.
+Where attributes compete by their gains alone, that is the best cut of all attributes of
+the node; the others keep the best cut between their bins, and are no longer exact.
 """
 
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import running_sums
 from spinney.data import Schema
 from spinney.search.attribute_split import best_splits
+from spinney.search.level_splits import LevelSplits
 from spinney.search.tree_search import Search
 from spinney.trees import CountTable, TableStack
 
@@ -59,36 +62,70 @@ def can_bound(search: Search, schema: Schema) -> bool:
 
 def bins_to_open(
     search: Search, stack: TableStack, schema: Schema
-) -> NDArray[np.bool_]:
-    """Return which lines of a stack are bins that may hold the best cut of their table.
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which lines of a stack are bins that may hold the best cut of their node.
 
+    Besides, what no cut in a bin that stays closed exceeds, of each table.
     ``stack`` has the weights that are searched. Where missing rows are moved to a
     branch, all bins of their table are opened.
     """
+    every = np.zeros(len(stack.values), dtype=bool)
+    closed = np.full(len(stack), -np.inf)
     if stack.low is None:
-        return np.zeros(len(stack.values), dtype=bool)
+        return every, closed
     several = stack.low < stack.values
     tables = np.unique(stack.owner[several])
     part = stack.taken(tables)
     assert part.low is not None
     inside = part.low < part.values
     best = np.full(len(part), -np.inf)
-    splits = best_splits(search, part, schema)
+    splits = best_splits(search, stack, schema)
     keys = part.node * (1 + stack.attribute.max(initial=0)) + part.attribute
     won = splits.tables
     won_keys = won.node * (1 + stack.attribute.max(initial=0)) + won.attribute
     order = np.argsort(keys)
-    best[order[np.searchsorted(keys[order], won_keys)]] = splits.gain
+    at = np.searchsorted(keys[order], won_keys).clip(max=len(keys) - 1)
+    mine = keys[order[at]] == won_keys
+    best[order[at[mine]]] = splits.gain[mine]
     lines = np.flatnonzero(inside)
+    wanted = _contended(search, part.node, best, splits, schema)
     bound = _bounds(search, part.scaled(search.altered), lines)
     slack = 4 * search.criterion.tolerance
     opened = np.zeros(len(part.values), dtype=bool)
-    opened[lines] = bound >= best[part.owner[lines]] - slack
+    opened[lines] = bound >= wanted[part.owner[lines]] - slack
     if search.policy.moves:
         opened |= inside & part.lacking[part.owner]
-    every = np.zeros(len(stack.values), dtype=bool)
     every[stack.lines_of(tables)] = opened
-    return every
+    rest = ~opened[lines]
+    np.maximum.at(closed, tables[part.owner[lines[rest]]], bound[rest])
+    return every, closed
+
+
+def _contended(
+    search: Search,
+    node: Integers,
+    best: Floats,
+    splits: LevelSplits,
+    schema: Schema,
+) -> Floats:
+    """Return what a cut of each table must come to: the best of its node, or its own.
+
+    Any cut will do for a table that has none between its bins, to be among the rivals.
+    ``splits`` are those of all tables of the nodes.
+    """
+    if not by_gain_alone(search, schema):
+        return best
+    greatest = np.full(1 + node.max(initial=0), -np.inf)
+    inside = splits.tables.node < len(greatest)
+    np.maximum.at(greatest, splits.tables.node[inside], splits.gain[inside])
+    return np.where(best == -np.inf, best, np.maximum(best, greatest[node]))
+
+
+def by_gain_alone(search: Search, schema: Schema) -> bool:
+    """Return whether the attribute of the greatest gain wins."""
+    criterion = search.criterion
+    alone = criterion.per is None and not criterion.average
+    return alone and not any(attribute.cost for attribute in schema.attributes)
 
 
 def _bounds(search: Search, stack: TableStack, lines: Integers) -> Floats:

@@ -50,6 +50,8 @@ class TableStack:
     low : array of shape (lines,), optional
         Where lines may be bins of numbers, the least value of each; the greatest is
         among ``values``.
+    closed : array of shape (tables,), optional
+        What no cut inside a bin of the table gains more than, −∞ where there is none.
     """
 
     node: Integers
@@ -61,6 +63,7 @@ class TableStack:
     missing: Floats
     missing_rows: Integers
     low: Floats | None = None
+    closed: Floats | None = None
 
     @classmethod
     def of(cls, answers: Sequence[Mapping[int, CountTable]]) -> "TableStack":
@@ -171,6 +174,7 @@ class TableStack:
             self.missing[tables],
             self.missing_rows[tables],
             None if self.low is None else self.low[lines],
+            None if self.closed is None else self.closed[tables],
         )
 
     def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableStack":

@@ -264,6 +264,8 @@ class TreeArrays(QuestionArrays):
         """Return the weight of each node."""
         if target.is_numeric:
             return np.asarray(self.weights[:, 0], dtype=np.float64)
+        if self.weights.dtype == np.float32:  # whose sums are exact
+            return np.asarray(np.einsum("ij->i", self.weights, dtype=np.float64))
         return np.asarray(self.weights.sum(axis=1, dtype=np.float64))
 
     def improvements(self, target: Target) -> Floats:

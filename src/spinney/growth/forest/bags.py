@@ -10,6 +10,7 @@ needed: a forest keeps none.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +30,18 @@ def tree_seeds(seed: int, number: int) -> tuple[int, int]:
     >>> tree_seeds(0, 1) == tree_seeds(0, 1), tree_seeds(0, 1) == tree_seeds(1, 0)
     (True, False)
     """
-    nodes, bag = seeds_of_trees(seed, range(number, number + 1))[0].tolist()
+    nodes, bag = _seeds_of_trees(seed, range(number, number + 1))[0].tolist()
     return nodes, bag
 
 
-def seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
-    """Return the seeds of several trees, trees × 2."""
+def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
     own = np.array(numbers, np.uint32)
     entropy = [np.full_like(own, word) for word in words_of(int(seed))]
     return seed_words([*entropy, own], 2)
+
+
+# So many trees have their seeds made together: as soon as those of one.
+SEEDS_AT_ONCE = 128
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,28 @@ class ForestBags:
             return None
         return self.settings.bag_size(len(copies.places)) * copies.weight
 
+    @cached_property
+    def _made(self) -> dict[int, tuple[NDArray[np.uint64], list[Any]]]:
+        return {}
+
+    def _seeds(self, numbers: range) -> tuple[NDArray[np.uint64], list[Any]]:
+        """Return the seeds of the nodes of trees, and generators for their bags."""
+        nodes, states = np.empty(len(numbers), np.uint64), []
+        for place, number in enumerate(numbers):
+            block, at = divmod(number, SEEDS_AT_ONCE)
+            if block not in self._made:
+                first = block * SEEDS_AT_ONCE
+                own = range(first, first + SEEDS_AT_ONCE)
+                seeds = _seeds_of_trees(self.settings.seed, own)
+                self._made[block] = seeds[:, 0], generator_states(seeds[:, 1])
+            nodes[place] = self._made[block][0][at]
+            states.append(self._made[block][1][at])
+        return nodes, states
+
+    def node_seeds(self, numbers: range) -> NDArray[np.uint64]:
+        """Return the seeds of what is drawn at the nodes of some trees."""
+        return self._seeds(numbers)[0]
+
     def counts(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
         return np.asarray(self.counts_of(self.drawn(range(number, number + 1)))[0])
@@ -104,8 +130,7 @@ class ForestBags:
         drawn = np.zeros((len(numbers), n_copies), np.uint32)
         bits = np.random.PCG64(0)  # its state becomes that of each tree
         random = np.random.Generator(bits)
-        seeds = seeds_of_trees(settings.seed, numbers)[:, 1]
-        for bag, state in zip(drawn, generator_states(seeds), strict=True):
+        for bag, state in zip(drawn, self._seeds(numbers)[1], strict=True):
             bits.state = state
             if settings.replace:
                 places = random.integers(0, n_copies, size)

@@ -15,7 +15,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.forest.bags import ForestBags, seeds_of_trees, tree_seeds
+from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
 from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest
@@ -238,7 +238,7 @@ class _Nursery:
         assert self.coded is not None
         from spinney.growth.binned.binned_forest import grow_several
 
-        seeds = seeds_of_trees(self.settings.seed, numbers)[:, 0].copy()
+        seeds = self.bags.node_seeds(numbers)
         times, scaled = counts.astype(np.uint8), self.ground.scaled
         shape, lines, roots = grow_several(self.coded, times, seeds, scaled)
         return SideBySide(self._arrays(shape, lines), roots)

@@ -1,17 +1,25 @@
-"""Numbers of many values by bins: edges once, keys by bin, and bins that are opened.
+"""Numbers of many values by bins: edges once, bins once, and those that are opened.
 
-A column of more than ``MOST_VALUES`` different numbers is counted by bin where a node
-has as many rows, and the least and greatest number of each bin come with its counts::
+A column of more than ``MOST_VALUES`` different numbers is divided by its quantiles, and
+what lies between two of these in parts of equal width. The bin of each number is kept
+beside it. A node of many rows is counted by bins, with the least and the greatest
+number of each::
 
-    SELECT …, count(*), sum(weight), bin AS value, min(a0) AS low, max(a0) AS high
-    FROM (SELECT *, CASE WHEN a0 <= e7 THEN CASE WHEN a0 <= e3 THEN … END AS k0 FROM …)
+    SELECT …, count(*), sum(weight), k0 AS value, min(a0) AS low, max(a0) AS high
+    FROM (SELECT *, CASE WHEN node IN (1, 2) THEN b0 ELSE a0 END AS k0 FROM …)
     GROUP BY GROUPING SETS ((node, class, k0), …)
 
 A second statement counts the values of the bins that may hold the best cut, and of no
 others: k0 is the number itself in these, and NULL elsewhere.
+
+That bins are counted right needs no exact arithmetic of an engine: the number of a bin
+only has to rise with the numbers in it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +30,13 @@ from spinney.sources.sql.expressions import (
     bound,
     case,
     column,
+    count_all,
+    difference,
     double,
     known,
     named,
     one_of,
+    product,
     select,
     table,
     whole,
@@ -34,66 +45,105 @@ from spinney.sources.sql.grouped import Relation
 from spinney.trees import TableStack
 
 MOST_VALUES = 4_000
-"""How many different numbers, and rows of a node, are counted one by one."""
-N_BINS = 255
+"""How many different numbers of a column are counted one by one."""
+MOST_ROWS = 500
+"""How many rows of a node are."""
+QUANTILES, PARTS = 16, 16
+"""Into how much a column is divided, and what lies between two quantiles."""
 
 Interval = tuple[float, float]
 
 
 class NumberBins:
-    """The edges of the bins of those columns that have very many numbers.
+    """The bins of those columns that have very many numbers.
 
     Parameters
     ----------
     engine : SqlEngine
     base : str
-        The kept table of all rows, of this number.
+        The kept table of all rows.
     columns : collection of int
         The places of numbers.
     """
 
-    def __init__(
-        self, engine: SqlEngine, base: str, columns: Collection[int], n_rows: int
-    ) -> None:
+    def __init__(self, engine: SqlEngine, base: str, columns: Collection[int]) -> None:
         self.edges: dict[int, list[float]] = {}
+        (n_rows,) = engine.line(select([count_all()], table(base)))
         if n_rows <= MOST_VALUES or not columns:
             return
-        listed = list(columns)
-        distinct = [
-            named(engine.count_distinct(column(f"a{i}")), f"s{i}") for i in listed
-        ]
-        counts = engine.line(select(distinct, table(base)))
-        for index, count in zip(listed, counts, strict=True):
+        listed: list[exp.Expr] = []
+        for index in columns:
+            cell = partial(column, f"a{index}")
+            asked = (
+                engine.count_distinct(cell()),
+                exp.Min(this=cell()),
+                exp.Max(this=cell()),
+            )
+            listed += [named(each, f"s{index} {i}") for i, each in enumerate(asked)]
+        answer = engine.line(select(listed, table(base)))
+        for index, facts in zip(columns, batched(answer), strict=True):
+            count, least, most = facts
             if count > MOST_VALUES:
-                numbers = engine.quantiles(base, f"a{index}", N_BINS)
-                self.edges[index] = np.unique(numbers).tolist()
+                numbers = engine.quantiles(base, f"a{index}", QUANTILES)
+                inside = numbers[(numbers > least) & (numbers < most)]
+                edges = [float(least), *inside.tolist(), float(most)]
+                self.edges[index] = np.unique(edges).tolist()
+
+    def beside(self, base: str) -> exp.Query:
+        """Return the rows of a table with the bin of each number beside it."""
+        bins = []
+        for index, edges in self.edges.items():
+            pieces = [
+                _piece(f"a{index}", low, high, first * PARTS)
+                for first, (low, high) in enumerate(pairwise(edges))
+            ]
+            chosen = _chosen(f"a{index}", edges[1:-1], pieces)
+            known_bin = case((known(column(f"a{index}")), chosen))
+            small = exp.Cast(this=known_bin, to=exp.DataType.build("smallint"))
+            bins.append(named(small, f"b{index}"))
+        return select([exp.Star(), *bins], table(base))
 
     def keyed(
         self, relation: Relation, indices: Collection[int], nodes: Sequence[int]
     ) -> Relation:
-        """Return lines with a bin's number beside each number, at these nodes."""
+        """Return lines with what they are counted by: bins at these nodes."""
 
         def read() -> exp.Query:
             keys = []
             for index in indices:
-                number = _bin_of(f"a{index}", self.edges[index], 0)
-                large = one_of(column("node"), nodes)
-                key = case((large, number), otherwise=column(f"a{index}"))
+                large = (one_of(column("node"), nodes), double(column(f"b{index}")))
+                key = case(large, otherwise=column(f"a{index}"))
                 keys.append(named(key, f"k{index}"))
             return select([exp.Star(), *keys], relation())
 
         return read
 
 
-def _bin_of(name: str, edges: Sequence[float], first: int) -> exp.Expr:
-    """Return the number of the bin of a number, NULL if it is missing, by halves."""
+def batched(answer: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return what was asked of columns, three figures of each."""
+    return [answer[start : start + 3] for start in range(0, len(answer), 3)]
+
+
+def _piece(name: str, low: float, high: float, first: int) -> exp.Expr:
+    """Return the bin of a number between two quantiles."""
+    scale = PARTS / (high - low)
+    if not 0 < scale < np.inf:
+        return whole(first)  # they are too far apart, or too near, to divide
+    inside = product(difference(column(name), bound(low)), bound(scale))
+    part = exp.Greatest(this=exp.Floor(this=inside), expressions=[whole(0)])
+    part = exp.Least(this=part, expressions=[whole(PARTS - 1)])
+    return exp.Add(this=whole(first), expression=part)
+
+
+def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the piece that a number is in, between two edges, by halves."""
     if not edges:
-        return case((known(column(name)), double(whole(first))))
+        return pieces[0]
     middle = len(edges) // 2
     below = exp.LTE(this=column(name), expression=bound(edges[middle]))
     return case(
-        (below, _bin_of(name, edges[:middle], first)),
-        otherwise=_bin_of(name, edges[middle + 1 :], first + middle + 1),
+        (below, _chosen(name, edges[:middle], pieces[: middle + 1])),
+        otherwise=_chosen(name, edges[middle + 1 :], pieces[middle + 1 :]),
     )
 
 

@@ -86,18 +86,21 @@ class SqlSource:
         self._engine = engine
         self._made: dict[int, Attribute] = {}
         self._routes = SqlRoutes(self._attribute)
-        columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
-        self._rows = NodeRows(
-            engine, base, columns=columns, routes=self._routes, made=self._made.get
-        )
-        self._totals = self._count_classes()
         numbers = [
             index
             for index in range(schema.n_columns)
             if schema.attributes[index].kind == "numeric"
         ]
-        n_rows = int(self._totals.rows.sum())
-        self._bins = NumberBins(engine, base, numbers, n_rows)
+        self._bins = NumberBins(engine, base, numbers)
+        if self._bins.edges:
+            plain, base = base, engine.keep(self._bins.beside(base))
+            engine.drop([plain])
+        columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
+        columns += [f"b{index}" for index in self._bins.edges]
+        self._rows = NodeRows(
+            engine, base, columns=columns, routes=self._routes, made=self._made.get
+        )
+        self._totals = self._count_classes()
 
     def _count_classes(self) -> Totals:
         target = self.schema.target
@@ -174,7 +177,7 @@ class SqlSource:
         large = [
             request.node
             for request, n in zip(requests, n_rows, strict=True)
-            if n > number_bins.MOST_VALUES
+            if n > number_bins.MOST_ROWS
         ]
         if not (many and large):
             (stack,) = self.tables(requests)

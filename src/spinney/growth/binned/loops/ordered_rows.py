@@ -33,7 +33,7 @@ from spinney.growth.binned.loops.sort import (
 MOST_EXACT = 2.0**53
 HALF, ONE = np.uint64(32), np.uint64(1)
 BITS = 64  # codes that a word can tell
-CELLS_OF_A_ROW = 8  # counts that are cleared and read while a row is put in order
+CELLS_OF_A_ROW = 16  # counts that are cleared and read while a row is put in order
 
 
 @kernel

@@ -173,12 +173,16 @@ def search_inside(search, start, stop, lines, a, floor, slack):
 def open_bins(search, start, stop, lines, a, floor, slack):
     """Look inside the bins of an attribute; return the best score so far.
 
-    Where attributes compete by ratio, each must know what it gains itself.
+    Where attributes compete by ratio, each must know what it gains itself. Where those
+    that lose are kept, what is known of one must not depend on which were opened before
+    it, or threads would make a difference: the score is then that between bins.
     """
     cuts, by_ratio = search.work.cuts, search.rules.by_ratio
     least = cuts[a, layout.SCORE] if by_ratio else floor
     search_inside(search, start, stop, lines, a, least - 3 * slack, slack)
     _score_afresh(search, start, stop, a)
+    if stop - start >= search.rules.runners_up:
+        return floor
     return max(floor, cuts[a, layout.SCORE])
 
 

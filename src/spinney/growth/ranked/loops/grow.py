@@ -15,7 +15,6 @@ from enum import IntEnum
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
@@ -38,7 +37,6 @@ def grow(growth, task, first, last):
     Other tasks than GROW are about the node on top: to search its attributes from
     ``first`` to ``last``, or to split it by the results.
     """
-    growth = reference(growth)
     members, results, state = growth.members, growth.work.results, growth.grown.state
     while state[layout.WAITING] > 0:
         top = state[layout.WAITING] - 1
