@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tests.helpers import export_runs
 from tests.helpers.export_cases import Case, grown, outputs_of, rows_of
-from tests.helpers.postgres_server import programs
+from tests.helpers.postgres import programs
 
 from spinney.errors import ParameterError
 from spinney.output.export.portable_models import portable
@@ -72,7 +72,7 @@ WAYS = {
         export_runs.by_postgres,
         rows=lambda _, rows: export_runs.sql_rows(rows),
         same_sums=False,
-        missing_tool=_needs(programs(), "PostgreSQL"),
+        missing_tool=_needs(programs() and find_spec("psycopg"), "PostgreSQL"),
     ),
     "sqlite": Way(
         "sql",

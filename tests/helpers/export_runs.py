@@ -4,12 +4,14 @@ A runner takes a fitted model and rows, and returns what the export says of them
 outputs, rows × classes, and labels, None of numbers.
 """
 
+import atexit
 import ctypes
-import io
 import json
 import shutil
 import sqlite3
 import subprocess
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from tests.helpers.export_cases import UNSEEN, outputs_of
 from tests.helpers.pmml_reader import Document
-from tests.helpers.postgres_server import asked
+from tests.helpers.postgres import server
 
 from spinney._support.text import value_text
 from spinney.models.load import ALL_KINDS, load_model
@@ -254,8 +256,15 @@ def by_pmml4s(model, rows):
     return np.array([[each[f"p({text})"] for text in classes] for each in said]), labels
 
 
-def quotes_twice(cell):
-    return str(cell).replace('"', '""')
+@cache
+def postgres():
+    """Return a connection to a server that ends with the tests."""
+    import psycopg
+
+    stack = ExitStack()
+    atexit.register(stack.close)
+    address = stack.enter_context(server())
+    return stack.enter_context(psycopg.connect(address, autocommit=True))
 
 
 POSTGRES_TYPES = {pa.string(): "text", pa.bool_(): "boolean"}
@@ -263,28 +272,17 @@ POSTGRES_TYPES = {pa.string(): "text", pa.bool_(): "boolean"}
 
 def by_postgres(model, rows):
     columns, dialect = cells_by_column(rows), DIALECTS["postgres"]
-    names = [dialect.identifier(name) for name in columns]
     kinds = [POSTGRES_TYPES.get(TYPES.get(name), "float8") for name in columns]
-    table = io.StringIO()
-    for cells in zip(*columns.values(), strict=True):
-        quoted = ["" if c is None else f'"{quotes_twice(c)}"' for c in cells]
-        table.write(",".join(quoted) + "\n")
-    typed = zip(names, kinds, strict=True)
+    typed = zip(map(dialect.identifier, columns), kinds, strict=True)
     created = ", ".join(f"{name} {kind}" for name, kind in typed)
-    query = model.export("sql", dialect="postgres", table="data")
-    lines = asked(
-        f"CREATE TEMP TABLE data ({created});\n"
-        f"COPY data FROM STDIN WITH (FORMAT csv);\n{table.getvalue()}\\.\n"
-        f'SELECT * FROM ({query}) AS said ORDER BY "row number";\n'
-    )
-    target = model.schema.target
-    label = [line[f"predicted {target.name}"] for line in lines]
-    if target.is_numeric:
-        return np.array(label, float)[:, None], None
-    if model.kind == "clusters":
-        return labels_only([int(each) for each in label])
-    shares = [[float(line[f"p({each})"]) for each in target.classes] for line in lines]
-    return np.array(shares), label
+    cursor = postgres().cursor()
+    cursor.execute(f"DROP TABLE IF EXISTS data; CREATE TEMP TABLE data ({created})")
+    marks = ", ".join(["%s"] * len(columns))
+    lines = [*zip(*columns.values(), strict=True)]
+    cursor.executemany(f"INSERT INTO data VALUES ({marks})", lines)
+    query = model.export("sql", dialect="postgres")
+    ordered = f'SELECT * FROM ({query}) AS said ORDER BY "row number"'
+    return answers(cursor.execute(ordered), model)
 
 
 def by_json(model, rows):
