@@ -174,7 +174,7 @@ def test_fault_08_tables_with_nothing_in_them(recipe):
         assert candidate.p_value is None or 0 <= candidate.p_value <= 1
 
 
-@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning", "ignore::spinney.SpinneyWarning")
 def test_fault_08_a_p_value_below_all_floats():
     rows = {"x": ["u", "v"] * 3000, "z": ["u", "v", "w"] * 2000, "y": ["a", "b"] * 3000}
     model = grown(rows, "chaid")

@@ -121,5 +121,6 @@ def test_fault_52_there_is_no_server():
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 names = [node.module or ""]
-            used = {name.split(".")[0] for name in names}
+            # Addresses may be taken apart.
+            used = {n.split(".")[0] for n in names if n != "urllib.parse"}
             assert not used & SERVERS, (path, used)
