@@ -23,7 +23,7 @@ from spinney.errors import in_words
 
 
 def warnings_of(columns, target="y", **declared):
-    table = read_table(columns)
+    table = read_table({**columns, "other": [1] * len(columns[target])})
     found = target_warnings(
         table.without([target]), table[target], Declarations(**declared)
     )
@@ -53,6 +53,11 @@ def test_a_column_that_is_missing_where_the_target_is_no():
 
 def test_of_few_rows_nothing_is_said():
     assert warnings_of({"x": HALVES[:-1], "y": HALVES[:-1]}) == []
+
+
+def test_the_only_column_is_all_there_is():
+    table = read_table({"x": HALVES, "y": HALVES})
+    assert target_warnings(table.without(["y"]), table["y"], Declarations()) == []
 
 
 def test_a_declared_column_stays_without_a_word():

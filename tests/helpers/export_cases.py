@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,7 @@ class Case:
     trees: int = 0
     voting: str = "probability"
     kind: str = "tree"
+    class_weight: str | None = None
 
     def as_rules(self) -> "Case":
         return replace(self, kind="rules")
@@ -79,6 +80,7 @@ class Case:
         parts += [f"{name}={value}" for name, value in self.changes]
         if self.trees:
             parts += [f"{self.trees} trees", self.voting]
+            parts += [self.class_weight] if self.class_weight else []
         return ",".join(parts)
 
 
@@ -120,6 +122,10 @@ CASES = (
     Case("cart", trees=5, missing=0.0),
     Case("c4.5", trees=4, voting="majority"),
     Case("cart", "value", trees=4, missing=0.0),
+    Case("c4.5", trees=3),
+    Case("cart", trees=5, voting="majority", missing=0.0),
+    Case("chaid", trees=3),
+    Case("cart", trees=3, class_weight="balanced"),
     *(Case(recipe, kind="rules") for recipe in ("c4.5", "cart")),
     changed("cart", missing=0.15, min_samples_leaf=2, missing_="branch").as_rules(),
     changed("id3", missing_="own-category").as_rules(),
@@ -151,7 +157,8 @@ def grown(case: Case) -> Any:
     if not case.trees:
         tree = spinney.grow(data, case.target, recipe=recipe, **KINDS)
         return tree if case.kind == "tree" else tree.ruleset(data)
-    settings = {"voting": case.voting} if case.target == "class" else {}
+    settings = {"voting": case.voting, "class_weight": case.class_weight}
+    settings = settings if case.target == "class" else {}
     return spinney.grow_forest(
         data, case.target, recipe=recipe, n_estimators=case.trees, **settings, **KINDS
     )
@@ -197,10 +204,17 @@ def edge_rows(model: Any, training: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def lacking(rows: list[dict[str, Any]], draw: random.Random) -> list[dict[str, Any]]:
-    """Return rows without all cells, without each one of them, and without some."""
-    without = [{**draw.choice(rows), name: None} for name in rows[0]]
-    some = [{n: None if draw.random() < 0.4 else r[n] for n in r} for r in rows]
-    return [dict.fromkeys(rows[0]), *without, *some]
+    """Return a row for every pattern of missing cells, all and none of them too."""
+    patterns = product((False, True), repeat=len(rows[0]))
+    return [
+        {
+            name: None if lacks else cell
+            for (name, cell), lacks in zip(
+                draw.choice(rows).items(), pattern, strict=True
+            )
+        }
+        for pattern in patterns
+    ]
 
 
 def unseen(form: Portable, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

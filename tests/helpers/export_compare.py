@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tests.helpers import export_runs
 from tests.helpers.export_cases import Case, grown, outputs_of, rows_of
+from tests.helpers.postgres_server import programs
 
 from spinney.errors import ParameterError
 from spinney.output.export.portable_models import portable
@@ -34,6 +35,7 @@ def _needs(tool: object, name: str) -> str | None:
 
 
 WAYS = {
+    "json": Way("json", export_runs.by_json),
     "python": Way("python", export_runs.by_python),
     "javascript": Way(
         "javascript",
@@ -64,6 +66,13 @@ WAYS = {
         export_runs.by_duckdb,
         rows=lambda _, rows: export_runs.sql_rows(rows),
         same_sums=False,
+    ),
+    "postgres": Way(
+        "sql",
+        export_runs.by_postgres,
+        rows=lambda _, rows: export_runs.sql_rows(rows),
+        same_sums=False,
+        missing_tool=_needs(programs(), "PostgreSQL"),
     ),
     "sqlite": Way(
         "sql",

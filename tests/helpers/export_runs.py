@@ -5,6 +5,7 @@ outputs, rows × classes, and labels, None of numbers.
 """
 
 import ctypes
+import io
 import json
 import shutil
 import sqlite3
@@ -17,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 from tests.helpers.export_cases import UNSEEN, outputs_of
 from tests.helpers.pmml_reader import Document
+from tests.helpers.postgres_server import asked
 
 from spinney._support.text import value_text
+from spinney.models.load import ALL_KINDS, load_model
 from spinney.output.export.portable_models import portable
 from spinney.output.export.sql_dialects import DIALECTS
 
@@ -249,3 +252,44 @@ def by_pmml4s(model, rows):
     if model.kind == "rules":  # of which it gives no shares
         return outputs_of(model, rows)[0], labels
     return np.array([[each[f"p({text})"] for text in classes] for each in said]), labels
+
+
+def quotes_twice(cell):
+    return str(cell).replace('"', '""')
+
+
+POSTGRES_TYPES = {pa.string(): "text", pa.bool_(): "boolean"}
+
+
+def by_postgres(model, rows):
+    columns, dialect = cells_by_column(rows), DIALECTS["postgres"]
+    names = [dialect.identifier(name) for name in columns]
+    kinds = [POSTGRES_TYPES.get(TYPES.get(name), "float8") for name in columns]
+    table = io.StringIO()
+    for cells in zip(*columns.values(), strict=True):
+        quoted = ["" if c is None else f'"{quotes_twice(c)}"' for c in cells]
+        table.write(",".join(quoted) + "\n")
+    typed = zip(names, kinds, strict=True)
+    created = ", ".join(f"{name} {kind}" for name, kind in typed)
+    query = model.export("sql", dialect="postgres", table="data")
+    lines = asked(
+        f"CREATE TEMP TABLE data ({created});\n"
+        f"COPY data FROM STDIN WITH (FORMAT csv);\n{table.getvalue()}\\.\n"
+        f'SELECT * FROM ({query}) AS said ORDER BY "row number";\n'
+    )
+    target = model.schema.target
+    label = [line[f"predicted {target.name}"] for line in lines]
+    if target.is_numeric:
+        return np.array(label, float)[:, None], None
+    if model.kind == "clusters":
+        return labels_only([int(each) for each in label])
+    shares = [[float(line[f"p({each})"]) for each in target.classes] for line in lines]
+    return np.array(shares), label
+
+
+def by_json(model, rows):
+    """Ask the model that is read back."""
+    with TemporaryDirectory() as name:
+        path = Path(name) / "model.json"
+        model.export("json", path=path)
+        return outputs_of(load_model(path, kinds=ALL_KINDS), rows)

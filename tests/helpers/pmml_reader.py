@@ -41,7 +41,7 @@ STRUCTURE = {
     "MiningSchema": ("", "MiningField"),
     "MiningField": ("name usageType invalidValueTreatment missingValueTreatment", ""),
     "Output": ("", "OutputField"),
-    "OutputField": ("name feature value dataType optype", ""),
+    "OutputField": ("name feature value dataType optype", "Apply"),
     "TreeModel": (
         "functionName missingValueStrategy splitCharacteristic",
         f"{MODEL} Node",
@@ -121,7 +121,17 @@ class Document:
 
     def says(self, row):
         """Return the label or number that is predicted, and the shares by class."""
-        return self.ask(self.model, self.cells(row))
+        label, shares = self.ask(self.model, self.cells(row))
+        said = {}
+        for each in self.find(self.model, "Output"):
+            name, feature = each.get("name"), each.get("feature")
+            if feature == "transformedValue":
+                said[name] = label = self.value(each[0], said)
+            elif feature in ("probability", "confidence"):
+                said[name] = shares[each.get("value")]
+            else:
+                assert feature == "predictedValue"
+        return label, shares
 
     def cells(self, row):
         cells = {}
@@ -262,7 +272,7 @@ class Document:
         if method == "majorityVote":
             votes = [{c: float(c == label) for c in shares} for label, shares in said]
         mean = {c: sum(vote[c] for vote in votes) / len(votes) for c in votes[0]}
-        return last_best(mean), mean
+        return "whatever a reader does with ties", mean
 
     def RegressionModel(self, model, cells):  # noqa: N802
         table = model[-1]
@@ -319,6 +329,9 @@ OPERATORS = {
 FUNCTIONS = {
     **OPERATORS,
     "notEqual": lambda one, other: one != other,
+    "greaterOrEqual": lambda one, other: one >= other,
+    "max": max,
+    "-": lambda one, other: one - other,
     "+": lambda one, other: one + other,
     "*": lambda one, other: one * other,
     "/": lambda one, other: one / other,

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+import sqlglot
 from tests.helpers.export_cases import (
     CASES,
     NUMBERS,
@@ -35,6 +36,7 @@ from tests.helpers.hostile_names import NAMES
 import spinney
 from spinney.data import Target
 from spinney.errors import ParameterError
+from spinney.models.clusters import FittedClusters
 from spinney.output.export.javascript_code import to_javascript
 from spinney.output.export.portable import (
     FormNode,
@@ -42,19 +44,23 @@ from spinney.output.export.portable import (
     Input,
     Portable,
 )
+from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
+from spinney.output.export.sql_dialects import DIALECTS
 
 needs_c = pytest.mark.skipif(CC is None, reason="no compiler of C is installed")
 
 
 def refused(way, case):
     """Return what the format has no words for, if anything."""
-    if way.format == "sql" and case.voting == "majority":
+    form = portable(grown(case))
+    divided_votes = form.majority and form.divides
+    if way.format == "sql" and divided_votes:
         return "format='sql' cannot say the majority vote of trees that divide rows"
     if way.format != "pmml":
         return None
-    if case.voting == "majority":
+    if divided_votes:
         return "format='pmml' cannot say votes of trees that divide rows"
     if case.target == "value" and ("missing_", "fractional") in case.changes:
         return "format='pmml' cannot say numbers of rows that are divided"
@@ -63,14 +69,23 @@ def refused(way, case):
     return None
 
 
-SLOW = ("pmml4s",)  # which starts a machine of its own
+SLOW = ("pmml4s", "postgres")  # which start a machine or a server of their own
+STARTED = ("c", "javascript")  # a process for each model: every third one, but for slow
+
+
+def marks(way, at):
+    return [pytest.mark.slow] if way in SLOW or (way in STARTED and at % 3) else []
 
 
 @pytest.mark.parametrize(
-    "way",
-    [pytest.param(w, marks=[pytest.mark.slow] if w in SLOW else []) for w in WAYS],
+    ("way", "case"),
+    [
+        pytest.param(way, case, marks=marks(way, at), id=f"{way}-{case}")
+        for way in WAYS
+        if way != "json"  # tests/output/test_json_model.py
+        for at, case in enumerate(CASES)
+    ],
 )
-@pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_export_says_what_its_model_does(way, case):
     """Bit by bit; what is added up in another order, to 12 digits."""
     way = WAYS[way]
@@ -84,6 +99,22 @@ def test_an_export_says_what_its_model_does(way, case):
     assert result.refusal is None
     assert result.rows > 20
     assert result.differences == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("case", CASES[::4], ids=str)
+def test_every_dialect_is_read_by_its_grammar(dialect, case):
+    """SQLGlot reads each dialect, and finds the columns that the query makes."""
+    if case.voting == "majority" and case.recipe == "c4.5":
+        return
+    model = grown(case)
+    query = sqlglot.parse_one(model.export("sql", dialect=dialect), dialect=dialect)
+    target = model.schema.target
+    assert f"predicted {target.name}" in query.named_selects
+    tables = {each.name for each in query.find_all(sqlglot.exp.Table)}
+    assert tables == {"data"}
+    asked = {column.name for column in portable(model).columns}
+    assert asked <= {each.name for each in query.find_all(sqlglot.exp.Column)}
 
 
 def test_a_wrong_answer_is_a_difference():
@@ -263,3 +294,38 @@ def test_onnx_refuses_what_it_cannot_hold():
     alone = spinney.grow({"x": [1, 1], "y": ["no", "yes"]}, "y", recipe="id3")
     with pytest.raises(ParameterError, match="a model that asks about no column"):
         alone.export("onnx")
+
+
+@pytest.mark.parametrize("row", [{"size": None}, {"size": 1e130}], ids=["none", "far"])
+def test_what_k_means_cannot_measure_is_refused(row):
+    """Programs raise; what cannot raise answers -1 or NULL."""
+    found = spinney.KMeans(2, random_state=0).fit({"size": [1.0, 2.0, 8.0, 9.0]})
+    model = FittedClusters(found.clusters_)
+    names = {}
+    exec(model.export("python"), names)
+    with pytest.raises(ValueError, match="'size'"):
+        names["predict"](row)
+    assert by_onnx(model, [row])[1] == [-1]
+    if CC is not None:
+        assert by_c(model, [row])[1] == [-1]
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (size)")
+    connection.execute("INSERT INTO data VALUES (?)", [row["size"]])
+    (line,) = connection.execute(model.export("sql", dialect="sqlite")).fetchall()
+    assert line[-1] is None
+
+
+def test_clusters_in_single_precision_are_refused():
+    cells = np.array([[1.0], [2.0], [8.0], [9.0]], dtype=np.float32)
+    model = spinney.KMeans(2, random_state=0).fit(cells)
+    for format in ("python", "onnx", "pmml"):
+        with pytest.raises(ParameterError, match="found in single precision"):
+            model.export(format)
+
+
+@pytest.mark.parametrize("number", [0.1, -2.45, 2.5, 1e300, 5e-324, 5.13e-15, 2**400])
+def test_sqlite_reads_every_number_to_the_last_bit(number):
+    literal = DIALECTS["sqlite"].number(float(number))
+    assert sqlite3.connect(":memory:").execute(f"SELECT {literal}").fetchone() == (
+        number,
+    )

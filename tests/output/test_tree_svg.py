@@ -32,16 +32,17 @@ def grown(table, target, recipe, **options):
     return spinney.grow(TABLES / table, target, recipe=recipe, **options)
 
 
+ZOO = {"ignore": ["animal_name"], "nominal": ["class_type"]}
 MODELS = {
     "melons": lambda: grown("watermelon_2.0.csv", "ripe", "id3", ignore=["id"]),
     "iris": lambda: grown("iris.csv", "class", "cart"),
-    "zoo": lambda: grown("zoo.csv", "class_type", "cart", ignore=["animal_name"]),
+    "zoo": lambda: grown("zoo.csv", "class_type", "cart", **ZOO),
     "penguins": lambda: grown("penguins.csv", "species", "chaid"),
     "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
     "models": lambda: grown("cpu_prp.csv", "class", "m5"),
     "labor": lambda: grown("labor.csv", "class", "c4.5", missing_values=["?"]),
     "forest": lambda: spinney.grow_forest(
-        TABLES / "zoo.csv", "class_type", ignore=["animal_name"], n_estimators=3
+        TABLES / "zoo.csv", "class_type", n_estimators=3, **ZOO
     ),
     "leaf": lambda: spinney.grow(
         {"size": [1, 1, 1], "sold": ["no", "no", "yes"]}, "sold", recipe="id3"
@@ -267,6 +268,7 @@ def test_several_values_have_several_lines():
     assert labels[0][0].endswith(",")
 
 
+@pytest.mark.filterwarnings("ignore:column 'letter' alone tells:UserWarning")
 def test_many_values_are_counted():
     found = texts(values_in_halves(60).plot().svg)
     assert (

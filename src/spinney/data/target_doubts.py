@@ -23,7 +23,7 @@ from spinney.data.table import Column, Table
 from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
 MOST_CLASSES = 20
-MOST_NUMBERS = 100  # different whole numbers that may be names
+MOST_NUMBERS = 30  # different whole numbers that may be names
 FEWEST_ROWS = 200  # of fewer, one column often tells a class: in iris, a petal's width
 MOST_ROWS = 10_000  # that are looked at
 N_PARTS = 32
@@ -80,7 +80,7 @@ def target_warnings(
 ) -> list[SpinneyWarning]:
     """Return a warning for every column that gives the target away.
 
-    There is none of few rows, nor of a column that is declared.
+    There is none of few rows, of a column that is declared, or of the only one.
 
     Examples
     --------
@@ -94,9 +94,12 @@ def target_warnings(
 leave it out (ignore=['cured'])
     """
     known = np.flatnonzero(~target.missing)
-    if len(known) < FEWEST_ROWS:
+    if len(known) < FEWEST_ROWS or len(attributes.columns) < 2:
         return []
-    rows = known[:: -(-len(known) // MOST_ROWS)]
+    rows = known
+    if len(known) > MOST_ROWS:
+        # Not each so-manieth row: tables repeat themselves. The seed is of no moment.
+        rows = np.random.default_rng(0).choice(known, MOST_ROWS, replace=False)
     target = target.take(rows)
     columns = [
         column.take(rows)
@@ -132,6 +135,8 @@ def _telling_classes(
     _, classes = np.unique(target.cells, return_inverse=True)
     n_rows = len(classes)
     n_errors = n_rows - int(np.bincount(classes).max())
+    if not n_errors:
+        return  # of one class there is nothing to tell
     for column in columns:
         n_told = _rows_told(_values(column), classes)
         if n_rows - n_told <= SHARE_OF_ERRORS * n_errors:

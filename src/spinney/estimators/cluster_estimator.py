@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, is_whole
 from spinney._support.keyed_random import seed_of
-from spinney._support.threads import thread_count
+from spinney._support.threads import limited_threads, thread_count
 from spinney.cluster import (
     MIXED,
     STARTS,
@@ -103,7 +103,8 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is labelled and no more.
         """
-        return learn_anew(self, lambda new: new._find(X, sample_weight))
+        with limited_threads(self.n_jobs):
+            return learn_anew(self, lambda new: new._find(X, sample_weight))
 
     def _find(self, X: Any, sample_weight: Any) -> None:
         """Find the clusters, as a new estimator that nobody else knows yet."""

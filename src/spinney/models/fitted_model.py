@@ -265,9 +265,10 @@ class FittedTable(Explored, LargeTables):
 
         The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
         "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
-        that answer as the model does, "python", "javascript", "c" and "sql"
-        (``docs/exports.md``); of trees "numbered-text", in which each line begins with
-        the number of its node, "rules", "json", "lesson", and "dot", for Graphviz.
+        that answer as the model does, "python", "javascript", "c", "sql", "pmml" and
+        "onnx", which is bytes (``docs/exports.md``); "json", which :func:`spinney.load`
+        reads back; of trees "numbered-text", in which each line begins with the number
+        of its node, "rules", "lesson", and "dot", for Graphviz.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ def grow_model(
     """
     numeric, counted = rows.schema.target.is_numeric, GrownTrees(progress)
     if ccp_alpha is not None:
-        recipe = _whole(recipe, ccp_alpha)
+        recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
     held = held_rows(
         rows,
         recipe,
@@ -125,7 +125,7 @@ def _no_rows(recipe: Recipe) -> ParameterError:
         remedy = f"leave out {what}"
     return refusal(
         Setting(what, getattr(recipe, what)),
-        f"(recipe {recipe.name!r}) needs the rows, and they stay in DuckDB",
+        f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
         phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
     )
 
@@ -140,6 +140,7 @@ def grow_from(
     weight: str | None = None,
     source: str | None = None,
     connection: Any = None,
+    table: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
@@ -151,7 +152,7 @@ def grow_from(
     where the rows are counted. ``validation`` is a table to prune by.
     """
     if recipe is None:
-        away = is_counted_away(data, source, connection)
+        away = is_counted_away(data, source, connection, table=table)
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
     with open_source(
@@ -161,6 +162,7 @@ def grow_from(
         declarations=declarations,
         source=source,
         connection=connection,
+        table=table,
         from_zero=recipe.counts_from_zero,
         identifiers=not recipe.tries,  # a default knows better than to ask for them
         complete=recipe.drops_rows,

@@ -82,6 +82,7 @@ def prune_model(
         arguments["validation"] = rows_for(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
+        arguments["alpha"] = float(arguments["alpha"])
     if chosen.name == "cost-complexity":
         warn_of_squares(model.recipe, model.schema.target)
     if chosen.name == "error-based":

@@ -167,8 +167,9 @@ class FittedClusters(Explored, LargeTables):
 
         The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
         "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
-        that send rows to the same clusters: "python", "javascript", "c" and "sql", with
-        its options ``dialect`` and ``table`` (``docs/exports.md``).
+        that send rows to the same clusters: "python", "javascript", "c", "onnx", of
+        k-means "pmml", and "sql" with its options ``dialect`` and ``table``; "json" is
+        read back by :func:`spinney.load` (``docs/exports.md``).
         """
         return exported(self, format, path=path, dialect=dialect, table=table)
 

@@ -75,10 +75,10 @@ def text_codes(form: Portable, cell: int) -> list[str]:
 
 def edge_tables(form: Portable) -> EdgeTables:
     """Return the tables of a model that has nodes."""
-    return _Tables(form).filled()
+    return _EdgeWriter(form).filled()
 
 
-class _Tables:
+class _EdgeWriter:
     """Tables while they are filled."""
 
     def __init__(self, form: Portable) -> None:

@@ -10,13 +10,13 @@ from spinney._support.checks import check_named
 from spinney.errors import Setting, refusal
 from spinney.output.export.c_code import to_c
 from spinney.output.export.javascript_code import to_javascript
+from spinney.output.export.json_model import model_json
 from spinney.output.export.onnx_code import to_onnx
 from spinney.output.export.pmml_code import to_pmml
 from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
-from spinney.output.export.tree_json import to_json
 from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
@@ -47,8 +47,14 @@ class Format:
     options: tuple[str, ...] = ()
 
 
+CONTENT = {"tree": "model_", "forest": "forest_", "clusters": "clusters_"}
+"""What a fitted model of each kind is made of."""
+
+
 def _json(model: Any) -> str:
-    return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
+    if model.kind == "rules":
+        return str(model.to_json())
+    return model_json(getattr(model, CONTENT[model.kind]))
 
 
 def _page(model: Any, **options: Any) -> str:
@@ -86,7 +92,7 @@ FORMATS = {
             "numbered-text", ("tree",), lambda m: to_text(m.tree, numbers=True) + "\n"
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
-        Format("json", ("tree", "rules"), _json),
+        Format("json", ALL, _json),
         Format("svg", DRAWN, lambda m, **o: _svg(m, **o) + "\n", options=LOOKS),
         Format("html", DRAWN, _page, options=("data",)),
         Format("png", DRAWN, _drawn("png"), options=LOOKS),

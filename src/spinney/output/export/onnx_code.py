@@ -37,7 +37,7 @@ def to_onnx(form: Portable) -> bytes:
     ``label`` and ``probabilities``, or ``prediction``, a number.
     """
     _refuse_names(form)
-    return _Model(form).file()
+    return _OnnxModel(form).file()
 
 
 def _refuse_names(form: Portable) -> None:
@@ -59,7 +59,7 @@ def _refuse_names(form: Portable) -> None:
         refuse_to_say("onnx", "classes of several types", "make them all texts")
 
 
-class _Model:
+class _OnnxModel:
     """A model while its graph is written."""
 
     def __init__(self, form: Portable) -> None:

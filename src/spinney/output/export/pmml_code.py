@@ -9,12 +9,21 @@ which the first that fires decides, clusters a ``ClusteringModel``.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from xml.etree.ElementTree import Element, indent, tostring
 
 from spinney._support.text import value_text
 from spinney._version import __version__
 from spinney.errors import Setting
-from spinney.output.export.pmml_fields import Fields, all_of, element, first_known
+from spinney.output.export.pmml_fields import (
+    Fields,
+    all_of,
+    apply,
+    constant,
+    element,
+    field,
+    first_known,
+)
 from spinney.output.export.portable import (
     Both,
     Centres,
@@ -66,8 +75,6 @@ def _model(form: Portable, fields: Fields) -> Element:
             "pmml", "what errors cost among trees that vote", "leave the costs out"
         )
     if any(node.line is not None for node in form.nodes):
-        if several:
-            refuse_to_say("pmml", "forests of model trees", "take 'python' or 'onnx'")
         return _model_tree(form, fields)
     trees = [_Tree(form, fields, root) for root in form.roots]
     return _forest(form, fields, trees) if several else trees[0].model(output=True)
@@ -82,19 +89,43 @@ def _output(form: Portable, *, divides: bool = False) -> Element:
 
     Where rows are divided the standard has confidences, and so they are there, too.
     """
-    name = form.target.name
-    fields = [
-        element("OutputField", name=f"predicted {name}", feature="predictedValue")
-    ]
     features = {"p": "probability"} | ({"c": "confidence"} if divides else {})
-    for short, feature in features.items():
-        for label in map(value_text, form.target.classes):
-            share = element("OutputField", name=f"{short}({label})", feature=feature)
-            share.set("value", label)
-            share.set("dataType", "double")
-            share.set("optype", "continuous")
-            fields.append(share)
-    return element("Output", *fields)
+    shares = [
+        _output_field(f"{short}({label})", feature, value=label)
+        for short, feature in features.items()
+        for label in map(value_text, form.target.classes)
+    ]
+    label = _output_field(f"predicted {form.target.name}", "predictedValue")
+    return element("Output", label, *shares)
+
+
+def _output_field(name: str, feature: str, **attributes: str) -> Element:
+    made = element("OutputField", name=name, feature=feature, **attributes)
+    if "value" in attributes:
+        made.set("dataType", "double")
+        made.set("optype", "continuous")
+    return made
+
+
+def _voted_output(form: Portable) -> Element:
+    """Return the output of trees that vote: the standard leaves ties to its readers.
+
+    So the label is said in full, the last class of the greatest share, within 1e-12.
+    """
+    *shares, last = [*_output(form)[1:], _output(form)[0]]
+    names = [str(each.get("name")) for each in shares]
+    best = apply("max", *map(field, names))
+    least = apply("-", best, constant(1e-12))
+    labels = [value_text(label) for label in form.target.classes]
+    chosen = constant(labels[0])
+    for name, label in zip(names[1:], labels[1:], strict=True):
+        good = apply("greaterOrEqual", field(name), deepcopy(least))
+        chosen = apply("if", good, constant(label), chosen)
+    last.set("feature", "transformedValue")
+    last.set("dataType", "string")
+    last.set("optype", "categorical")
+    last.append(chosen)
+    return element("Output", *shares, last)
 
 
 def _shares(form: Portable, says: Sequence[float]) -> Iterator[Element]:
@@ -203,10 +234,11 @@ def _forest(form: Portable, fields: Fields, trees: Sequence[_Tree]) -> Element:
         for at, tree in enumerate(trees, 1)
     ]
     method = "majorityVote" if form.majority else "average"
+    numeric = form.target.is_numeric
     return element(
         "MiningModel",
         fields.mining_schema(),
-        _output(form),
+        _output(form) if numeric else _voted_output(form),
         element("Segmentation", *segments, multipleModelMethod=method),
         functionName=_function(form),
     )

@@ -175,8 +175,8 @@ def _foreign(data: bytes, length: int, max_header: int, size: int) -> DamageErro
         return DamageError(msg)
     if data.lstrip()[:1] == b"{":
         msg = (
-            "it is JSON text, not a model file: a JSON export is for reading, and "
-            "spinney.load reads the .spinney file of the tree"
+            "it is JSON text, not a model file; where it is an export of a model, "
+            "spinney.load reads it"
         )
         return ForeignFileError(msg)
     if size < LENGTH or size - LENGTH < length <= max_header:

@@ -186,6 +186,16 @@ def load_kind(
         raise ModelFormatError(msg) from None
 
 
+def content_of(
+    kinds: Sequence[Kind[Any]], data: bytes, limits: FileLimits | None = None
+) -> Any:
+    """Return what the bytes of a file hold; of the first kind, if of none of them."""
+    header = read_header(data)
+    written = header.texts.get("format")
+    kind = next((each for each in kinds if each.format == written), kinds[0])
+    return _content(kind, header, data, limits or kind.limits)
+
+
 def _content(
     kind: Kind[Content], header: Header, data: bytes, limits: FileLimits
 ) -> Content:
@@ -280,11 +290,11 @@ def _read_head(
     head = file.read(LENGTH)
     head += file.read(min(int.from_bytes(head, "little"), limits.header_bytes))
     try:
-        header = read_header(head, max_header=limits.header_bytes, size=size)
-    except DamageError as damage:
+        with _advice(remedy):
+            header = read_header(head, max_header=limits.header_bytes, size=size)
+    except DamageError:
         _check_size(size, limits)
-        msg = f"{damage}; {remedy}"
-        raise DamageError(msg) from None
+        raise
     return head, header
 
 

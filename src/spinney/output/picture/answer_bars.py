@@ -14,6 +14,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, short_weight, shown
+from spinney.output.markup import Markup, joined
 from spinney.output.node_histograms import Histogram
 from spinney.output.picture.answer_histogram import answer_histogram
 from spinney.output.picture.box_parts import (
@@ -91,7 +92,7 @@ class AnswerBars:
         rules = BRANCH_GAP * sum(each.ruled for each in self.lines)
         return len(self.lines) * line_height(KIND) + rules
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return them as SVG; the bars take what room there is."""
         names, figures = self._columns
         room = width - names - figures - 2 * GAP
@@ -111,7 +112,7 @@ class AnswerBars:
                 )
             )
             y += tall
-        return "".join(parts)
+        return joined(parts)
 
 
 def answer_parts(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from spinney._support.arrays import Floats
 from spinney._support.text import number_text
 from spinney.data import Attribute
+from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_histograms import Histogram
 from spinney.output.picture.box_parts import baseline, line_height, width_of
 from spinney.output.picture.node_colours import (
@@ -18,14 +19,7 @@ from spinney.output.picture.node_colours import (
     NumberColours,
     mean_and_deviation,
 )
-from spinney.output.picture.svg_elements import (
-    element,
-    group,
-    line,
-    number,
-    rectangle,
-    words,
-)
+from spinney.output.picture.svg_elements import group, line, rectangle, words
 from spinney.output.tree_text import counts_text
 from spinney.trees import Tree
 
@@ -67,7 +61,7 @@ class AnswerHistogram:
         """The height of the bars, the marks below them and the figures."""
         return TALL + MARK + line_height(KIND)
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         base, wide = y + TALL, width / len(self.bars)
         parts = []
@@ -86,10 +80,10 @@ class AnswerHistogram:
         below, (first, last) = base + MARK + baseline(KIND) - 1, self.ends
         parts.append(words(first, x=x, y=below, class_=KIND))
         parts.append(words(last, x=x + width, y=below, class_=f"{KIND} end"))
-        return "".join(parts)
+        return joined(parts)
 
     @staticmethod
-    def _bar(bar: HistogramBar, x: float, base: float, wide: float) -> str:
+    def _bar(bar: HistogramBar, x: float, base: float, wide: float) -> Markup:
         inside, parts = max(wide - GAP, 0.6), []
         for colour, share, opacity in bar.parts:
             tall = max(TALL * bar.height * share, 0.4)

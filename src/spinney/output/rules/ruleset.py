@@ -307,9 +307,10 @@ class RuleSet(InNotebooks):
     ) -> Any:
         """Return the rules in a format, and write them to a path.
 
-        The formats are "text", "json", and programs that answer as the rules do:
-        "python", "javascript", "c" and "sql", with its options ``dialect`` and
-        ``table`` (``docs/exports.md``).
+        The formats are "text", "json", which :func:`spinney.load` reads back, and
+        programs that answer as the rules do: "python", "javascript", "c", "onnx",
+        "pmml", and "sql" with its options ``dialect`` and ``table``
+        (``docs/exports.md``).
         """
         from spinney.output.export.export_formats import exported
 

@@ -21,20 +21,20 @@ export function aboutPanel(state, page) {
       {},
       contents(state).map((line) => element("li", {}, line)),
     ),
-    element("h3", {}, "Keys"),
-    element(
-      "dl",
-      { class: "facts" },
-      KEYS.map(([keys, what]) => [
-        element("dt", {}, element("kbd", {}, keys)),
-        element("dd", {}, what),
-      ]),
-    ),
+    state.kind === "clusters" ? null : keys(),
     element("p", { class: "quiet" }, `Made by ${page.madeBy}.`),
   ];
 }
 
-export function contents(state) {
+function keys() {
+  const lines = KEYS.map(([names, what]) => [
+    element("dt", {}, element("kbd", {}, names)),
+    element("dd", {}, what),
+  ]);
+  return [element("h3", {}, "Keys"), element("dl", { class: "facts" }, lines)];
+}
+
+function contents(state) {
   const { data } = state;
   const { contains, rows } = data;
   const lines = [];

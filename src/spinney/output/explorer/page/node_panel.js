@@ -358,7 +358,11 @@ function candidates(state, node) {
         `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
       ),
       withP &&
-        element("td", { class: "number" }, line.pValue === null ? "" : rounded(line.pValue, 3)),
+        element(
+          "td",
+          { class: "number", title: String(line.pValue ?? "") },
+          line.pValue === null ? "" : rounded(line.pValue, 2),
+        ),
     );
   });
   return section(
