@@ -3,8 +3,13 @@
 ``python -m tools.fuzz_files`` tries many more, and keeps what it finds.
 """
 
+import json
+import os
+import signal
+import subprocess
 import zlib
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,13 +114,43 @@ def test_a_hundred_thousand_mutations(tmp_path):
     assert main(["--count", "100000", "--keep", str(tmp_path)]) == 0
 
 
-@pytest.mark.slow
+def test_what_hangs_is_ended_by_the_system(tmp_path, monkeypatch):
+    def hang(_):
+        while True:
+            pass
+
+    monkeypatch.setattr(fuzz_files, "HANGS", 0.05)
+    monkeypatch.setattr(fuzz_files, "loaded", hang)
+    child = os.fork()
+    if not child:
+        tried(b"", tmp_path / "m.spinney", {})
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status)
+    assert os.WTERMSIG(status) == signal.SIGVTALRM
+
+
 def test_what_ends_the_process_is_a_find(tmp_path, monkeypatch, capsys):
-    """A child that hangs in one mutation is ended, and the next goes on behind it."""
-    monkeypatch.setenv("SPINNEY_FUZZ_HANGS", "0.001")  # a load of M5 takes longer
-    monkeypatch.setattr(fuzz_files, "PIECE", 2)
-    assert main(["--count", "4", "--keep", str(tmp_path)]) == 1
-    assert "SIGVTALRM" in capsys.readouterr().err
+    """The next child goes on behind the mutation that ended the one before."""
+    begun = []
+
+    def run(command, **_):
+        first = int(command[command.index("--first") + 1])
+        begun.append(first)
+        if first == 0:
+            Path(command[command.index("--piece") + 1], "number").write_text("2")
+            return subprocess.CompletedProcess(command, -signal.SIGSEGV, "")
+        line = {"outcomes": {"refused": 2}, "slowest": 0.1, "memory": 9}
+        return subprocess.CompletedProcess(command, 0, json.dumps(line))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert main(["--count", "5", "--keep", str(tmp_path)]) == 1
+    assert begun == [0, 3]
+    said = capsys.readouterr()
+    assert "ended by SIGSEGV" in said.err
+    assert "2 tried before that, 2 refused, 1 SIGSEGV" in said.out
+    name = list(originals())[2]
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [mutation(name, 0, 2)]
 
 
 # Bombs

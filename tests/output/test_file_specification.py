@@ -10,7 +10,6 @@ from spinney.output.file.cluster_file import CLUSTERINGS, FURTHER, KEYS, SETTING
 from spinney.output.file.container import DTYPES
 from spinney.output.file.forest_file import FORESTS, REASONS
 from spinney.output.file.header import KEYS as KEYS_OF_TREES
-from spinney.output.file.model_files import KINDS
 from spinney.output.file.tree_file import TREE
 from spinney.trees import Reason
 
@@ -41,7 +40,8 @@ def test_versions():
     for name, version in lines:
         kind = name.strip("`") or kind
         newest[kind] = int(version)
-    assert newest == {kind.format: kind.newest for kind in KINDS.values()}
+    kinds = (TREE, FORESTS, CLUSTERINGS)
+    assert newest == {kind.format: kind.newest for kind in kinds}
 
 
 def test_keys():
@@ -56,5 +56,6 @@ def test_reasons_keep_their_numbers():
     assert codes == [
         *("PURE", "EXHAUSTED", "IDENTICAL", "DEPTH", "LEAVES", "ROWS_TO_SPLIT"),
         *("ROWS_IN_LEAF", "MIN_GAIN", "EMPTY", "PRUNED", "SIGNIFICANCE", "DEVIATION"),
+        "BEST",
     ]
     assert np.asarray(REASONS).tolist() == [-1, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 8, 9]
