@@ -22,6 +22,7 @@ from spinney.estimators import (
 from spinney.growth import Model
 from spinney.growth.forest import Forest, Recipes
 from spinney.models import (
+    ALL_KINDS,
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
     forest_from,
@@ -30,6 +31,7 @@ from spinney.models import (
     refuse_forest_arguments,
 )
 from spinney.models.clusters import Clusters
+from spinney.output.rules import RuleSet
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ def grow(
     missing_values: Sequence[str] = (),
     source: str | None = None,
     connection: Any = None,
+    table: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -62,12 +65,14 @@ def grow(
     Parameters
     ----------
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
-        The table; see :func:`spinney.read_table`.
+        The table; see :func:`spinney.read_table`. Or a database: an address such as
+        ``"postgresql://user@host/database"`` or ``"sqlite:///file.db"``, or a
+        connection of psycopg or sqlite3, each with ``table``; or a Spark data frame.
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
     recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe, optional
-        ``"auto"`` if not given; it needs the rows, so where they stay in DuckDB
+        ``"auto"`` if not given; it needs the rows, so where they stay in a database
         ``"c4.5"``. ``model.recipe`` tells which it was. ``"m5"`` is for numeric
         targets only.
     nominal, numeric, ignore : sequences of str
@@ -83,11 +88,13 @@ def grow(
     missing_values : sequence of str
         Texts that stand for a missing cell, such as ``"?"``. Empty cells are
         missing anyway; the text ``NA`` is not, unless it is named here.
-    source : {"memory", "duckdb"}, optional
-        Where rows are counted. A DuckDB relation stays in DuckDB, everything else
-        is read into memory, unless this says otherwise.
+    source : {"memory", "duckdb", "postgres", "sqlite", "spark"}, optional
+        Where rows are counted. What is in a database stays there, everything else
+        is read into memory, unless this says otherwise; see ``docs/databases.md``.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
+    table : str, optional
+        The table or view of a database, or a query: one SELECT.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
     notation : Notation or mapping, optional
@@ -151,6 +158,7 @@ def grow(
             weight=weight,
             source=source,
             connection=connection,
+            table=table,
             format=format,
             encoding=encoding,
             validation=validation,
@@ -203,7 +211,7 @@ def grow_forest(
 format, encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
-        How many trees.
+        How many trees; at most 1,000,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
         That of the trees; of several each tree takes one, in turn.
     progress : function of two numbers, optional
@@ -261,20 +269,21 @@ def load(
     | KMeans
     | MiniBatchKMeans
     | KPrototypes
+    | RuleSet
 ):
-    """Load a tree, a forest or clusters that were saved.
+    """Load a tree, a forest, clusters or rules that were saved, or exported as JSON.
 
     The file is checked whole before it is used, and no code in it is ever run.
 
     Parameters
     ----------
     path : str or path
-        A file written by ``model.save``.
+        A file written by ``model.save``, or by ``model.export("json", path=...)``.
 
     Returns
     -------
     TreeClassifier, TreeRegressor, ForestClassifier, ForestRegressor, KMeans, \
-MiniBatchKMeans or KPrototypes
+MiniBatchKMeans, KPrototypes or RuleSet
         What was saved. It reads later tables by the names of columns.
 
     Raises
@@ -282,7 +291,9 @@ MiniBatchKMeans or KPrototypes
     ModelFormatError
         If it is no model, or a damaged one.
     """
-    model: Any = load_model(path)
+    model: Any = load_model(path, kinds=ALL_KINDS)
+    if isinstance(model, RuleSet):
+        return model
     if model.kind == "forest":
         return _adopted_forest(model.forest_)
     if model.kind == "clusters":

@@ -19,10 +19,20 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.sources.base import Source
-from spinney.trees.split import Groups, Intervals, Threshold
-from spinney.trees.tree import Candidate, Node, Tree
+from spinney.testing import assert_same_tree
 
-ROUNDING = 1e-9
+__all__ = [
+    "SOURCES",
+    "answers_of",
+    "arrow_of",
+    "as_written",
+    "assert_same_tables",
+    "assert_same_tree",
+    "opened",
+    "policy_of",
+    "unlimited",
+]
+
 SOURCES = ("relation", "bound relation", "csv", "parquet")
 
 
@@ -117,13 +127,6 @@ def answers_of(
 # Comparing
 
 
-def assert_numbers(found: Any, expected: Any, *, exact: bool) -> None:
-    if exact:
-        np.testing.assert_array_equal(found, expected)
-    else:
-        np.testing.assert_allclose(found, expected, rtol=ROUNDING, atol=ROUNDING)
-
-
 def assert_same_tables(one: list[dict[Any, Any]], other: list[dict[Any, Any]]) -> None:
     """Assert that the tables of some nodes, by attribute, are the same bit for bit."""
     for here, there in zip(one, other, strict=True):
@@ -132,48 +135,3 @@ def assert_same_tables(one: list[dict[Any, Any]], other: list[dict[Any, Any]]) -
             for name in ("values", "weights", "rows", "missing", "missing_rows"):
                 pair = (getattr(each, name) for each in (table, there[place]))
                 np.testing.assert_array_equal(*pair)
-
-
-def assert_same_candidate(one: Candidate, other: Candidate, *, exact: bool) -> None:
-    assert type(one.split) is type(other.split)
-    assert one.attribute == other.attribute
-    assert one.split.missing == other.split.missing
-    names = {Threshold: "threshold", Groups: "groups", Intervals: "cuts"}
-    sides = names[type(one.split)]
-    assert getattr(one.split, sides) == getattr(other.split, sides)
-    assert one.exact == other.exact
-    for name in ("values", "rows", "missing_rows", "weights", "missing"):
-        pair = (getattr(candidate.table, name) for candidate in (one, other))
-        assert_numbers(*pair, exact=exact or name not in ("weights", "missing"))
-    assert_numbers(one.split.shares, other.split.shares, exact=exact)
-    assert_numbers((one.gain, one.merit), (other.gain, other.merit), exact=exact)
-
-
-def assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
-    names = "number parent branch depth n_rows label chosen children reason forced"
-    assert one.otherwise == other.otherwise
-    for name in names.split():
-        assert getattr(one, name) == getattr(other, name), (one.number, name)
-    assert_numbers(one.weights, other.weights, exact=exact)
-    assert_numbers(one.distribution, other.distribution, exact=exact)
-    for pair in zip(one.candidates, other.candidates, strict=True):
-        assert_same_candidate(*pair, exact=exact)
-    for found, expected in zip(one.surrogates, other.surrogates, strict=True):
-        assert found.split == expected.split
-        assert found.reversed == expected.reversed
-        figures = ([each.agreement, each.adjusted] for each in (found, expected))
-        assert_numbers(*figures, exact=exact)
-
-
-def divides_a_row(tree: Tree) -> bool:
-    return any(
-        node.route.final_branch is None and node.candidate.table.missing_rows.any()
-        for node in tree
-        if node.route is not None
-    )
-
-
-def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> None:
-    exact = whole and not divides_a_row(one)
-    for pair in zip(one, other, strict=True):
-        assert_same_node(*pair, exact=exact)

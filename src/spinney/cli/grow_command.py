@@ -49,6 +49,7 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         '--split-by "texture = clear -> root"',
         "spinney grow melons.csv --target ripe --ignore id --validation-share 0.3 "
         "--pruning pre-pruning",
+        "spinney grow sqlite:///shop.db --table orders --target returned",
         "cat melons.csv | spinney grow - --target ripe --ignore id",
     ),
 )
@@ -57,14 +58,22 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     table_options,
     reading_options,
     weight_option,
-    click.option("--source", help="Where rows are counted: memory or duckdb."),
+    click.option(
+        "--engine",
+        "--source",
+        "source",
+        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark.",
+    ),
+    click.option(
+        "--table", metavar="NAME", help="The table of a database, or a SELECT."
+    ),
 )
 @in_group(
     "Recipe",
     click.option(
         "--recipe",
-        help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; with "
-        "--source duckdb c4.5]",
+        help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; in "
+        "a database c4.5]",
     ),
     recipe_options,
     class_weight_option,
@@ -125,19 +134,21 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     click.option("--quiet", is_flag=True, help="Do not print the tree."),
 )
 def grow(data: str, target: str, **options: Any) -> None:
-    """Grow a tree on the table DATA (a file, or - for standard input)."""
+    """Grow a tree on the table DATA (a file, a database, or - for standard input)."""
     from spinney._support.threads import limited_threads
     from spinney.growth import tried_text
     from spinney.models import FittedTree, grow_from
     from spinney.output import fitting_depth
     from spinney.recipes import default_recipe
+    from spinney.sources.opened import is_counted_away
 
     output = options["output"]
     if options["quiet"] and options["json_"]:
         msg = "--quiet and --json exclude each other: leave one out"
         raise ParameterError(msg)
     check_model_output(options)
-    default = default_recipe(rows_at_hand=options["source"] != "duckdb")
+    away = is_counted_away(data, options["source"], table=options["table"])
+    default = default_recipe(rows_at_hand=not away)
     recipe, settings = recipe_of(options, default)
     with (
         progress_bar("growing", after=PATIENCE) as progress,
@@ -151,6 +162,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             declarations=declarations(options),
             weight=options["weight"],
             source=options["source"],
+            table=options["table"],
             format=options["format_"],
             encoding=options["encoding"],
             class_weight=class_weight_of(options["class_weight"]),
@@ -173,6 +185,8 @@ def grow(data: str, target: str, **options: Any) -> None:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
         say(tried_text(model.tried_) + _grown_larger(model))
+    if model.tree.certificate is not None and not options["quiet"]:
+        say(str(model.tree.certificate))
     if not options["quiet"]:
         depth = None
         if is_seen() and not options["json_"]:

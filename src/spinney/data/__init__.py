@@ -2,11 +2,15 @@
 
 from spinney.data.association import Association, association_of
 from spinney.data.cells import (
+    LARGEST_EXACT_INTEGER,
     coded_column,
     is_missing,
     marker_numbers,
     marker_values,
+    parse_number,
     plain_values,
+    refuse_text,
+    warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
     identifier_warning,
@@ -16,7 +20,13 @@ from spinney.data.column_warnings import (
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.declarations import Declarations, columns_named, declarations_of
+from spinney.data.declarations import (
+    Declarations,
+    check_names,
+    columns_named,
+    declarations_of,
+    nothing_left,
+)
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
@@ -27,6 +37,7 @@ from spinney.data.target_doubts import holds_classes, target_note, target_warnin
 from spinney.data.times import TIME_UNITS
 
 __all__ = [
+    "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
     "TIME_UNITS",
     "Association",
@@ -48,6 +59,7 @@ __all__ = [
     "Target",
     "Value",
     "association_of",
+    "check_names",
     "coded_column",
     "columns_named",
     "cost_array",
@@ -63,9 +75,13 @@ __all__ = [
     "likeness_warnings",
     "marker_numbers",
     "marker_values",
+    "nothing_left",
+    "parse_number",
     "plain_values",
+    "refuse_text",
     "table_warnings",
     "target_note",
     "target_warnings",
+    "warn_of_large_integers",
     "without_identifiers",
 ]

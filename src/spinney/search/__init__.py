@@ -2,6 +2,8 @@
 
 from spinney.search.all_ways import EveryWay, every_way, same_question
 from spinney.search.attribute_split import best_splits, n_different
+from spinney.search.bin_bounds import SETTINGS as UNBOUNDED_SETTINGS
+from spinney.search.bin_bounds import bins_to_open, can_bound
 from spinney.search.chaid.merge_values import MergeStep
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.draws import Draws, drawn_tables
@@ -32,6 +34,7 @@ from spinney.search.written_split import given_split
 __all__ = [
     "LISTED",
     "MOST_BRANCHES",
+    "UNBOUNDED_SETTINGS",
     "Decision",
     "Draws",
     "EveryWay",
@@ -43,6 +46,8 @@ __all__ = [
     "Search",
     "average_gain",
     "best_splits",
+    "bins_to_open",
+    "can_bound",
     "compete",
     "count_missing_at",
     "decide_level",

@@ -354,6 +354,8 @@ def write_down(
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
     best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
     best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
+    if stack.closed is not None:
+        best.exact[here] &= stack.closed[able] < gain
     if part.form == Form.SEARCHED:
         best.bound[here] = _bounds(part, ways, able, gain, table)
     best.branch[level.counted.stack.lines_of(part.tables)] = branch
@@ -501,13 +503,14 @@ def _next_to_cuts(
     n_left = np.bincount(stack.owner, left, minlength=len(stack)).astype(np.int64)
     last = stack.start[:-1] + n_left - 1
     values = np.append(stack.values, np.inf)
+    least = values if stack.low is None else np.append(stack.low, np.inf)
     above = np.where(last + 1 < stack.start[1:], last + 1, len(stack.values))
     low, in_order = values[last], np.flatnonzero(best.form == Form.ORDERED)
     if len(in_order):
         part, lines = stack.taken(in_order), stack.lines_of(in_order)
         ranks = np.where(left[lines], _root_ranks(search, part), -1.0)
         low[in_order] = maxima(ranks, part.start)
-    return low, values[above]
+    return low, least[above]
 
 
 def _typical_branches(

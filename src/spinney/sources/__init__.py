@@ -3,6 +3,8 @@
 from spinney.sources.base import (
     ROOT,
     Agreement,
+    BinnedTables,
+    Bins,
     Counts,
     Formulas,
     Products,
@@ -21,6 +23,8 @@ from spinney.sources.base import (
 __all__ = [
     "ROOT",
     "Agreement",
+    "BinnedTables",
+    "Bins",
     "Counts",
     "Formulas",
     "Products",

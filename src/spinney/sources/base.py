@@ -5,14 +5,16 @@ and attributes; send the rows of this node to its children. Rows belong to nodes
 weight: a row whose value is missing may be in several nodes with a part of its weight
 in each.
 
-Two parts may lack. ``Surrogates`` are for other attributes that stand in for missing
-values: how they agree with a split, and what a split with its surrogates sends where.
-``Formulas`` are for what is made of several attributes: take this attribute in; how do
-these terms vary together, for linear models and combinations. A recipe that needs a
-part which a source lacks is refused before a tree is grown (``growth.source_parts``).
+Three parts may lack. ``Bins`` are for numbers of very many values, of which not every
+line is needed to find the best cut; without them all are counted. ``Surrogates`` are
+for other attributes that stand in for missing values: how they agree with a split, and
+what a split with its surrogates sends where. ``Formulas`` are for what is made of
+several attributes: take this attribute in; how do these terms vary together, for linear
+models and combinations. A recipe that needs a part which a source lacks is refused
+before a tree is grown (``growth.source_parts``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -225,6 +227,34 @@ class Formulas(Protocol):
         It may be asked about and split by from then on. What stood at the place is
         forgotten, so that another tree can have another attribute there.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedTables:
+    """Tables in which numbers of many values are counted by bins.
+
+    Parameters
+    ----------
+    stack : TableStack
+        The tables; ``low`` says which lines stand for several values.
+    opened : function
+        From which of its lines are to be opened to the stack with their values in
+        their places.
+    """
+
+    stack: TableStack
+    opened: Callable[[NDArray[np.bool_]], TableStack]
+
+
+@runtime_checkable
+class Bins(Protocol):
+    """What is asked where a number has more values than should be held."""
+
+    def binned(
+        self, requests: Sequence[Request], n_rows: Sequence[int]
+    ) -> BinnedTables:
+        """Return the tables of all requests, at nodes of so many rows."""
         ...
 
 

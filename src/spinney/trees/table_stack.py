@@ -47,6 +47,11 @@ class TableStack:
         As those of a ``CountTable``.
     missing, missing_rows : arrays of shape (tables, classes), or (tables, 3) and (…, 1)
         The same for rows whose value is missing.
+    low : array of shape (lines,), optional
+        Where lines may be bins of numbers, the least value of each; the greatest is
+        among ``values``.
+    closed : array of shape (tables,), optional
+        What no cut inside a bin of the table gains more than, −∞ where there is none.
     """
 
     node: Integers
@@ -57,6 +62,8 @@ class TableStack:
     rows: Integers
     missing: Floats
     missing_rows: Integers
+    low: Floats | None = None
+    closed: Floats | None = None
 
     @classmethod
     def of(cls, answers: Sequence[Mapping[int, CountTable]]) -> "TableStack":
@@ -166,6 +173,8 @@ class TableStack:
             self.rows[lines],
             self.missing[tables],
             self.missing_rows[tables],
+            None if self.low is None else self.low[lines],
+            None if self.closed is None else self.closed[tables],
         )
 
     def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableStack":

@@ -52,11 +52,14 @@ class Question:
         Values, or codes in their order, up to this go left.
     codes : tuple of int
         Where it is no cut: these go left, and all others right.
+    missing : int, optional
+        The branch of missing values; where it is not said, the recipe says it.
     """
 
     attribute: int
     cut: float | None = None
     codes: tuple[int, ...] = ()
+    missing: int | None = None
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
         """Return the branch of each known value."""

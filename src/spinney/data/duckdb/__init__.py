@@ -1,6 +1,28 @@
 """DuckDB as a reader of files: connections, columns as expressions, quoting."""
 
-from spinney.data.duckdb.columns import SqlColumn, is_relation, translated_errors
-from spinney.data.duckdb.sql_text import quote_text
+from spinney.data.duckdb.columns import (
+    RawColumn,
+    SqlColumn,
+    column_of,
+    described_column,
+    first_line,
+    is_relation,
+    refused_cell,
+    selected,
+    translated_errors,
+)
+from spinney.data.duckdb.sql_text import Family, quote_text
 
-__all__ = ["SqlColumn", "is_relation", "quote_text", "translated_errors"]
+__all__ = [
+    "Family",
+    "RawColumn",
+    "SqlColumn",
+    "column_of",
+    "described_column",
+    "first_line",
+    "is_relation",
+    "quote_text",
+    "refused_cell",
+    "selected",
+    "translated_errors",
+]

@@ -86,6 +86,8 @@ class SqlColumn:
         What the relation has there, in SQL.
     of_type : bool
         Whether it is that type which declares the values, and no user.
+    as_number : bool
+        Whether the expression of a name that is a number is a DOUBLE after all.
     """
 
     name: str
@@ -96,6 +98,7 @@ class SqlColumn:
     family: Family = "text"
     type: str = "VARCHAR"
     of_type: bool = False
+    as_number: bool = False
 
     def value(self, text: str) -> Value:
         """Return the value that the expression writes as this text.
@@ -169,7 +172,7 @@ def plan(
     ]
     if not raw_columns:
         raise nothing_left(declarations, names)
-    columns = tuple(_column(raw, declarations) for raw in raw_columns)
+    columns = tuple(described_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
         _check_texts(relation, raw_columns, declarations)
         _check_cells(relation, raw_columns, columns)
@@ -177,18 +180,23 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class _RawColumn:
-    """A column of the relation itself."""
+class RawColumn:
+    """A column as it is in a relation, or in a table of another engine.
+
+    ``quoted`` is its name in SQL; ``is_wide`` says that it may hold integers which no
+    float has, ``values`` are those that its type declares. A type of no family has
+    no place in a table.
+    """
 
     name: str
     quoted: str
-    family: Family
+    family: Family | None
     type: str
     is_wide: bool
     values: tuple[str, ...] = ()
 
 
-def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
+def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
     """Return a column of the relation, unless its type has no place in a table."""
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
@@ -204,12 +212,13 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
     is_wide = identity in _WIDE_INTEGERS
     values: Any = kind.children[0][1] if identity == "enum" else ()
     quoted = quote_identifier(column)
-    return _RawColumn(name, quoted, family, str(kind), is_wide, tuple(values))
+    return RawColumn(name, quoted, family, str(kind), is_wide, tuple(values))
 
 
-def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
+def described_column(raw: RawColumn, declarations: Declarations) -> SqlColumn:
     """Return one column by its family and what was declared."""
     name, family, markers = raw.name, raw.family, declarations.missing
+    assert family is not None
     kind = declarations.kind(name)
     if kind is None:
         kind = "nominal" if family in ("text", "boolean") else "numeric"
@@ -230,7 +239,7 @@ def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
 
 def _check_texts(
     relation: "DuckDBPyRelation",
-    raw_columns: Sequence[_RawColumn],
+    raw_columns: Sequence[RawColumn],
     declarations: Declarations,
 ) -> None:
     """Raise for a text that is no number where the column was declared numeric."""
@@ -248,7 +257,7 @@ def _check_texts(
 
 def _check_cells(
     relation: "DuckDBPyRelation",
-    raw_columns: Sequence[_RawColumn],
+    raw_columns: Sequence[RawColumn],
     columns: Sequence[SqlColumn],
 ) -> None:
     """Raise for a cell that has no place in its column, warn of large integers."""
@@ -257,7 +266,7 @@ def _check_cells(
     answers = aggregated(relation, tests)
     for column in columns:
         if (cell := answers[column.name]) is not None:
-            raise _refusal(column, str(cell))
+            raise refused_cell(column, str(cell))
     large = {
         column.name: f"bool_or({column.expression} IS NOT NULL AND ("
         f"{raw.quoted} > {LARGEST_EXACT_INTEGER} OR "
@@ -311,7 +320,7 @@ def _listed(expressions: Iterable[str]) -> str:
     )
 
 
-def _refused(raw: _RawColumn, column: SqlColumn) -> str:
+def _refused(raw: RawColumn, column: SqlColumn) -> str:
     """Return the aggregate that finds a cell to refuse."""
     cell = column.expression
     if raw.family in ("day", "instant"):
@@ -326,7 +335,7 @@ def _refused(raw: _RawColumn, column: SqlColumn) -> str:
     return "NULL"
 
 
-def _refusal(column: SqlColumn, cell: str) -> DataError:
+def refused_cell(column: SqlColumn, cell: str) -> DataError:
     """Return the error for a cell that was found."""
     if column.levels:
         refuse = refuse_level if column.kind == "ordinal" else refuse_value

@@ -24,7 +24,7 @@ from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Table
-from spinney.errors import DataError, note
+from spinney.errors import DataError, Setting, note, refusal
 
 # The others are scanned by DuckDB.
 _READERS = {"arff": read_arff, "jsonl": read_json_lines, "xlsx": read_workbook}
@@ -71,6 +71,9 @@ def read_table(
     >>> table["colour"].levels
     ('blue', 'red')
     """
+    if not isinstance(declarations, Declarations | None):
+        problem = "must be what declarations_of returns"
+        raise refusal(Setting("declarations", declarations), problem)
     declared = declarations or Declarations()
     if isinstance(data, (str, os.PathLike)):
         table = _read_file(os.fspath(data), declared, format, encoding)

@@ -9,7 +9,7 @@ from spinney.data import Schema
 from spinney.growth.growth_options import Options
 from spinney.growth.loop_weights import suit_loops
 from spinney.recipes import Recipe
-from spinney.search import policy_named
+from spinney.search import UNBOUNDED_SETTINGS, policy_named
 from spinney.trees.criteria import Criterion
 
 if TYPE_CHECKING:
@@ -35,15 +35,7 @@ SCORES = {
 }
 
 # Settings that the loops know nothing of, and the value that asks for nothing.
-SETTINGS = {
-    "alpha_split": None,
-    "mdl_correction": False,
-    "min_step": 0.0,
-    "thresholds": "midpoint",
-    "linear_terms": 0,
-    "construct": 0,
-    "reuse": True,
-}
+SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}
 
 
 def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:

@@ -30,6 +30,7 @@ by ``Descent``, of pre-pruned recipes alone.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from heapq import heappush
 
@@ -51,6 +52,8 @@ from spinney.search import (
     NodeToRoute,
     Search,
     best_splits,
+    bins_to_open,
+    can_bound,
     decide_level,
     drawn_tables,
     given_split,
@@ -60,6 +63,7 @@ from spinney.search import (
 )
 from spinney.search.oblique import combined
 from spinney.sources import (
+    Bins,
     Counts,
     Request,
     Totals,
@@ -108,6 +112,7 @@ class _Learner:
             totals,
             tuple(range(len(self.schema.attributes))),
             key=0 if options.draws is None else root_key(options.draws.seed),
+            plan=options.plan,
         )
         self.unit, self.least_deviation = 1.0, 0.0
         if self.schema.target.is_numeric:
@@ -160,6 +165,8 @@ class _Learner:
                 node.reason = Reason.ROWS_TO_SPLIT
             elif alike[at]:
                 node.reason = Reason.DEVIATION
+            elif self.options.plan is not None and node.plan is None:
+                node.reason = Reason.BEST
         return [node for node in nodes if node.reason is None]
 
     def decide(self, front: Sequence[Growing]) -> None:
@@ -175,6 +182,9 @@ class _Learner:
                 asked[at] = wanted
             elif wanted is not None:
                 forced[at] = wanted
+        for at, node in enumerate(front):
+            if node.plan is not None:
+                asked[at] = node.plan.question
         search = partial(self.searched, front)
         searched = run_as_they_come(search, self.looked_at(front))
         parts, different = [], np.full(len(front), -1)
@@ -207,7 +217,11 @@ class _Learner:
         say of the attributes, and so it is the tree's search from then on.
         """
         requests = [Request(node.number, node.attributes) for node in front]
-        stacks, draws = self.source.tables(requests), self.options.draws
+        draws = self.options.draws
+        if draws is None and isinstance(self.source, Bins):
+            stacks = self.by_bins(self.source, front, requests)
+        else:
+            stacks = self.source.tables(requests)
         if draws is not None:
             stacks = iter([joined_stacks(stacks)])  # a node draws among all of them
         for stack in stacks:
@@ -218,6 +232,22 @@ class _Learner:
                 n_attributes = len(self.schema.attributes)
                 stack = drawn_tables(stack, self.search, draws, keys, n_attributes)
             yield self.search, stack.scaled(self.options.class_weights)
+
+    def by_bins(
+        self, source: Bins, front: Sequence[Growing], requests: Sequence[Request]
+    ) -> Iterator[TableStack]:
+        """Give the tables of a source that has bins, those opened that may matter."""
+        if not can_bound(self.search, self.schema):
+            yield from self.source.tables(requests)
+            return
+        n_rows = [int(node.totals.rows.sum()) for node in front]
+        binned = source.binned(requests, n_rows)
+        search = self.search
+        if front[0] is self.root:
+            search = search.knowing(binned.stack, self.schema)
+        scaled = binned.stack.scaled(self.options.class_weights)
+        lines, closed = bins_to_open(search, scaled, self.schema)
+        yield replace(binned.opened(lines), closed=closed)
 
     def searched(
         self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]
@@ -383,6 +413,7 @@ class _Learner:
                 parent=node,
                 path=self.path_to(node, branch),
                 key=branch_key(node.key, branch) if self.options.draws else 0,
+                plan=None if node.plan is None else node.plan.branches[branch],
             )
             for branch in range(split.n_branches)
         ]

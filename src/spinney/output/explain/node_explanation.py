@@ -488,9 +488,10 @@ def _adjustment(
         return []
     if candidate.merit == 0:
         return ["times the ways to group the values: at least 1, so p = 1"]
-    ways = float(np.exp(plain - candidate.merit))
+    exponent = plain - candidate.merit  # of many values there are more ways than floats
+    ways = f"e^{exponent:.6g}" if exponent > 700 else f"{np.exp(exponent):.6g}"
     return [
-        f"times {ways:.6g} ways to group the values: p = {candidate.p_value:.3g}, "
+        f"times {ways} ways to group the values: p = {candidate.p_value:.3g}, "
         f"−ln p = {candidate.merit:.3f}"
     ]
 

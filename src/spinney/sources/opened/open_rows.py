@@ -1,7 +1,7 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,14 +9,14 @@ from typing import Any
 from spinney._support.checks import check_named
 from spinney.data import Declarations, Fingerprint, Schema
 from spinney.data.duckdb import is_relation
-from spinney.data.readers import opened_relation, read_table
-from spinney.errors import ParameterError
+from spinney.data.readers import opened_relation, read_table, refuse_file_options
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
-from spinney.sources.sql.open_sql import source_in_duckdb
-from spinney.sources.sql.sql_engine import Engine
 
-SOURCES = ("memory", "duckdb")
+SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
+ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+LIBRARIES = {"psycopg": "postgres", "sqlite3": "sqlite", "pyspark": "spark"}
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,7 @@ def open_source(
     declarations: Declarations,
     source: str | None = None,
     connection: Any = None,
+    table: str | None = None,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -89,8 +90,9 @@ def open_source(
 ) -> Iterator[OpenedSource]:
     """Open the rows of a table that holds its target, for as long as they are needed.
 
-    ``source`` says where rows are counted, in "memory" or in "duckdb": if not given,
-    a relation where it is and anything else in memory. ``from_zero`` counts the
+    ``source`` says where rows are counted, one of ``SOURCES``: if not given, what is in
+    a database where it is and anything else in memory. ``table`` is that of a database,
+    or a query. ``from_zero`` counts the
     moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
     columns in memory stay that only tell rows apart, and ``complete`` that rows which
     lack a cell are left out.
@@ -101,10 +103,16 @@ def open_source(
         "format": format,
         "encoding": encoding,
     }
-    if not is_counted_away(data, source, connection):
-        table = read_table(data, **reading)
+    away = is_counted_away(data, source, connection, table=table)
+    engine = engine_of(data)
+    if not away:
+        rows = read_table(data, **reading) if engine is None else None
+        if rows is None:
+            from spinney.sources.sql import DatabaseTable, table_in_database
+
+            rows = table_in_database(DatabaseTable(data, table), declarations)
         training = rows_in_memory(
-            table,
+            rows,
             target,
             weight,
             declarations,
@@ -114,28 +122,64 @@ def open_source(
         )
         yield OpenedSource(training)
         return
-    with (
-        opened_relation(data, connection=connection, **reading) as relation,
-        Engine(relation.relation, relation.connection) as engine,
-    ):
-        rows, origin = source_in_duckdb(
-            engine,
-            relation,
-            target,
-            weight,
-            declarations,
-            from_zero=from_zero,
-            complete=complete,
-        )
-        yield OpenedSource(counted=rows, origin=origin)
+    # Statements are SQLGlot's, which nobody loads who does not count in an engine.
+    from spinney.sources.sql import (
+        DatabaseTable,
+        Roles,
+        source_in_database,
+        source_in_duckdb,
+    )
+
+    roles = Roles(target, weight, declarations, from_zero, complete)
+    with ExitStack() as stack:
+        if engine is None:
+            opened = opened_relation(data, connection=connection, **reading)
+            counted = source_in_duckdb(stack.enter_context(opened), roles)
+        else:
+            refuse_file_options(format, encoding)
+            counted = source_in_database(DatabaseTable(data, table), roles)
+        source_rows, origin = stack.enter_context(counted)
+        yield OpenedSource(counted=source_rows, origin=origin)
 
 
-def is_counted_away(data: Any, source: str | None, connection: Any = None) -> bool:
-    """Return whether rows stay where they are, or refuse a connection without use."""
+def engine_of(data: Any) -> str | None:
+    """Return the engine that data names or belongs to, None if there is none.
+
+    >>> engine_of("sqlite:///orders.db"), engine_of("orders.csv")
+    ('sqlite', None)
+    """
+    if isinstance(data, str):
+        return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
+    library = type(data).__module__.partition(".")[0]
+    return LIBRARIES.get(library)
+
+
+def is_counted_away(
+    data: Any, source: str | None, connection: Any = None, *, table: str | None = None
+) -> bool:
+    """Return whether rows stay where they are, or refuse what has no use."""
     if source is not None:
         check_named("source", source, SOURCES)
+    engine = engine_of(data)
+    if engine is not None and source not in (None, "memory", engine):
+        raise refusal(
+            Setting("source", source),
+            f"is not where the table is, in {engine}",
+            "leave it out",
+        )
+    if engine is None and source in LIBRARIES.values():
+        raise refusal(
+            Setting("source", source),
+            "needs a table there",
+            "give its address (postgresql://user@host/database or sqlite:///file.db), "
+            "a connection, or a Spark data frame",
+        )
+    if engine is None and table is not None:
+        raise refusal(
+            Setting("table", table), "is that of a database", "leave it out for others"
+        )
     away = source == "duckdb" or (source is None and is_relation(data))
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)
-    return away
+    return away or (engine is not None and source != "memory")

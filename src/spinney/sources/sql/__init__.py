@@ -1,6 +1,16 @@
 """Rows that stay in a SQL engine: count tables by GROUP BY."""
 
-from spinney.sources.sql.open_sql import source_in_duckdb
-from spinney.sources.sql.sql_engine import Engine
+from spinney.sources.sql.databases import (
+    DatabaseTable,
+    source_in_database,
+    table_in_database,
+)
+from spinney.sources.sql.open_sql import Roles, source_in_duckdb
 
-__all__ = ["Engine", "source_in_duckdb"]
+__all__ = [
+    "DatabaseTable",
+    "Roles",
+    "source_in_database",
+    "source_in_duckdb",
+    "table_in_database",
+]

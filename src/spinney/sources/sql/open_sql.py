@@ -1,18 +1,24 @@
-"""A relation of DuckDB as a source: checked, described, ready to be counted."""
+"""Rows of an engine as a source: checked, described, coded, ready to be counted."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+from sqlglot import exp
 
 from spinney.data import (
     Declarations,
     Fingerprint,
+    Notation,
     Schema,
     fingerprint_of,
     identifier_warning,
     is_identifier,
     target_note,
 )
+from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, note, warn
 from spinney.sources.base import Source
@@ -25,66 +31,112 @@ from spinney.sources.rows.training_rows import (
     check_texts,
     missing_classes,
 )
-from spinney.sources.sql.sql_engine import Engine, SqlRows
+from spinney.sources.sql.clean_rows import CleanRows
+from spinney.sources.sql.coded_rows import coded_rows
+from spinney.sources.sql.engines.duckdb_engine import DuckDBEngine
+from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.expressions import (
+    case,
+    column,
+    count_all,
+    product,
+    select,
+    summed_up,
+    whole,
+)
+from spinney.sources.sql.sql_formula import finite
 from spinney.sources.sql.sql_schema import (
     check_weights,
     count_classes,
     count_known,
     rows_of,
     schema_of,
+    seen_values,
     target_column,
 )
 from spinney.sources.sql.sql_source import SqlSource
 
 
-def source_in_duckdb(
-    engine: Engine,
-    opened: OpenRelation,
-    target: str,
-    weight: str | None,
-    declared: Declarations,
-    *,
-    from_zero: bool,
-    complete: bool = False,
-) -> tuple[Source, Fingerprint]:
-    """Return a relation as a source, and what tells its rows from others.
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which columns are the target and the weight, and how they are counted.
 
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
     ``complete`` leaves out rows that lack a cell.
     """
-    rows = rows_of(engine, opened.columns, target, weight)
-    check_weights(engine, rows)
-    _check_known_classes(engine, rows)
-    if complete:
-        _note_incomplete(engine, rows)
+
+    target: str
+    weight: str | None
+    declared: Declarations
+    from_zero: bool = False
+    complete: bool = False
+
+
+@contextmanager
+def source_in_duckdb(
+    opened: OpenRelation, roles: Roles
+) -> Iterator[tuple[Source, Fingerprint]]:
+    """Give a relation as a source, and what tells its rows from others."""
+    relation = selected(opened.relation, opened.columns)
+    cells = {
+        each.name: column(name)
+        for each, name in zip(opened.columns, relation.columns, strict=True)
+    }
+    with DuckDBEngine(relation, opened.connection) as engine:
+        yield counted_source(
+            engine,
+            cells,
+            opened.columns,
+            roles,
+            markers=opened.markers,
+            notation=opened.notation,
+        )
+
+
+def counted_source(
+    engine: SqlEngine,
+    cells: Mapping[str, exp.Expr],
+    columns: Sequence[SqlColumn],
+    roles: Roles,
+    *,
+    markers: tuple[str, ...] = (),
+    notation: Notation | None = None,
+) -> tuple[Source, Fingerprint]:
+    """Return the rows of an engine as a source, and what tells them from others."""
+    rows = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
+    check_weights(rows)
+    _check_known_classes(rows)
+    if roles.complete:
+        _note_incomplete(rows)
         rows = replace(rows, complete=True)
-    column = target_column(engine, rows)
-    if reading := target_note(column, declared):
+    seen = seen_values(rows)
+    target = target_column(rows, seen)
+    if reading := target_note(target, roles.declared):
         note(reading, of_reading=False)
-    classes, _ = as_target(column, numeric=target in declared.numeric)
+    numeric = roles.target in roles.declared.numeric
+    classes, _ = as_target(target, numeric=numeric)
     if classes.is_numeric:
-        origin = _origin_in_duckdb(engine, rows, from_zero=from_zero)
-        classes = replace(classes, origin=origin)
-    schema = schema_of(
-        engine, rows, classes, markers=opened.markers, notation=opened.notation
-    )
-    source = SqlSource(engine, rows, schema)
+        classes = replace(classes, origin=_origin(rows, from_zero=roles.from_zero))
+    schema = schema_of(rows, classes, seen, markers=markers, notation=notation)
+    base = engine.keep(coded_rows(rows, schema, seen))
+    source = SqlSource(engine, base, schema)
     totals = source.root()
     n_rows = int(totals.rows.sum())
     if not classes.is_numeric:
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-    _warn_of_identifiers(engine, rows, schema)
+    _warn_of_identifiers(rows, schema)
     return source, fingerprint_of(n_rows, totals.weight)
 
 
-def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
+def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:
     nominal = [
         index
         for index, a in enumerate(schema.attributes)
         if a.kind == "nominal" and not rows.attributes[index].levels
     ]
-    known = count_known(engine, rows, nominal)
+    known = count_known(rows, nominal)
     for index, n_cells in zip(nominal, known, strict=True):
         attribute = schema.attributes[index]
         if is_identifier(attribute.values, n_cells):
@@ -93,9 +145,9 @@ def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
             warn(*warning.args, remedy=warning.remedy)
 
 
-def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
+def _check_known_classes(rows: CleanRows) -> None:
     """Say how many rows have no class; refuse a table without rows."""
-    known, n_rows = count_classes(engine, rows)
+    known, n_rows = count_classes(rows)
     if not n_rows:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
@@ -103,28 +155,43 @@ def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
         warn(missing_classes(rows.target.name, n_rows - known, n_rows))
 
 
-def _note_incomplete(engine: Engine, rows: SqlRows) -> None:
+def _note_incomplete(rows: CleanRows) -> None:
     """Tell how many rows lack a cell; refuse if all of them do."""
     names = [column.name for column in rows.attributes]
-    known = count_known(engine, rows, range(len(names)))
-    whole = replace(rows, complete=True).select()
-    count = "SELECT count(*), sum(weight) FROM"
-    ((n_rows, weight),) = engine.fetch(f"{count} ({rows.select()})")
-    ((n_left, left),) = engine.fetch(f"{count} ({whole})")
+    known = count_known(rows, range(len(names)))
+    total = [count_all(), summed_up(column("weight"))]
+    n_rows, weight = rows.engine.line(select(total, rows.select()))
+    left_rows = replace(rows, complete=True).select()
+    n_left, left = rows.engine.line(select([t.copy() for t in total], left_rows))
     lacking = {name: n_rows - n for name, n in zip(names, known, strict=True)}
     weighs = 0.0 if rows.weight is None else (weight or 0.0) - (left or 0.0)
     note_incomplete(n_rows - n_left, n_rows, lacking, weight=weighs)
 
 
-def _origin_in_duckdb(engine: Engine, rows: SqlRows, *, from_zero: bool) -> float:
+def _origin(rows: CleanRows, *, from_zero: bool) -> float:
     """Return a number near the target's mean; a whole one where all are whole."""
-    statement = (
-        "SELECT sum(class * weight) / sum(weight), bool_and(class = floor(class)), "
-        "count(*), bool_and(isfinite(class)), min(class), max(abs(class)), "
-        f"min(class) = max(class), sum(weight) FROM ({rows.select()})"
+    number, weight = partial(column, "class"), partial(column, "weight")
+    even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
+    total, size, n_rows, n_even, n_finite, least, greatest, most = rows.engine.line(
+        select(
+            [
+                summed_up(product(number(), weight())),
+                summed_up(weight()),
+                count_all(),
+                exp.Count(this=case((even, whole(1)))),
+                exp.Count(this=case((finite(number()), whole(1)))),
+                exp.Min(this=number()),
+                exp.Max(this=number()),
+                exp.Max(this=exp.Abs(this=number())),
+            ],
+            rows.select(),
+        )
     )
-    ((mean, whole, *facts),) = engine.fetch(statement)
-    check_numbers(rows.target.name, NumberFacts(*facts), from_zero=from_zero)
+    facts = NumberFacts(
+        n_rows, n_finite == n_rows, least, most, least == greatest, size
+    )
+    check_numbers(rows.target.name, facts, from_zero=from_zero)
     if from_zero:
         return 0.0
-    return float(np.rint(mean)) if whole else float(mean)
+    mean = total / size
+    return float(np.rint(mean)) if n_even == n_rows else float(mean)

@@ -1,8 +1,9 @@
 """Formulas as SQL over the columns a0, a1 and so on."""
 
-from collections.abc import Sequence
+import sys
 
 import numpy as np
+from sqlglot import exp
 
 from spinney.data import (
     Attribute,
@@ -11,54 +12,62 @@ from spinney.data import (
     Difference,
     Linear,
     Ratio,
-    Schema,
 )
-from spinney.data.duckdb import SqlColumn, quote_text
+from spinney.sources.sql.expressions import (
+    both,
+    bound,
+    case,
+    column,
+    difference,
+    known,
+    one_of,
+    product,
+    total_of,
+    whole,
+)
 
-# How a conjunction is written, and the codes of its values.
-CONJUNCTION = SqlColumn("conjunction", "nominal", "", (False, True), family="boolean")
-TRUTHS = {CONJUNCTION.text(truth): int(truth) for truth in (False, True)}
+
+def finite(number: exp.Expr) -> exp.Expr:
+    """Return whether a number is one; where engines know NaN, it is above all."""
+    most = bound(sys.float_info.max)
+    return exp.LTE(this=exp.Abs(this=number), expression=most)
 
 
-def number_literal(number: float) -> str:
-    """Return a finite number as SQL, exactly."""
-    return f"CAST('{float(number)!r}' AS DOUBLE)"
-
-
-def expression_of(
-    attribute: Attribute, columns: Sequence[SqlColumn], schema: Schema
-) -> str:
+def expression_of(attribute: Attribute) -> exp.Expr:
     """Return an attribute's formula as SQL, NULL where it has no value.
 
-    The arithmetic is that of ``Formula.cells``, in the same order.
+    The arithmetic is that of ``Formula.cells``, in the same order; a conjunction is 0
+    or 1, as its codes are.
     """
     formula = attribute.formula
     if isinstance(formula, Conjunction):
-        known = " AND ".join(f"a{index} IS NOT NULL" for index in formula.places)
-        holds = " AND ".join(_holds(c, columns, schema) for c in formula.clauses)
-        no, yes = map(quote_text, TRUTHS)
-        return f"CASE WHEN {known} THEN CASE WHEN {holds} THEN {yes} ELSE {no} END END"
+        every = both(known(column(f"a{index}")) for index in formula.places)
+        holds = both(_holds(clause) for clause in formula.clauses)
+        return case((every, case((holds, whole(1)), otherwise=whole(0))))
+    number = _number(formula)
+    return case((finite(number), number.copy()))
+
+
+def _number(formula: object) -> exp.Expr:
     if isinstance(formula, Difference):
-        number = f"a{formula.first} - a{formula.second}"
-    elif isinstance(formula, Ratio):
-        number = f"a{formula.first} / nullif(a{formula.second}, 0)"
-    else:
-        assert isinstance(formula, Linear)
-        terms = zip(formula.places, formula.coefficients, strict=True)
-        number = " + ".join(f"{number_literal(c)} * a{index}" for index, c in terms)
-    return f"CASE WHEN isfinite({number}) THEN {number} END"
+        return difference(column(f"a{formula.first}"), column(f"a{formula.second}"))
+    if isinstance(formula, Ratio):
+        below = exp.Nullif(this=column(f"a{formula.second}"), expression=bound(0.0))
+        return exp.Div(this=column(f"a{formula.first}"), expression=below, typed=True)
+    assert isinstance(formula, Linear)
+    terms = zip(formula.places, formula.coefficients, strict=True)
+    return exp.Paren(
+        this=total_of([product(bound(float(c)), column(f"a{i}")) for i, c in terms])
+    )
 
 
-def _holds(clause: Clause, columns: Sequence[SqlColumn], schema: Schema) -> str:
+def _holds(clause: Clause) -> exp.Expr:
     """Return the condition of a clause."""
-    cell = f"a{clause.place}"
     if clause.codes is not None:
-        column, values = columns[clause.place], schema.attributes[clause.place].values
-        texts = (quote_text(column.text(values[code])) for code in clause.codes)
-        return f"{cell} IN ({', '.join(texts)})"
-    parts = []
-    if clause.low != -np.inf:
-        parts.append(f"{cell} > {number_literal(clause.low)}")
-    if clause.high != np.inf:
-        parts.append(f"{cell} <= {number_literal(clause.high)}")
-    return " AND ".join(parts)
+        return one_of(column(f"a{clause.place}"), clause.codes)
+    parts: list[exp.Expr] = []
+    for bound_, compared in ((clause.low, exp.GT), (clause.high, exp.LTE)):
+        if np.isfinite(bound_):
+            cell = column(f"a{clause.place}")
+            parts.append(compared(this=cell, expression=bound(float(bound_))))
+    return both(parts)

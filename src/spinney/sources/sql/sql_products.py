@@ -2,59 +2,64 @@
 
 One statement adds up, node by node and class by class, all products of two terms::
 
-    SELECT node, class, sum(w), sum(w * z0), sum(w * z1), sum(w * z0 * z0), …
-    FROM (SELECT node, class, weight * part AS w, … AS z0, … AS z1
-          FROM the rows, the nodes, LATERAL (… AS part) WHERE part > 0)
+    SELECT node, class, sum(weight), sum(weight * z0), sum(weight * z0 * z0), …
+    FROM (SELECT node, class, weight, … AS z0, … AS z1 FROM the rows of the nodes)
     GROUP BY node, class
 
 A number as target is the last z, and then there are no classes. Numbers are measured
 from their terms' centres, so that the sums of squares keep their digits.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
+from sqlglot import exp
 
 from spinney.sources.base import Products
-from spinney.sources.sql.sql_formula import number_literal
+from spinney.sources.sql.expressions import (
+    bound,
+    case,
+    column,
+    difference,
+    double,
+    known,
+    nothing,
+    one_of,
+    product,
+    summed_up,
+)
+from spinney.sources.sql.sql_formula import finite
 from spinney.trees import Term
 
 # So many terms have about 1300 products: as much as one statement should hold.
 MOST_IN_STATEMENT = 50
 
 
-def term_expression(
-    cell: str, term: Term, texts: Sequence[str], mark: Callable[[str], str]
-) -> str:
-    """Return a term as SQL, less its centre.
-
-    ``texts`` are those of all codes, in order; none where the column is numeric.
-    """
+def term_expression(term: Term, *, is_numeric: bool) -> exp.Expr:
+    """Return a term as SQL, less its centre."""
+    name = f"a{term.attribute}"
     if term.codes is not None:
-        inside = ", ".join(mark(texts[code]) for code in term.codes)
-        taken = f"{cell} IN ({inside})" if inside else "false"
-        return (
-            f"CASE WHEN {cell} IS NULL THEN {term.missing!r} "
-            f"WHEN {taken} THEN 1.0 ELSE 0.0 END"
-        )
-    centre = number_literal(term.centre)
-    if not texts:
-        known = f"{cell} IS NOT NULL AND isfinite({cell})"
-        return f"CASE WHEN {known} THEN {cell} - {centre} ELSE 0.0 END"
-    codes = " ".join(
-        f"WHEN {mark(text)} THEN {float(code)!r}" for code, text in enumerate(texts)
-    )
-    return f"coalesce(CASE {cell} {codes} END - {centre}, 0.0)"
+        absent = (nothing(column(name)), bound(float(term.missing)))
+        inside = (one_of(column(name), term.codes), bound(1.0))
+        return case(absent, inside, otherwise=bound(0.0))
+    number = difference(double(column(name)), bound(float(term.centre)))
+    is_known = finite(column(name)) if is_numeric else known(column(name))
+    return case((is_known, number), otherwise=bound(0.0))
 
 
-def sums(n: int) -> list[str]:
+def sums(n: int) -> list[exp.Expr]:
     """Return the sums of n expressions: of weights, of each, of each two."""
     pairs = combinations_with_replacement(range(n), 2)
     return [
-        "sum(w)",
-        *(f"sum(w * z{i})" for i in range(n)),
-        *(f"sum(w * z{i} * z{j})" for i, j in pairs),
+        summed_up(column("weight")),
+        *(summed_up(product(column("weight"), column(f"z{i}"))) for i in range(n)),
+        *(
+            summed_up(
+                product(product(column("weight"), column(f"z{i}")), column(f"z{j}"))
+            )
+            for i, j in pairs
+        ),
     ]
 
 

@@ -1,93 +1,103 @@
-"""How rows leave nodes, as SQL: the branch of a row, and its part at a node."""
+"""How rows leave nodes, as SQL over columns a0, a1 …: the branch that a row takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from sqlglot import exp
 
 from spinney.data import Attribute
-from spinney.data.duckdb import SqlColumn
+from spinney.sources.sql.expressions import (
+    both,
+    bound,
+    case,
+    column,
+    first_known,
+    nothing,
+    one_of,
+    whole,
+)
 from spinney.trees import Intervals, Route, Split, Surrogate, Threshold
 
-Path = tuple[tuple[Route, int], ...]
-Values = list[str | float]
+NOWHERE = -1
+"""The node of rows that nobody asks about."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlRoutes:
-    """Writes routes over columns a0, a1 … as SQL.
+    """Writes routes as expressions.
 
-    ``attribute`` and ``column`` say what stands at a place, formulas included.
-    ``mark`` gives what stands for a value in a statement, and notes it in a list if
-    it is to be bound; so expressions must be written in the order of the statement.
+    ``attribute`` says what stands at a place, formulas included.
     """
 
     attribute: Callable[[int], Attribute]
-    column: Callable[[int], SqlColumn]
-    mark: Callable[[str | float, Values], str]
 
-    def part(self, path: Path, values: Values) -> str:
-        """Return the part of its weight that a row has at the end of a path."""
-        factors = [self._factor(route, branch, values) for route, branch in path]
-        return " * ".join(["CAST(1 AS DOUBLE)", *factors])
+    def sent(self, route: Route, children: Mapping[int, int]) -> exp.Expr:
+        """Return the child that a row is sent to, NULL if it is divided.
 
-    def _factor(self, route: Route, branch: int, values: Values) -> str:
-        """Return the factor of one split: 1, the branch's share, or 0."""
-        if route.otherwise is not None:
-            goes = self.sent(route, values)
-            return f"CASE WHEN {goes} = {branch} THEN 1 ELSE 0 END"
+        A branch that is not among the children leads nowhere.
+        """
         split = route.split
-        if split.missing is None:
-            absent = self.mark(split.shares[branch], values)
-        else:
-            absent = "1" if split.missing == branch else "0"
-        cell, taken = f"a{split.attribute}", self._taken(split, branch, values)
-        return f"CASE WHEN {cell} IS NULL THEN {absent} WHEN {taken} THEN 1 ELSE 0 END"
+        if route.otherwise is not None:
+            questions = (split, *route.surrogates)
+            goes = [self.branch(question, children) for question in questions]
+            last = whole(children.get(route.otherwise, NOWHERE))
+            return first_known([*goes, last])
+        absent: exp.Expr = exp.Null()
+        if split.missing is not None:
+            absent = whole(children.get(split.missing, NOWHERE))
+        return self._cases(split, list(range(split.n_branches)), children, absent)
 
-    def sent(self, route: Route, values: Values) -> str:
-        """Return the branch of a row by a route that sends every row somewhere."""
-        questions = (route.split, *route.surrogates)
-        goes = [self.branch(question, values) for question in questions]
-        return f"COALESCE({', '.join(goes)}, {route.otherwise})"
+    def branch(
+        self, question: Split | Surrogate, children: Mapping[int, int] | None = None
+    ) -> exp.Expr:
+        """Return the branch that a question sends a row to, NULL if it knows none.
 
-    def branch(self, question: Split | Surrogate, values: Values) -> str:
-        """Return the branch that a question sends a row to, NULL if it knows none."""
+        With ``children``, it is the child instead.
+        """
         if isinstance(question, Surrogate):
             split, own = question.split, list(map(question.own_branch, (0, 1)))
         else:
             split, own = question, list(range(question.n_branches))
-        cases = " ".join(
-            f"WHEN {self._taken(split, side, values)} THEN {branch}"
-            for branch, side in enumerate(own)
-        )
-        return f"CASE WHEN a{split.attribute} IS NULL THEN NULL {cases} END"
+        return self._cases(split, own, children, exp.Null())
 
-    def _taken(self, split: Split, branch: int, values: Values) -> str:
+    def _cases(
+        self,
+        split: Split,
+        own: list[int],
+        children: Mapping[int, int] | None,
+        absent: exp.Expr,
+    ) -> exp.Case:
+        """Return the child, or the branch, for each side that a split has."""
+        whens: list[tuple[exp.Expr, exp.Expr]] = [
+            (nothing(column(f"a{split.attribute}")), absent)
+        ]
+        for branch, side in enumerate(own):
+            goes = branch if children is None else children.get(branch, NOWHERE)
+            if children is None or goes != NOWHERE:
+                whens.append((self._taken(split, side), whole(goes)))
+        otherwise = None if children is None else whole(NOWHERE)
+        return case(*whens, otherwise=otherwise)
+
+    def _taken(self, split: Split, branch: int) -> exp.Expr:
         """Return whether a row whose value is known takes a branch."""
-        cell, attribute = f"a{split.attribute}", self.attribute(split.attribute)
+        cell, attribute = column(f"a{split.attribute}"), self.attribute(split.attribute)
         if isinstance(split, Intervals):
-            return self._between(cell, *split.bounds(branch), values)
+            return _between(split.attribute, *split.bounds(branch))
         if isinstance(split, Threshold) and attribute.kind == "numeric":
-            sign = ">" if branch else "<="
-            return f"{cell} {sign} {self.mark(split.threshold, values)}"
-        texts = self._texts_of(split, branch)
-        marks = ", ".join(self.mark(text, values) for text in texts)
-        return f"{cell} IN ({marks})" if texts else "false"
+            compared = exp.GT if branch else exp.LTE
+            return compared(this=cell, expression=bound(float(split.threshold)))
+        goes = split.branch_of(np.arange(len(attribute.values)))
+        return one_of(cell, np.flatnonzero(goes == branch).tolist())
 
-    def _between(self, cell: str, low: float, high: float, values: Values) -> str:
-        """Return the condition of an interval (low, high]; nothing is above ∞."""
-        if low == np.inf:
-            return "false"
-        parts = []
-        if low != -np.inf:
-            parts.append(f"{cell} > {self.mark(low, values)}")
-        if high != np.inf:
-            parts.append(f"{cell} <= {self.mark(high, values)}")
-        return f"({' AND '.join(parts)})" if parts else "true"
 
-    def _texts_of(self, split: Split, branch: int) -> list[str]:
-        """Return the texts of the codes that take a branch."""
-        column = self.column(split.attribute)
-        levels = self.attribute(split.attribute).values
-        goes = split.branch_of(np.arange(len(levels)))
-        return [column.text(levels[code]) for code in np.flatnonzero(goes == branch)]
+def _between(index: int, low: float, high: float) -> exp.Expr:
+    """Return the condition of an interval (low, high]; nothing is above ∞."""
+    if low == np.inf:
+        return exp.false()
+    parts: list[exp.Expr] = []
+    if low != -np.inf:
+        parts.append(exp.GT(this=column(f"a{index}"), expression=bound(float(low))))
+    if high != np.inf:
+        parts.append(exp.LTE(this=column(f"a{index}"), expression=bound(float(high))))
+    return both(parts)

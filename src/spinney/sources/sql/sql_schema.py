@@ -1,9 +1,11 @@
-"""The schema of rows in DuckDB, found by asking for distinct values."""
+"""The schema of rows in an engine, found by asking for distinct values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from spinney.data import (
     MOST_WITHOUT_ROWS,
@@ -20,81 +22,146 @@ from spinney.data import (
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
 from spinney.sources.rows.training_rows import WEIGHTS, check_least, check_weight_kind
-from spinney.sources.sql.sql_engine import Engine, SqlRows
+from spinney.sources.sql.clean_rows import CleanRows
+from spinney.sources.sql.engines.sql_engine import SqlEngine, texts
+from spinney.sources.sql.expressions import case, column, count_all, select
+from spinney.sources.sql.grouped import grouped_statements
+
+Raw = str | float
+"""What a cell is in the engine where its value is a name: a text or a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenValues:
+    """The distinct values of nominal and ordinal columns, by what engines write.
+
+    ``attributes`` are by place.
+    """
+
+    attributes: Mapping[int, Mapping[Raw, Value]]
+    target: Mapping[Raw, Value]
 
 
 def rows_of(
-    engine: Engine, columns: Sequence[SqlColumn], target: str, weight: str | None
-) -> SqlRows:
+    engine: SqlEngine,
+    cells: Mapping[str, exp.Expr],
+    columns: Sequence[SqlColumn],
+    *,
+    target: str,
+    weight: str | None,
+) -> CleanRows:
     """Tell the attributes from the target and the weight."""
     by_name = {column.name: column for column in columns}
     for name in (target, weight):
         if name is not None and name not in by_name:
             msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"
             raise DataError(msg)
-    return SqlRows(
-        engine.name,
+    return CleanRows(
+        engine,
+        cells,
         tuple(column for column in columns if column.name not in (target, weight)),
         by_name[target],
         None if weight is None else by_name[weight],
     )
 
 
-def check_weights(engine: Engine, rows: SqlRows) -> None:
+def check_weights(rows: CleanRows) -> None:
     """Refuse a weight column with missing or negative rows, or too light ones."""
     if rows.weight is None:
         return
-    column = rows.weight
-    check_weight_kind(column.name, column.kind)
-    cell = column.expression
-    statement = (
-        f"SELECT min({cell}), count(*) - count({cell}), "
-        f"min({cell}) FILTER ({cell} > 0) FROM {engine.name}"
+    weight = rows.weight
+    check_weight_kind(weight.name, weight.kind)
+    positive = exp.GT(this=rows.cell(weight), expression=exp.Literal.number(0))
+    least, n_rows, n_known, lightest = rows.engine.line(
+        rows.over(
+            [
+                exp.Min(this=rows.cell(weight)),
+                count_all(),
+                exp.Count(this=rows.cell(weight)),
+                exp.Min(this=case((positive, rows.cell(weight)))),
+            ]
+        )
     )
-    ((least, absent, lightest),) = engine.fetch(statement)
+    absent = n_rows - n_known
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
         raise DataError(
-            Setting("weight"), f" {column.name!r} has {odd}", remedy=WEIGHTS
+            Setting("weight"), f" {weight.name!r} has {odd}", remedy=WEIGHTS
         )
     if lightest is not None:
         check_least(float(lightest))
 
 
-def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:
+def count_classes(rows: CleanRows) -> tuple[int, int]:
     """Return how many rows have a class, and how many there are."""
-    statement = f"SELECT count({rows.target.expression}), count(*) FROM {engine.name}"
-    ((known, n_rows),) = engine.fetch(statement)
-    return int(known), int(n_rows)
+    known = exp.Count(this=rows.cell(rows.target))
+    n_known, n_rows = rows.engine.line(rows.over([known, count_all()]))
+    return int(n_known), int(n_rows)
 
 
-def count_known(engine: Engine, rows: SqlRows, indices: Sequence[int]) -> list[int]:
+def count_known(rows: CleanRows, indices: Sequence[int]) -> list[int]:
     """Return how many rows have a value, for each attribute at these places."""
     if not indices:
         return []
-    wanted = ", ".join(f"count(a{index})" for index in indices)
-    (counts,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
-    return [int(number) for number in counts]
+    wanted = [exp.Count(this=column(f"c{index}")) for index in indices]
+    return list(map(int, rows.engine.line(select(wanted, rows.select()))))
 
 
-def target_column(engine: Engine, rows: SqlRows) -> Column:
-    """Return the distinct classes as a column."""
-    answer = engine.fetch(f"SELECT DISTINCT class FROM ({rows.select()})")
-    if not answer:
+def seen_values(rows: CleanRows) -> SeenValues:
+    """Return the values that occur, of the target and of nominal or ordinal columns."""
+    columns = {f"c{index}": column for index, column in enumerate(rows.attributes)}
+    columns["class"] = rows.target
+    seen: dict[str, dict[Raw, Value]] = {name: {} for name in columns}
+    for numeric in (True, False):
+        names = [
+            name
+            for name, each in columns.items()
+            if (each.kind == "numeric" or each.as_number) is numeric
+            and (each.kind != "numeric" or name == "class")
+        ]
+        statements = grouped_statements(
+            rows.engine, rows.select, names, value="double" if numeric else "text"
+        )
+        for statement, group in statements:
+            which, _, values = rows.engine.fetch(statement)
+            for at, raw in zip(texts(which), texts(values), strict=True):
+                name = group[at]
+                if raw is not None:
+                    seen[name][raw] = value_of(columns[name], raw)
+    target = seen.pop("class")
+    if not target:
         msg = f"target {rows.target.name!r}: every cell is missing, or has no weight"
         raise DataError(msg)
-    column = rows.target
+    nominal = {
+        index: seen[f"c{index}"]
+        for index, each in enumerate(rows.attributes)
+        if each.kind != "numeric"
+    }
+    return SeenValues(nominal, target)
+
+
+def value_of(column: SqlColumn, raw: Any) -> Value:
+    """Return the value of a cell that an engine has given."""
     if column.kind == "numeric":
-        numbers = np.array([float(value) for (value,) in answer])
-        return Column(column.name, "numeric", numbers, unit=column.unit)
-    codes, levels = factorise([column.value(value) for (value,) in answer])
+        return float(raw)
+    if isinstance(raw, str):
+        return column.value(raw)
+    return int(raw) if float(raw).is_integer() else float(raw)
+
+
+def target_column(rows: CleanRows, seen: SeenValues) -> Column:
+    """Return the distinct classes as a column."""
+    column, values = rows.target, list(seen.target.values())
+    if column.kind == "numeric":
+        return Column(column.name, "numeric", np.array(values), unit=column.unit)
+    codes, levels = factorise(values)
     return Column(column.name, column.kind, codes, levels)
 
 
 def schema_of(
-    engine: Engine,
-    rows: SqlRows,
+    rows: CleanRows,
     target: Target,
+    seen: SeenValues,
     *,
     markers: tuple[str, ...] = (),
     notation: Notation | None = None,
@@ -103,17 +170,11 @@ def schema_of(
 
     Of values that types declare, those of which very many have no row are left out.
     """
-    nominal = [
-        index
+    levels = {
+        index: _sorted(column, set(seen.attributes[index].values()))
         for index, column in enumerate(rows.attributes)
         if column.kind == "nominal"
-    ]
-    levels: dict[int, tuple[Value, ...]] = {}
-    if nominal:
-        wanted = ", ".join(f"list(DISTINCT a{index})" for index in nominal)
-        (answer,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
-        for index, texts in zip(nominal, answer, strict=True):
-            levels[index] = _sorted(rows.attributes[index], texts or ())
+    }
     return Schema(
         tuple(
             Attribute(
@@ -127,8 +188,7 @@ def schema_of(
     )
 
 
-def _sorted(column: SqlColumn, texts: Sequence[Any]) -> tuple[Value, ...]:
-    values = {column.value(text) for text in texts if text is not None}
+def _sorted(column: SqlColumn, values: set[Value]) -> tuple[Value, ...]:
     declared = values.union(column.levels)
     n_without = len(declared) - len(values)
     if column.of_type and n_without > MOST_WITHOUT_ROWS:

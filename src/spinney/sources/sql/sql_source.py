@@ -1,57 +1,61 @@
-"""Rows in DuckDB: the learner's questions as SQL, the data where it is.
+"""Rows in a SQL engine: the learner's questions as statements, the data where it is.
 
-A node is the list of splits on its path with the branches taken. A row's weight
-at a node is its own weight times, for each split, 1 where its value takes the
-branch, the branch's share where the value is missing and the split divides such
-rows, and 0 otherwise. With surrogates the branch is the first that is not NULL of
-COALESCE(the split's, the surrogates' in order, the last one). So no row is marked,
-copied or numbered: one grouped statement answers a whole level::
+The rows are coded once (``coded_rows``) and kept in a temporary table, a line for each
+row, or part of a row, at a node (``node_rows``). So one grouped statement (``grouped``)
+answers a whole level::
 
-    SELECT node, class, count(*), sum(weight * part), a0, a1, GROUPING(a0, a1)
-    FROM (SELECT … AS a0, … AS a1, … AS class, … AS weight FROM the relation),
-         (the nodes), LATERAL (SELECT CASE node WHEN 5 THEN … END AS part)
-    WHERE part > 0
+    SELECT …, node, class, count(*), sum(weight), coalesce(a0, a1) AS value
+    FROM the lines of the level
     GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
 
 Of a numeric target the sums are those of its moments, and rows are not grouped by it.
 
-Names are quoted; values are bound where there is a connection to bind them to,
-and written as escaped literals by one function where there is only a relation.
+All that stands in these statements are names and numbers of our own. What users have
+written is quoted or bound, where the rows are coded.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
 
-from spinney.data import Attribute, Schema, Value
-from spinney.data.duckdb import SqlColumn
+from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
     Agreement,
+    BinnedTables,
     Products,
     Request,
     TermRequest,
     Totals,
     batches_of_terms,
 )
-from spinney.sources.sql.aggregates import (
-    GROUPING_COLUMNS,
-    Entry,
-    Measure,
-    by_node,
-    empty_table,
-    filled_table,
+from spinney.sources.sql import number_bins
+from spinney.sources.sql.counted_lines import CountedLines
+from spinney.sources.sql.engines.sql_engine import SqlEngine, floats, integers
+from spinney.sources.sql.expressions import (
+    both,
+    bound,
+    case,
+    column,
+    difference,
+    first_known,
     grouped_by,
-    read_code,
+    known,
+    named,
+    product,
+    select,
+    summed_up,
+    whole,
 )
-from spinney.sources.sql.sql_engine import Engine, SqlRows
-from spinney.sources.sql.sql_formula import (
-    CONJUNCTION,
-    TRUTHS,
-    expression_of,
-    number_literal,
+from spinney.sources.sql.grouped import Relation, grouped_statements
+from spinney.sources.sql.node_rows import NodeRows
+from spinney.sources.sql.number_bins import (
+    Interval,
+    NumberBins,
+    intervals_of,
+    opened_lines,
 )
 from spinney.sources.sql.sql_products import (
     MOST_IN_STATEMENT,
@@ -60,77 +64,67 @@ from spinney.sources.sql.sql_products import (
     sums,
     term_expression,
 )
-from spinney.sources.sql.sql_routes import Path, SqlRoutes, Values
+from spinney.sources.sql.sql_routes import SqlRoutes
 from spinney.trees import CountTable, Route, TableStack, Term
 
 
 class SqlSource:
-    """Rows in a DuckDB relation.
+    """Rows in a SQL engine.
 
     Parameters
     ----------
-    engine : Engine
+    engine : SqlEngine
         Where the rows are.
-    rows : SqlRows
-        The attributes, target and weight as SQL.
+    base : str
+        The kept table of the coded rows.
     schema : Schema
         What the codes mean.
     """
 
-    def __init__(self, engine: Engine, rows: SqlRows, schema: Schema) -> None:
+    def __init__(self, engine: SqlEngine, base: str, schema: Schema) -> None:
         self.schema = schema
         self._engine = engine
-        self._rows = rows
-        self._codes = [
-            {column.text(value): code for code, value in enumerate(attribute.values)}
-            for column, attribute in zip(
-                rows.attributes, schema.attributes, strict=True
-            )
-        ]
-        self._classes = {
-            _class_key(rows.target, label): code
-            for code, label in enumerate(schema.target.classes)
-        }
         self._made: dict[int, Attribute] = {}
-        self._paths: dict[int, Path] = {ROOT: ()}
-        self._routes = SqlRoutes(self._attribute, self._sql_column, engine.mark)
+        self._routes = SqlRoutes(self._attribute)
+        numbers = [
+            index
+            for index in range(schema.n_columns)
+            if schema.attributes[index].kind == "numeric"
+        ]
+        self._bins = NumberBins(engine, base, numbers)
+        if self._bins.edges:
+            plain, base = base, engine.keep(self._bins.beside(base))
+            engine.drop([plain])
+        columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
+        columns += [f"b{index}" for index in self._bins.edges]
+        self._rows = NodeRows(
+            engine, base, columns=columns, routes=self._routes, made=self._made.get
+        )
         self._totals = self._count_classes()
 
     def _count_classes(self) -> Totals:
         target = self.schema.target
         weights = np.zeros(target.width)
         rows = np.zeros(target.n_outputs, dtype=np.int64)
-        measure = self._of_target("weight")
-        statement = (
-            f"SELECT {', '.join(measure.selected)} FROM ({self._rows.select()})"
-            f"{' GROUP BY class' if measure.keys else ''}"
-        )
-        for line in self._engine.fetch(statement):
-            code, count, amounts = self._measures(line)
-            rows[code] = count
-            weights[code : code + len(amounts)] = amounts
+        by = self._by
+        for lines in self._lines([ROOT], {-1: "node"}, self._weights, by=by):
+            lines.put(weights[None], rows[None], slice(None), 0)
         return Totals(weights, rows)
 
-    def _of_target(self, weight: str) -> Measure:
-        """Return how the target is counted: weights by class, or moments."""
-        target = self.schema.target
-        if target.origin is None:
-            keys, sums = ["class"], [f"sum({weight})"]
-        else:
-            number = f"(class - {number_literal(target.origin)})"
-            first = f"{weight} * {number}"
-            keys = []
-            sums = [f"sum({weight})", f"sum({first})", f"sum({first} * {number})"]
-        return Measure(
-            tuple(keys), tuple(sums), self._measures, target.width, target.n_outputs
-        )
+    @property
+    def _by(self) -> str | None:
+        """What rows are grouped by beside the node: the class, if there are any."""
+        return None if self.schema.target.is_numeric else "class"
 
-    def _measures(self, line: Sequence[Any]) -> tuple[int, int, tuple[float, ...]]:
-        """Return the column, the number of rows and the amounts of an answer's line."""
-        code = 0
-        if not self.schema.target.is_numeric:
-            code, line = self._classes[line[0]], line[1:]
-        return code, int(line[0]), tuple(float(amount) for amount in line[1:])
+    def _weights(self) -> list[exp.Expr]:
+        """Return the sums of the target: of weights by class, or moments."""
+        origin = self.schema.target.origin
+        if origin is None:
+            return [summed_up(column("weight"))]
+        number = difference(column("class"), bound(float(origin)))
+        first = product(column("weight"), number)
+        second = product(first.copy(), number.copy())
+        return [summed_up(column("weight")), summed_up(first), summed_up(second)]
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -144,17 +138,12 @@ class SqlSource:
         *,
         keep: bool = False,
     ) -> None:
-        """Remember the paths of the children."""
-        path = self._paths[node]
-        if node != ROOT and not keep:
-            del self._paths[node]
-        for branch, child in children.items():
-            self._paths[child] = (*path, (route, branch))
+        """Remember the way to the children."""
+        self._rows.send(node, route, dict(children), keep=keep)
 
     def forget(self, nodes: Iterable[int]) -> None:
-        """Forget the paths of nodes."""
-        for node in nodes:
-            self._paths.pop(node, None)
+        """Forget nodes."""
+        self._rows.forget(nodes)
 
     def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place, as an SQL expression."""
@@ -164,78 +153,134 @@ class SqlSource:
         """Return the attribute at a place, one with a formula included."""
         return self._made.get(index) or self.schema.attributes[index]
 
-    def _sql_column(self, index: int) -> SqlColumn:
-        """Return how the values of an attribute are written in SQL."""
-        return CONJUNCTION if index in self._made else self._rows.attributes[index]
-
-    def _asked(self, nodes: Sequence[int]) -> set[int]:
-        """Return the attributes that the paths to nodes ask about."""
-        return {
-            index
-            for node in nodes
-            for route, _ in self._paths[node]
-            for index in route.attributes
-        }
-
-    def _select(self, indices: Collection[int]) -> str:
-        """Return the select of the rows, with those of these that have formulas."""
-        rows = self._rows.select()
-        made = [
-            f"{expression_of(self._made[index], self._rows.attributes, self.schema)} "
-            f"AS a{index}"
-            for index in sorted(indices)
-            if index in self._made
-        ]
-        return f"SELECT *, {', '.join(made)} FROM ({rows})" if made else rows
-
     def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
         """Give the tables of all requests, from one statement."""
-        values: Values = []
-        wanted = {index for request in requests for index in request.attributes}
-        nodes = self._nodes([request.node for request in requests], values, wanted)
-        measure = self._of_target("weight * part")
-        yield self._counted(requests, f"{nodes} WHERE part > 0", measure, values)
+        wanted = [(request.node, request.attributes) for request in requests]
+        target = self.schema.target
+        yield self._counted(
+            wanted,
+            self._weights,
+            by=self._by,
+            shape=(target.width, target.n_outputs),
+        )
+
+    def binned(
+        self, requests: Sequence[Request], n_rows: Sequence[int]
+    ) -> BinnedTables:
+        """Return the tables of all requests, numbers of many values by bins.
+
+        A node of few rows has few values, which are counted one by one.
+        """
+        wanted = [(request.node, request.attributes) for request in requests]
+        indices = sorted({index for _, attributes in wanted for index in attributes})
+        many = [index for index in indices if index in self._bins.edges]
+        large = [
+            request.node
+            for request, n in zip(requests, n_rows, strict=True)
+            if n > number_bins.MOST_ROWS
+        ]
+        if not (many and large):
+            (stack,) = self.tables(requests)
+            return BinnedTables(stack, lambda _: stack)
+        names = {i: f"k{i}" if i in many else f"a{i}" for i in indices}
+        nodes = [node for node, _ in wanted]
+        coarse = CountedLines.joined(
+            list(
+                self._lines(
+                    nodes,
+                    names,
+                    self._weights,
+                    by=self._by,
+                    beside=lambda relation: self._bins.keyed(relation, many, large),
+                    ranges={f"k{index}": f"a{index}" for index in many},
+                )
+            )
+        )
+        target = self.schema.target
+        stack = coarse.stack(wanted, target.width, target.n_outputs)
+
+        def opened(lines: NDArray[np.bool_]) -> TableStack:
+            if not lines.any():
+                return stack
+            parts = self._opened(intervals_of(stack, lines), nodes)
+            closed = coarse.taken(~_among(coarse, stack, lines, nodes))
+            joined = CountedLines.joined([closed, *parts])
+            return joined.stack(wanted, target.width, target.n_outputs)
+
+        return BinnedTables(stack, opened)
+
+    def _opened(
+        self,
+        intervals: Mapping[int, Mapping[int, Sequence[Interval]]],
+        nodes: Sequence[int],
+    ) -> list[CountedLines]:
+        """Return the lines of the values in opened bins, by one statement."""
+        by_node = {
+            index: {nodes[at]: listed for at, listed in each.items()}
+            for index, each in intervals.items()
+        }
+        asked = sorted({node for each in by_node.values() for node in each})
+        parts = self._lines(
+            asked,
+            {index: f"k{index}" for index in by_node},
+            self._weights,
+            by=self._by,
+            beside=lambda relation: opened_lines(relation, by_node),
+        )
+        return [part.taken(~np.isnan(part.value)) for part in parts]
 
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of value × branch of all requests, from one statement."""
-        values: Values = []
-        wanted = {index for request in requests for index in request.attributes}
-        wanted.update(request.split.attribute for request in requests)
-        nodes = self._nodes([request.node for request in requests], values, wanted)
-        goes = {r.node: self._routes.branch(r.split, values) for r in requests}
+        wanted = [(request.node, request.attributes) for request in requests]
         most = max((r.split.n_branches for r in requests), default=0)
-        sent = {node: f"coalesce({branch}, {most})" for node, branch in goes.items()}
-        rows = f"{nodes}, {by_node(sent, 'branch')} WHERE part > 0"
-        measure = Measure(
-            ("branch",), ("sum(weight * part)",), read_code, most + 1, most + 1
+        goes = {r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests}
+        yield self._counted(
+            wanted,
+            lambda: [summed_up(column("weight"))],
+            by="branch",
+            shape=(most + 1, most + 1),
+            asked={r.split.attribute for r in requests},
+            beside=_branches(goes, most),
         )
-        yield self._counted(requests, rows, measure, values)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        values: Values = []
-        asked = {index for _, route in routes for index in route.attributes}
-        nodes = self._nodes([node for node, _ in routes], values, asked)
-        goes = {node: self._routes.sent(route, values) for node, route in routes}
-        measure = self._of_target("weight * part")
-        keys = ", ".join(["node", "branch", *measure.keys])
-        statement = (
-            f"SELECT node, branch, {', '.join(measure.selected)} "
-            f"{nodes}, {by_node(goes, 'branch')} WHERE part > 0 GROUP BY {keys}"
-        )
-        answers = {
-            node: empty_table(np.arange(route.split.n_branches), measure)
+        target = self.schema.target
+        goes = {
+            node: (
+                lambda r=route: self._routes.sent(
+                    r, {branch: branch for branch in range(r.split.n_branches)}
+                )
+            )
             for node, route in routes
         }
-        for node, branch, *line in self._engine.fetch(statement, values):
-            code, count, amounts = measure.read(line)
-            answers[node].rows[branch, code] = count
-            answers[node].weights[branch, code : code + len(amounts)] = amounts
-        return [answers[node] for node, _ in routes]
+        asked = {index for _, route in routes for index in route.attributes}
+        lines = CountedLines.joined(
+            list(
+                self._lines(
+                    [node for node, _ in routes],
+                    {-1: "branch"},
+                    self._weights,
+                    by=self._by,
+                    asked=asked,
+                    beside=_branches(goes),
+                )
+            )
+        )
+        answers = []
+        for node, route in routes:
+            n = route.split.n_branches
+            weights = np.zeros((n, target.width))
+            rows = np.zeros((n, target.n_outputs), dtype=np.int64)
+            own = lines.node == node
+            lines.put(weights, rows, own, lines.value[own].astype(np.int64))
+            nothing = np.zeros(target.width), np.zeros(target.n_outputs, np.int64)
+            answers.append(CountTable(np.arange(n), weights, rows, *nothing))
+        return answers
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, a statement for some at once."""
-        found: dict[int, Products] = {}
+        varying: dict[int, Products] = {}
         for batch in batches_of_terms(requests, MOST_IN_STATEMENT):
             together = tuple(dict.fromkeys(t for r in batch for t in r.terms))
             nodes = [request.node for request in batch]
@@ -244,108 +289,146 @@ class SqlSource:
                 indices = [together.index(term) for term in request.terms]
                 if self.schema.target.is_numeric:
                     indices.append(len(together))
-                found[request.node] = selected(answers[request.node], indices)
-        return [found[request.node] for request in requests]
+                varying[request.node] = selected(answers[request.node], indices)
+        return [varying[request.node] for request in requests]
 
     def _varying(
         self, nodes: Sequence[int], terms: tuple[Term, ...], *, complete: bool
     ) -> dict[int, Products]:
         """Return how terms vary at nodes, from one statement."""
-        values: Values = []
-        columns = []
-        for term in terms:
-            column = self._sql_column(term.attribute)
-            levels = self._attribute(term.attribute).values
-            texts = [column.text(level) for level in levels]
-            cell = f"a{term.attribute}"
-            columns.append(
-                term_expression(
-                    cell, term, texts, lambda text: self._engine.mark(text, values)
-                )
-            )
         target = self.schema.target
-        if target.origin is not None:
-            columns.append(f"class - {number_literal(target.origin)}")
-        group = "0" if target.is_numeric else "class"
-        named = ", ".join(f"{column} AS z{i}" for i, column in enumerate(columns))
         asked = {term.attribute for term in terms}
-        known = "".join(f" AND a{index} IS NOT NULL" for index in asked if complete)
-        # Values are bound in the order of the statement: after those of the terms.
-        rows = self._nodes(nodes, values, asked)
-        statement = (
-            f"SELECT node, class_, {', '.join(sums(len(columns)))} "
-            f"FROM (SELECT node, {group} AS class_, weight * part AS w, {named} "
-            f"{rows} WHERE part > 0{known}) GROUP BY node, class_"
-        )
-        lines: dict[int, dict[int, Sequence[float]]] = {node: {} for node in nodes}
-        for node, label, *line in self._engine.fetch(statement, values):
-            code = 0 if target.is_numeric else self._classes[label]
-            lines[int(node)][code] = line
+        lines: dict[int, dict[int, list[float]]] = {node: {} for node in nodes}
+        n_columns = len(terms) + target.is_numeric
+        for relation in self._rows.relations(nodes, asked):
+            columns = [
+                term_expression(
+                    term, is_numeric=self._attribute(term.attribute).kind == "numeric"
+                )
+                for term in terms
+            ]
+            if target.origin is not None:
+                columns.append(difference(column("class"), bound(float(target.origin))))
+            whole_rows = None
+            if complete:
+                whole_rows = both(known(column(f"a{index}")) for index in asked)
+            group = whole(0) if target.is_numeric else column("class")
+            inner = select(
+                [
+                    column("node"),
+                    column("weight"),
+                    named(group, "group"),
+                    *(named(each, f"z{i}") for i, each in enumerate(columns)),
+                ],
+                relation(),
+                whole_rows,
+            )
+            added = [named(each, f"s{i}") for i, each in enumerate(sums(n_columns))]
+            keys = ("node", "group")
+            query = select([*map(column, keys), *added], inner)
+            node, label, *rest = self._engine.fetch(
+                grouped_by(query, map(column, keys))
+            )
+            amounts = np.array([floats(each) for each in rest]).T
+            every = zip(integers(node).tolist(), integers(label).tolist(), strict=True)
+            for (number, code), line in zip(every, amounts.tolist(), strict=True):
+                lines[number][code] = line
         n_groups = target.n_outputs
-        return {n: products_of(lines[n], n_groups, len(columns)) for n in nodes}
-
-    def _nodes(self, nodes: Sequence[int], values: Values, asked: Iterable[int]) -> str:
-        """Return the rows at these nodes, each with its part, as SQL.
-
-        ``asked`` are the attributes that are read beside those of the paths.
-        """
-        parts = {node: self._routes.part(self._paths[node], values) for node in nodes}
-        return (
-            f"FROM ({self._select({*asked, *self._asked(nodes)})}), "
-            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
-            f"{by_node(parts, 'part')}"
-        )
+        return {n: products_of(lines[n], n_groups, n_columns) for n in nodes}
 
     def _counted(
         self,
-        requests: Sequence[Request] | Sequence[Agreement],
-        rows: str,
-        measure: Measure,
-        values: Values,
+        wanted: Sequence[tuple[int, Sequence[int]]],
+        measured: Callable[[], list[exp.Expr]],
+        *,
+        by: str | None,
+        shape: tuple[int, int],
+        asked: Collection[int] = (),
+        beside: Callable[[Relation], Relation] | None = None,
     ) -> TableStack:
-        """Return the tables of all requests, from one statement."""
-        wanted = sorted({index for request in requests for index in request.attributes})
-        if not wanted:
+        """Return the tables of attributes at nodes, from one statement a table."""
+        indices = sorted({index for _, attributes in wanted for index in attributes})
+        if not indices:
             return TableStack.of([])
-        columns = [f"a{index}" for index in wanted]
-        groupings = [
-            f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
-            for start in range(0, len(columns), GROUPING_COLUMNS)
-        ]
-        keys = ", ".join(["node", *measure.keys])
-        sets = ", ".join(f"({keys}, {column})" for column in columns)
-        statement = (
-            f"SELECT node, {', '.join([*measure.selected, *columns, *groupings])} "
-            f"{rows} GROUP BY GROUPING SETS ({sets})"
+        lines = self._lines(
+            list(dict.fromkeys(node for node, _ in wanted)),
+            {index: f"a{index}" for index in indices},
+            measured,
+            by=by,
+            asked=asked,
+            beside=beside,
         )
-        entries: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
-        n_measures = len(measure.selected)
-        for node, *line in self._engine.fetch(statement, values):
-            position, value = grouped_by(line[n_measures:], len(wanted))
-            entry = (value, *measure.read(line[:n_measures]))
-            entries[int(node), wanted[position]].append(entry)
-        answers = [
-            {
-                index: self._table(entries[request.node, index], index, measure)
-                for index in request.attributes
-            }
-            for request in requests
-        ]
-        return TableStack.of(answers)
+        return CountedLines.joined(list(lines)).stack(wanted, *shape)
 
-    def _table(
-        self, entries: Sequence[Entry], index: int, measure: Measure
-    ) -> CountTable:
-        """Return the count table of one attribute at one node."""
-        numeric = self._attribute(index).kind == "numeric"
-        codes = TRUTHS if index in self._made else self._codes[index]
-        cells = [
-            value if numeric or value is None else codes[value] for value, *_ in entries
-        ]
-        kind = np.float64 if numeric else np.int64
-        return filled_table(cells, entries, kind, measure)
+    def _lines(
+        self,
+        nodes: Sequence[int],
+        columns: Mapping[int, str],
+        measured: Callable[[], list[exp.Expr]],
+        *,
+        by: str | None,
+        asked: Collection[int] = (),
+        beside: Callable[[Relation], Relation] | None = None,
+        ranges: Mapping[str, str] | None = None,
+    ) -> Iterator[CountedLines]:
+        """Give the lines of counts of some columns at nodes.
+
+        ``beside`` puts more columns beside those of lines, of what is ``asked``.
+        """
+        places = {name: index for index, name in columns.items()}
+        for relation in self._rows.relations(nodes, {*columns, *asked}):
+            statements = grouped_statements(
+                self._engine,
+                relation if beside is None else beside(relation),
+                list(places),
+                keys=["node"] if by is None else ["node", by],
+                sums=measured,
+                ranges=ranges,
+            )
+            for statement, group in statements:
+                yield CountedLines.read(
+                    self._engine.fetch(statement),
+                    [places[name] for name in group],
+                    by=by is not None,
+                    ranges=ranges is not None,
+                )
 
 
-def _class_key(column: SqlColumn, label: Value) -> str | float:
-    """Return how the target's expression gives a class."""
-    return float(label) if column.kind == "numeric" else column.text(label)
+def _among(
+    lines: CountedLines,
+    stack: TableStack,
+    opened: NDArray[np.bool_],
+    nodes: Sequence[int],
+) -> NDArray[np.bool_]:
+    """Return which lines are counts of the opened lines of a stack."""
+    at = np.flatnonzero(opened)
+    owner = stack.owner[at]
+    keys = zip(
+        np.asarray(nodes)[stack.node[owner]].tolist(),
+        stack.attribute[owner].tolist(),
+        stack.values[at].tolist(),
+        strict=True,
+    )
+    wanted = set(keys)
+    every = zip(
+        lines.node.tolist(), lines.attribute.tolist(), lines.value.tolist(), strict=True
+    )
+    return np.fromiter((key in wanted for key in every), bool, len(lines.node))
+
+
+def _branches(
+    goes: Mapping[int, Callable[[], exp.Expr]], otherwise: int | None = None
+) -> Callable[[Relation], Relation]:
+    """Return what puts the branch beside lines, of another split at each node."""
+
+    def beside(relation: Relation) -> Relation:
+        def read() -> exp.Query:
+            whens = [(whole(node), write()) for node, write in goes.items()]
+            branch: exp.Expr = case(*whens, of=column("node"))
+            if otherwise is not None:
+                branch = first_known([branch, whole(otherwise)])
+            return select([exp.Star(), named(branch, "branch")], relation())
+
+        return read
+
+    return beside

@@ -1,0 +1,227 @@
+"""Tables in databases: addresses, connections and data frames, as engines."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from spinney.data import Declarations, Fingerprint, Table
+from spinney.errors import (
+    DataError,
+    MissingExtraError,
+    ParameterError,
+    Setting,
+    did_you_mean,
+    refusal,
+)
+from spinney.sources.base import Source
+from spinney.sources.sql.engine_columns import engine_columns, loaded
+from spinney.sources.sql.engines.postgres_engine import PostgresEngine
+from spinney.sources.sql.engines.spark_engine import SparkEngine
+from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.engines.sqlite_engine import SqliteEngine
+from spinney.sources.sql.expressions import table as table_named
+from spinney.sources.sql.open_sql import Roles, counted_source
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+CHANGES = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.Drop,
+    exp.Into,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table, or a query, of a database."""
+
+    data: Any
+    table: str | None
+
+
+@contextmanager
+def source_in_database(
+    at: DatabaseTable, roles: Roles
+) -> Iterator[tuple[Source, Fingerprint]]:
+    """Give a table of a database as a source, and what tells its rows from others."""
+    with opened_engine(at) as engine:
+        columns, cells = engine_columns(engine, roles.declared)
+        markers = roles.declared.missing
+        yield counted_source(engine, cells, columns, roles, markers=markers)
+
+
+def table_in_database(at: DatabaseTable, declared: Declarations) -> Table:
+    """Return a table of a database, read into memory."""
+    with opened_engine(at) as engine:
+        columns, cells = engine_columns(engine, declared)
+        return loaded(engine, columns, cells)
+
+
+@contextmanager
+def opened_engine(at: DatabaseTable) -> Iterator[SqlEngine]:
+    """Give the engine that a table is in, connected for as long as it is needed."""
+    if isinstance(at.data, str):
+        connect = _postgres if at.data.startswith("postgres") else _sqlite
+        with (
+            connect(at.data) as connection,
+            opened_engine(DatabaseTable(connection, at.table)) as connected,
+        ):
+            yield connected
+        return
+    kind = type(at.data).__module__.partition(".")[0]
+    if kind == "pyspark":
+        if at.table is not None:
+            msg = ": a Spark data frame is a table by itself"
+            raise ParameterError(Setting("table"), msg, remedy="leave it out")
+        engine: SqlEngine = SparkEngine(at.data)
+    elif kind == "sqlite3":
+        names = _names_in_sqlite(at.data)
+        engine = SqliteEngine(_rows(at.table, "sqlite", names), at.data)
+    else:
+        names = _names_in_postgres(at.data)
+        engine = PostgresEngine(_rows(at.table, "postgres", names), at.data)
+    with engine:
+        yield engine
+
+
+def _rows(
+    wanted: str | None, dialect: str, names: Callable[[], list[tuple[str, ...]]]
+) -> exp.Table | exp.Subquery:
+    """Return a table by its name, or by schema and name, or a query as a table."""
+    listed = names()
+    by_name = {name[-1]: name for name in reversed(listed)}
+    by_name |= {".".join(name): name for name in listed}
+    if wanted is None:
+        raise ParameterError(
+            Setting("table"),
+            " is needed: the name of a table or view, or a SELECT",
+            remedy=f"one of {', '.join(sorted(n[-1] for n in listed)[:8])}"
+            if listed
+            else "",
+        )
+    if wanted in by_name:
+        return table_named(*reversed(by_name[wanted][-2:]))
+    if re.match(r"\s*(select|with|values|\()\b", wanted, re.IGNORECASE):
+        return _query(wanted, dialect)
+    msg = f"there is no table {wanted!r} in the database"
+    raise DataError(msg, remedy=did_you_mean(wanted, list(by_name)))
+
+
+def _query(words: str, dialect: str) -> exp.Subquery:
+    """Return a query of the user's as a table, if it only reads."""
+    try:
+        statements = sqlglot.parse(words, dialect=dialect)
+    except SqlglotError as error:
+        reason = str(error).split("\n")[0]
+        raise refusal(
+            Setting("table", words), f"is no query ({reason})", "check its SQL"
+        ) from None
+    (query, *others) = statements
+    reads = isinstance(query, exp.Query) and query.find(*CHANGES) is None
+    if others or not reads:
+        raise refusal(
+            Setting("table", words), "is not one SELECT", "give one that only reads"
+        )
+    assert isinstance(query, exp.Query)
+    return query.subquery(copy=False)
+
+
+def _names_in_sqlite(connection: "Connection") -> Callable[[], list[tuple[str, ...]]]:
+    def names() -> list[tuple[str, ...]]:
+        statement = (
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') UNION ALL "
+            "SELECT name FROM sqlite_temp_master WHERE type IN ('table', 'view')"
+        )
+        with SqliteEngine(table_named("none"), connection).translated():
+            return [(name,) for (name,) in connection.execute(statement)]
+
+    return names
+
+
+def _names_in_postgres(connection: Any) -> Callable[[], list[tuple[str, ...]]]:
+    def names() -> list[tuple[str, ...]]:
+        # In the order of the search path, then all others.
+        statement = (
+            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
+            "ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') "
+            "AND n.nspname NOT LIKE 'pg_toast%' AND n.nspname <> "
+            "'information_schema' ORDER BY n.nspname = 'pg_catalog', "
+            "array_position(current_schemas(true), n.nspname) NULLS LAST, 1, 2"
+        )
+        with (
+            PostgresEngine(table_named("none"), connection).translated(),
+            connection.transaction(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(statement)
+            return [tuple(line) for line in cursor.fetchall()]
+
+    return names
+
+
+@contextmanager
+def _sqlite(address: str) -> Iterator[Any]:
+    """Connect to a file, to read it only: ``sqlite:///near`` or ``sqlite:////far``."""
+    import sqlite3
+    from pathlib import Path
+
+    path = Path(unquote(address.removeprefix("sqlite://").removeprefix("/")))
+    if not path.is_file():
+        msg = f"there is no file {str(path)!r}"
+        remedy = "write sqlite:///file.db, or sqlite:////folder/file.db"
+        raise DataError(msg, remedy=remedy)
+    with SqliteEngine(table_named("none"), None).translated():  # type: ignore[arg-type]
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _postgres(address: str) -> Iterator[Any]:
+    """Connect to a server."""
+    try:
+        import psycopg
+    except ImportError:
+        msg = "PostgreSQL is reached through psycopg, which is not installed"
+        remedy = "pip install 'spinney[postgres]'"
+        raise MissingExtraError(msg, remedy=remedy) from None
+    shown = without_password(address)
+    try:
+        connection = psycopg.connect(address, connect_timeout=20)
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split()).replace(address, shown)
+        msg = f"cannot connect to {shown} ({reason})"
+        remedy = "check host, database, user and password"
+        raise DataError(msg, remedy=remedy) from None
+    try:
+        # All statements see the table as it was at the first of them.
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        yield connection
+    finally:
+        connection.close()
+
+
+def without_password(address: str) -> str:
+    """Return an address as it may be shown.
+
+    >>> without_password("postgresql://ann:secret@host/db?sslmode=require")
+    'postgresql://ann@host/db'
+    """
+    parts = urlsplit(address)
+    user, _, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    return f"{parts.scheme}://{name}{'@' if name else ''}{host}{parts.path}"

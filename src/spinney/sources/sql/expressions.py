@@ -1,0 +1,159 @@
+"""Small pieces of statements: names that are quoted, values that are bound.
+
+Whatever a user has named or written goes through ``column``, ``table`` or ``bound``.
+What else stands in a statement are names and whole numbers of our own.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+Cell = str | float
+"""What is bound: a text or a number."""
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """Return a column by its name, whatever that is.
+
+    >>> print(column('the "best" one').sql())
+    "the ""best"" one"
+    """
+    origin = None if table is None else exp.Identifier(this=table, quoted=True)
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=origin)
+
+
+def table(name: str, schema: str | None = None) -> exp.Table:
+    """Return a table by its name, whatever that is."""
+    return exp.table_(name, db=schema, quoted=True)
+
+
+def named(expression: exp.Expr, name: str) -> exp.Alias:
+    """Return an expression under a name."""
+    alias = exp.to_identifier(name, quoted=True)
+    return exp.Alias(this=expression, alias=alias)
+
+
+def bound(value: Cell) -> exp.Placeholder:
+    """Return what stands for a value until an engine binds it."""
+    mark = exp.Placeholder(this="value")
+    mark.meta["value"] = value
+    return mark
+
+
+def whole(number: int) -> exp.Expr:
+    """Return a whole number of our own: of a node, a branch, a code."""
+    literal = exp.Literal(this=str(abs(number)), is_string=False)
+    return exp.Neg(this=literal) if number < 0 else literal
+
+
+def double(expression: exp.Expr) -> exp.Cast:
+    """Return an expression as a float of eight bytes."""
+    return exp.Cast(this=expression, to=exp.DataType.build("double"))
+
+
+def text(expression: exp.Expr) -> exp.Cast:
+    """Return an expression as a text."""
+    return exp.Cast(this=expression, to=exp.DataType.build("text"))
+
+
+def nothing(expression: exp.Expr) -> exp.Is:
+    """Return whether an expression is NULL."""
+    return exp.Is(this=expression, expression=exp.Null())
+
+
+def known(expression: exp.Expr) -> exp.Not:
+    """Return whether an expression is not NULL."""
+    return exp.Not(this=nothing(expression))
+
+
+def case(
+    *whens: tuple[exp.Expr, exp.Expr],
+    of: exp.Expr | None = None,
+    otherwise: exp.Expr | None = None,
+) -> exp.Case:
+    """Return the first of some expressions whose condition holds, or equals ``of``."""
+    ifs = [exp.If(this=condition, true=then) for condition, then in whens]
+    return exp.Case(this=of, ifs=ifs, default=otherwise)
+
+
+def first_known(expressions: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the first of some expressions that is not NULL."""
+    if len(expressions) == 1:
+        return expressions[0]
+    return exp.Coalesce(this=expressions[0], expressions=list(expressions[1:]))
+
+
+def both(conditions: Iterable[exp.Expr]) -> exp.Expr:
+    """Return whether all conditions hold; they are nested by halves, not in a row."""
+    every = list(conditions)
+    while len(every) > 1:
+        pairs = [exp.And(this=a, expression=b) for a, b in _pairs(every)]
+        every = pairs + every[len(pairs) * 2 :]
+    return every[0] if every else exp.true()
+
+
+def total_of(terms: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the sum of some expressions, added up in their order."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = exp.Add(this=total, expression=term)
+    return total
+
+
+def _pairs(
+    every: Sequence[exp.Expr],
+) -> Iterable[tuple[exp.Expr, exp.Expr]]:
+    return zip(every[::2], every[1::2], strict=False)
+
+
+def one_of(cell: exp.Expr, codes: Iterable[int]) -> exp.Expr:
+    """Return whether a code is one of these."""
+    listed = [whole(code) for code in codes]
+    return exp.In(this=cell, expressions=listed) if listed else exp.false()
+
+
+def product(one: exp.Expr, other: exp.Expr) -> exp.Mul:
+    """Return a product."""
+    return exp.Mul(this=one, expression=other)
+
+
+def difference(one: exp.Expr, other: exp.Expr) -> exp.Paren:
+    """Return a difference, in parentheses."""
+    return exp.Paren(this=exp.Sub(this=one, expression=other))
+
+
+def summed_up(expression: exp.Expr) -> exp.Sum:
+    """Return the sum over the rows of a group."""
+    return exp.Sum(this=expression)
+
+
+def count_all() -> exp.Count:
+    """Return the number of rows of a group."""
+    return exp.Count(this=exp.Star())
+
+
+def select(
+    listed: Iterable[exp.Expr],
+    source: exp.Query | exp.Table,
+    where: exp.Expr | None = None,
+    *,
+    name: str = "spinney rows",
+) -> exp.Select:
+    """Return the select of some expressions from a table, or from another select."""
+    origin = source if isinstance(source, exp.Table) else source.subquery(copy=False)
+    origin.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    query = exp.Select(expressions=list(listed))
+    query.set(
+        "from_" if "from_" in exp.Select.arg_types else "from", exp.From(this=origin)
+    )
+    if where is not None:
+        query.set("where", exp.Where(this=where))
+    return query
+
+
+def grouped_by(query: exp.Select, keys: Iterable[exp.Expr]) -> exp.Select:
+    """Return a select that is grouped by keys; by none, it is one group."""
+    listed = list(keys)
+    if listed:
+        query.set("group", exp.Group(expressions=listed))
+    return query

@@ -1,0 +1,293 @@
+"""Where the rows of nodes are: in a kept table, and some steps of splits from there.
+
+Each line of a kept table is a row, or a part of one, at a node: its number, the weight,
+the class, the cells. A step sends every line to the child of its node that the split
+says, in one pass; a row that a split divides is joined with the children's shares::
+
+    SELECT coalesce(child, share.to) AS node, weight * coalesce(share, 1) AS weight, …
+    FROM (SELECT *, CASE node WHEN 5 THEN CASE WHEN a3 <= 0.5 THEN 8 ELSE 9 END … END
+          AS child FROM …) LEFT JOIN (VALUES (5, 8, 0.7), (5, 9, 0.3)) AS share
+          ON share.node = CASE WHEN child IS NULL THEN node END
+
+Lines at nodes that nobody asks about fall out. So the tables of a level, in all, are no
+longer than the rows that still matter; the one before is dropped.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from spinney.data import Attribute
+from spinney.sources.base import ROOT
+from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.expressions import (
+    bound,
+    case,
+    column,
+    double,
+    first_known,
+    named,
+    nothing,
+    product,
+    select,
+    table,
+    whole,
+)
+from spinney.sources.sql.sql_formula import expression_of
+from spinney.sources.sql.sql_routes import NOWHERE, SqlRoutes
+from spinney.trees import Route
+
+Path = tuple[tuple[Route, int], ...]
+SENT, SHARE = "spinney sent", "spinney share"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Location:
+    """Where a node's rows are: in a table, at a node there, and then along a path."""
+
+    table: str
+    origin: int
+    path: Path = ()
+
+
+@dataclass(slots=True, eq=False)
+class Leaving:
+    """A node that a path goes on from: its route, and the nodes of its branches."""
+
+    route: Route
+    children: dict[int, int] = field(default_factory=dict)
+
+
+class NodeRows:
+    """The rows of all nodes that may be asked about.
+
+    Parameters
+    ----------
+    engine : SqlEngine
+    base : str
+        The kept table of all rows, coded.
+    columns : sequence of str
+        Its columns beside node and weight.
+    routes : SqlRoutes
+    made : function
+        The attribute at a place that has a formula, None where there is none.
+    """
+
+    def __init__(
+        self,
+        engine: SqlEngine,
+        base: str,
+        *,
+        columns: Sequence[str],
+        routes: SqlRoutes,
+        made: Callable[[int], Attribute | None],
+    ) -> None:
+        self._engine, self._base = engine, base
+        self._columns, self._routes, self._made = columns, routes, made
+        self._locations = {ROOT: Location(base, ROOT)}
+        self._tables: dict[str, set[int]] = {base: {ROOT}}
+
+    def send(
+        self, node: int, route: Route, children: dict[int, int], *, keep: bool
+    ) -> None:
+        """Note where the children of a node are."""
+        at = self._locations[node]
+        for branch, child in children.items():
+            path = (*at.path, (route, branch))
+            self._move(child, Location(at.table, at.origin, path))
+        if node != ROOT and not keep:
+            self.forget([node])
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Let go of nodes, and of tables in which there is nobody left."""
+        for node in nodes:
+            location = self._locations.pop(node, None)
+            if location is not None:
+                self._leave(node, location.table)
+
+    def _move(self, node: int, location: Location) -> None:
+        before = self._locations.get(node)
+        self._locations[node] = location
+        self._tables[location.table].add(node)
+        if before is not None and before.table != location.table:
+            self._leave(node, before.table)
+
+    def _leave(self, node: int, name: str) -> None:
+        inside = self._tables[name]
+        inside.discard(node)
+        if not inside and name != self._base:
+            del self._tables[name]
+            self._engine.drop([name])
+
+    def relations(
+        self, nodes: Collection[int], asked: Collection[int]
+    ) -> Iterator[Callable[[], exp.Query | exp.Table]]:
+        """Give the lines of nodes, some after the others, with their numbers.
+
+        ``asked`` are the attributes that will be read, which may have formulas.
+        """
+        for group in self._groups(nodes):
+            if any(self._locations[node].path for node in group):
+                self._settle(group)
+            (name,) = {self._locations[node].table for node in group}
+            others = self._tables[name].difference(group)
+            yield self._reader(name, group if others else (), asked)
+
+    def _reader(
+        self, name: str, nodes: Sequence[int], asked: Collection[int]
+    ) -> Callable[[], exp.Query | exp.Table]:
+        """Return what gives the lines of a table, or of some of its nodes."""
+
+        def read() -> exp.Query | exp.Table:
+            made = self._with_made(table(name), asked)
+            if not nodes:
+                return made
+            inside = exp.In(this=column("node"), expressions=list(map(whole, nodes)))
+            return select([exp.Star()], made, inside)
+
+        return read
+
+    def _groups(self, nodes: Collection[int]) -> list[list[int]]:
+        """Divide nodes by their tables, and so that no two ways lead from one node."""
+        groups: list[tuple[str, dict[tuple[object, ...], object], list[int]]] = []
+        for node in nodes:
+            location = self._locations[node]
+            ways = _ways(location)
+            for name, taken, group in groups:
+                if name == location.table and all(
+                    taken.get(key, route) is route for key, route in ways.items()
+                ):
+                    taken.update(ways)
+                    group.append(node)
+                    break
+            else:
+                groups.append((location.table, ways, [node]))
+        return [group for _, _, group in groups]
+
+    def _settle(self, nodes: Sequence[int]) -> None:
+        """Keep the lines of nodes as a table of their own."""
+        name = self._locations[nodes[0]].table
+        depth = max(len(self._locations[node].path) for node in nodes)
+        relation: exp.Query | exp.Table = table(name)
+        numbers = _Numbers(nodes, self._locations)
+        for place in range(depth):
+            steps, staying = numbers.by_place[place]
+            relation = self._step(relation, steps, staying)
+        assert isinstance(relation, exp.Query)
+        kept = self._engine.keep(relation)
+        self._tables[kept] = set()
+        for node in nodes:
+            self._move(node, Location(kept, node))
+
+    def _step(
+        self,
+        relation: exp.Query | exp.Table,
+        steps: dict[int, Leaving],
+        staying: dict[int, int],
+    ) -> exp.Query:
+        """Return the lines one step further."""
+        asked = {index for step in steps.values() for index in step.route.attributes}
+        whens = [
+            (whole(node), self._routes.sent(step.route, step.children))
+            for node, step in steps.items()
+        ]
+        whens += [(whole(node), whole(number)) for node, number in staying.items()]
+        child = case(*whens, of=column("node"), otherwise=whole(NOWHERE))
+        cells = ["node", "weight", *self._columns]
+        sent = select(
+            [*map(column, cells), named(child, "child")],
+            self._with_made(relation, asked),
+        )
+        divided = [
+            (whole(node), whole(number), bound(float(step.route.split.shares[branch])))
+            for node, step in steps.items()
+            if step.route.otherwise is None and step.route.split.missing is None
+            for branch, number in step.children.items()
+            if step.route.split.shares[branch] > 0
+        ]
+        goes: exp.Expr = column("child", SENT)
+        weight: exp.Expr = column("weight", SENT)
+        if divided:
+            goes = first_known([goes, column("to", SHARE)])
+            share = first_known([double(column("share", SHARE)), bound(1.0)])
+            weight = product(weight, share)
+        query = select(
+            [
+                named(goes, "node"),
+                named(weight, "weight"),
+                *(column(name, SENT) for name in self._columns),
+            ],
+            sent,
+            exp.GTE(this=goes.copy(), expression=whole(0)),
+            name=SENT,
+        )
+        if divided:
+            apart = case((nothing(column("child", SENT)), column("node", SENT)))
+            equal = exp.EQ(this=column("from", SHARE), expression=apart)
+            lines = self._engine.values(divided, ("from", "to", "share"), SHARE)
+            query.append("joins", exp.Join(this=lines, side="LEFT", on=equal))
+        return query
+
+    def _with_made(
+        self, relation: exp.Query | exp.Table, indices: Collection[int]
+    ) -> exp.Query | exp.Table:
+        """Return a relation with those of these attributes that have formulas."""
+        made = [
+            named(expression_of(attribute), f"a{index}")
+            for index in sorted(indices)
+            if (attribute := self._made(index)) is not None
+        ]
+        return select([exp.Star(), *made], relation) if made else relation
+
+
+def _ways(location: Location) -> dict[tuple[object, ...], object]:
+    """Return which route leads on from each node of a path; none from the last."""
+    ways: dict[tuple[object, ...], object] = {}
+    key: tuple[object, ...] = (location.origin,)
+    for route, branch in location.path:
+        ways[key] = route
+        key = (*key, branch)
+    ways[key] = location
+    return ways
+
+
+class _Numbers:
+    """Numbers the nodes of paths: wanted ones by their own, others above these.
+
+    At each place of paths there are nodes that go on, by number, and nodes that have
+    arrived before, with what they are called from there on.
+    """
+
+    def __init__(self, nodes: Sequence[int], locations: dict[int, Location]) -> None:
+        self.by_place: list[tuple[dict[int, Leaving], dict[int, int]]] = []
+        above = max(nodes) + 1
+        numbers: dict[tuple[object, ...], int] = {}
+
+        def number(key: tuple[object, ...], ends: int | None) -> int:
+            nonlocal above
+            if ends is not None:
+                numbers[key] = ends
+            elif key not in numbers:
+                numbers[key] = above
+                above += 1
+            return numbers[key]
+
+        depth = max(len(locations[node].path) for node in nodes)
+        for place in range(depth):
+            steps: dict[int, Leaving] = {}
+            staying: dict[int, int] = {}
+            for node in nodes:
+                location = locations[node]
+                path = location.path
+                if len(path) <= place:
+                    before = location.origin if not place else node
+                    staying[before] = node
+                    continue
+                key = (location.origin, *(branch for _, branch in path[:place]))
+                before = location.origin if not place else numbers[key]
+                route, branch = path[place]
+                last = len(path) == place + 1
+                step = steps.setdefault(before, Leaving(route))
+                step.children[branch] = number((*key, branch), node if last else None)
+            self.by_place.append((steps, staying))
