@@ -54,7 +54,7 @@ def odd_columns(recipe: str) -> Any:
 
 @cache
 def misread_values() -> Any:
-    """Return a tree over values that are written in quotes, and a cut just below 6.5."""
+    """Return a tree over values that are written in quotes, cut just below 6.5, too."""
     towns = ["Rome, GA", "Ur", "so 'x'", "", '"', "it's", "{a}"]
     table = {
         "town": [towns[place % 7] for place in range(84)],

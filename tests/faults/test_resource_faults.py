@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from spinney.sources.sql.sql_engine import Engine
 from tests.faults.fault_rows import AB, NAN, grown
 from tests.helpers.alike import same_node, same_tree
 
@@ -34,7 +35,6 @@ from spinney.growth.binned import grow_binned, subtree
 from spinney.growth.ranked import grow_ranked
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.sources.sql.sql_engine import Engine
 
 X, Y = np.arange(8.0)[:, None], [0, 1] * 4
 

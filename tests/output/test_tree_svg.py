@@ -36,27 +36,13 @@ ZOO = {"ignore": ["animal_name"], "nominal": ["class_type"]}
 MODELS = {
     "melons": lambda: grown("watermelon_2.0.csv", "ripe", "id3", ignore=["id"]),
     "iris": lambda: grown("iris.csv", "class", "cart"),
-<<<<<<< HEAD
-    "zoo": lambda: grown(
-        "zoo.csv", "class_type", "cart", ignore=["animal_name"], nominal=["class_type"]
-    ),
-=======
     "zoo": lambda: grown("zoo.csv", "class_type", "cart", **ZOO),
->>>>>>> mend18
     "penguins": lambda: grown("penguins.csv", "species", "chaid"),
     "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
     "models": lambda: grown("cpu_prp.csv", "class", "m5"),
     "labor": lambda: grown("labor.csv", "class", "c4.5", missing_values=["?"]),
     "forest": lambda: spinney.grow_forest(
-<<<<<<< HEAD
-        TABLES / "zoo.csv",
-        "class_type",
-        ignore=["animal_name"],
-        nominal=["class_type"],
-        n_estimators=3,
-=======
         TABLES / "zoo.csv", "class_type", n_estimators=3, **ZOO
->>>>>>> mend18
     ),
     "leaf": lambda: spinney.grow(
         {"size": [1, 1, 1], "sold": ["no", "no", "yes"]}, "sold", recipe="id3"

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
 
 
 class Paths(NamedTuple):
@@ -102,7 +101,6 @@ def add_paths(paths, roots, cells, out, own, sums, divided):
     divided : array
         Becomes True where a missing value divides a row: its sums are none.
     """
-    paths = reference(paths)
     link(paths)
     column, outputs, parts = paths.column, paths.outputs, paths.parts
     first, children = paths.links[FIRST], paths.links[CHILDREN]

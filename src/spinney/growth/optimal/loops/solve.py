@@ -18,7 +18,6 @@ of the next need not try (``hints``).
 """
 
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD
 from spinney.growth.optimal.loops.stumps import (
     add_row,
@@ -41,7 +40,6 @@ def search_subtrees(problem, room, depth, attribute, position, known, told, foun
     this depth, and what its root asks; the last of ``known`` is the budget. ``told``
     has bounds for the attributes of either side's root, and leaves better ones.
     """
-    problem, room = reference(problem), reference(room)
     order, last = problem.order, problem.last
     n_rows, budget = order.shape[1], known[2]
     loss, a, at = 0.0, -1, -1
