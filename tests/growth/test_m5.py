@@ -346,11 +346,11 @@ def test_cart_with_linear_leaves():
 
 def test_many_subsets_give_few_terms():
     generator = np.random.default_rng(0)
-    codes = generator.integers(0, 200, 400)
+    codes = generator.integers(0, 200, 600)
     table = {
         "id": [f"v{code}" for code in codes],
-        "x": generator.normal(size=400).tolist(),
-        "y": generator.normal(size=400).tolist(),
+        "x": generator.normal(size=600).tolist(),
+        "y": generator.normal(size=600).tolist(),
     }
     model = spinney.grow(table, "y", recipe="m5", pruning="none")
     at_root = dict.fromkeys(range(2), RootStatistics(0.0, np.arange(200)))
