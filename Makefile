@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test lint test-loops test-fuzz test-slow study forests speed everyday clean
+.PHONY: axe demo test lint test-loops test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -64,6 +64,31 @@ axe:
 test-fuzz: $(VENV)/.tools
 	SPINNEY_FUZZ=4 $(BIN)/python -m pytest -n 2 -m "not slow" tests/properties \
 	  tests/sources tests/growth tests/trees tests/search tests/cluster tests/output
+
+# Damaged model files, overnight; finds are kept and tried again by make test.
+fuzz-files: $(VENV)/.tools
+	$(BIN)/python -m tools.fuzz_files --count 1000000 $(ARGS)
+
+# What is checked, counted, and written into docs/trust.md.
+trust: $(VENV)/.tools
+	$(BIN)/python -m tools.trust $(ARGS)
+
+# Damaged files and hostile tables, given to Spinney and its peers.
+hostile: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.hostile $(ARGS)
+
+# Small changes of criteria, search and pruners that no test notices.
+mutate: $(VENV)/.tools
+	$(BIN)/python -m tools.mutate $(ARGS)
+
+# Branches that tests take, with loops as plain Python: hours, without the slow tests.
+coverage: $(VENV)/.tools
+	$(PIP) install coverage
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source=spinney -m pytest \
+	  -m "not slow" -W ignore::RuntimeWarning --ignore tests/browser \
+	  --ignore tests/conformance --ignore tests/benchmarking $(PYTEST_ARGS)
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 from tests.helpers.fuzz import examples
 
+from spinney._support.jit import loading_price
 from spinney.growth import engine
 
 # How long an example takes is the machine's affair.
@@ -33,8 +34,8 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
     monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
-    monkeypatch.setattr(engine, "_SPENT", [0.0])
-    monkeypatch.setattr(engine, "_is_compiled", lambda loops: True)
+    monkeypatch.setattr(loading_price._Clock, "spent", 0.0)
+    monkeypatch.setattr(loading_price, "_is_compiled", lambda module, name: True)
 
 
 def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:

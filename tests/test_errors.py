@@ -11,6 +11,7 @@ import pytest
 
 import spinney
 from spinney import DataError, ParameterError, SpinneyWarning, TreeClassifier
+from spinney.cli import EXIT_CODES
 from spinney.errors import (
     PythonOnly,
     Setting,
@@ -105,3 +106,37 @@ def test_no_module_below_the_shell_speaks_of_its_options():
     for path in paths:
         for text in words_of(path):
             assert not re.search(r"(?<![\w-])--[a-z]", text), (path, text)
+
+
+PAGE = SOURCE.parents[1] / "docs" / "errors.md"
+
+
+def kinds_below(kind):
+    """Return a kind of errors or warnings and all kinds of it."""
+    yield kind
+    for each in kind.__subclasses__():
+        yield from kinds_below(each)
+
+
+def test_the_page_lists_every_kind_with_its_exit_code():
+    page = PAGE.read_text()
+    lines = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| (\d?) ?\|", page, re.MULTILINE))
+    kinds = {*kinds_below(SpinneyError), *kinds_below(SpinneyWarning)}
+    ours = {kind for kind in kinds if kind.__module__ == "spinney.errors"}
+    assert set(lines) == {kind.__name__ for kind in ours}
+    for kind in ours:
+        code = next((str(n) for k, n in EXIT_CODES if issubclass(kind, k)), "")
+        assert lines[kind.__name__] == code, kind
+
+
+def test_the_page_quotes_what_is_said():
+    """Every message of the page stands in the source, but for names and numbers."""
+    source = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
+    source = re.sub(r"[\"\']\s*\n\s*f?r?[\"\']", "", source)  # one text on two lines
+    families = PAGE.read_text().split("\n## ")[1:]
+    quoted = [m for each in families for m in re.findall(r"^\| `(.+?)` \|", each, re.M)]
+    assert len(quoted) > 25
+    for message in quoted:
+        words = re.split(r"'x'|\d+ |the table| has|inf\b", message)
+        longest = max(words, key=len).strip()
+        assert longest in source, message

@@ -4,16 +4,20 @@ Pictures have theirs in ``tests/output/test_tree_svg.py``, the explorer in
 ``tests/browser``. Here each name is a column, a value and a class of a small table.
 """
 
+import csv
 import io
 import re
+import warnings
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.helpers.hostile_names import NAMES
 
 import spinney
+from spinney.cli import run
 from spinney.output.picture import to_cluster_svg
 
 # What pages and cells are made of; nothing else may come of a name.
@@ -136,7 +140,6 @@ def test_clusters(name):
     check_markup(to_cluster_svg(means.clusters_))
 
 
-@pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
 def test_plots_write_names_and_no_formulas():
     """Matplotlib takes what stands between two dollars for a formula, or fails."""
     plots = pytest.importorskip("spinney.plots")
@@ -151,6 +154,116 @@ def test_plots_write_names_and_no_formulas():
     axes.figure.savefig(io.BytesIO(), format="svg")
     axes = plots.confusion(model, table)
     axes.figure.savefig(io.BytesIO(), format="svg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as one for each sign that no font has
+        plots.tree(model).figure.savefig(io.BytesIO(), format="png")
+
+
+def test_a_sign_that_no_font_has_is_a_box():
+    figures = pytest.importorskip("spinney._support.figures")
+    assert figures.drawable("plain ≤ ö") == "plain ≤ ö"
+    assert figures.drawable("a\U000e0041b", ["DejaVu Sans"]) == "a□b"
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch, capfdbinary):
+    """Run the tool in a folder with a table of hostile names, and models of it."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    classes = [name for name in NAMES if len(name.splitlines()) == 1]
+    with open("t.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*NAMES, f"values {NAMES[1]}", TARGET])
+        for place in range(90):
+            value = NAMES[place % len(NAMES)]
+            label = classes[place % len(NAMES) * 7 % len(classes)]
+            writer.writerow([*random.random(len(NAMES)).round(2), value, label])
+
+    def said(*arguments):
+        capfdbinary.readouterr()
+        assert run(list(arguments)) == 0
+        out, err = (stream.decode() for stream in capfdbinary.readouterr())
+        check_text(err)
+        return out
+
+    said("grow", "t.csv", "--target", TARGET, "-o", "m", "--recipe", "c4.5")
+    return said
+
+
+TARGET = f"target {NAMES[0]}"
+TEXTS = {
+    "look": ["look", "t.csv"],
+    "show": ["show", "m"],
+    "rules": ["rules", "m"],
+    "explain a node": ["explain", "m"],
+    "explain an attribute": ["explain", "m", "--attribute", f"values {NAMES[1]}"],
+    "explain a row": ["explain", "m", "--row", "t.csv"],
+    "score": ["score", "m", "t.csv"],
+    "prune": ["prune", "m", "--method", "mdl"],
+    "info": ["info", "m"],
+    "export": ["export", "m", "--to", "rules"],
+}
+DATA = {
+    "evaluate": [
+        *("evaluate", "t.csv", "--target", TARGET, "--folds", "2", "--json"),
+        *("--recipe", "id3"),
+    ],
+    "predict": ["predict", "m", "t.csv"],
+    "show": ["show", "m", "--json"],
+    "dot": ["export", "m", "--to", "dot"],
+    "python": ["export", "m", "--to", "python"],
+    "javascript": ["export", "m", "--to", "javascript"],
+}
+FILES = {
+    "show.svg": ["show", "m", "--svg"],
+    "lesson.html": ["lesson", "t.csv", "--target", TARGET, "-o"],
+    "explore.html": ["explore", "m", "--rows", "t.csv", "-o"],
+    "importances.png": ["plot", "importances", "m", "-o"],
+    "confusion.png": ["plot", "confusion", "m", "t.csv", "-o"],
+    "regions.png": ["plot", "regions", "m", "t.csv", "-o"],
+}
+
+
+def test_texts_of_the_shell(shell):
+    """No escape reaches the terminal, and nothing turns the direction of a line."""
+    for arguments in TEXTS.values():
+        text = shell(*arguments)
+        assert text
+        check_text(text)
+
+
+def test_data_of_the_shell(shell):
+    for arguments in DATA.values():
+        text = shell(*arguments)
+        assert text
+        assert "\x1b" not in text or arguments[0] == "predict"
+    rows = list(csv.reader(io.StringIO(shell(*DATA["predict"]), newline="")))
+    assert len(rows) == 91
+    guarded = shell(*DATA["predict"], "--spreadsheet")
+    for row in csv.reader(io.StringIO(guarded, newline="")):
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in row)
+    exec(shell(*DATA["python"]), names := {})
+    row = {**dict.fromkeys(NAMES, 0.5), f"values {NAMES[1]}": NAMES[2]}
+    model, table = spinney.load("m"), {name: [cell] for name, cell in row.items()}
+    assert names["predict"](row) == model.predict(table)[0]
+
+
+def test_files_of_the_shell(shell):
+    pytest.importorskip("matplotlib")
+    for name, arguments in FILES.items():
+        shell(*arguments, name)
+        content = Path(name).read_bytes()
+        if name.endswith(".html"):
+            text = content.decode()
+            check_markup(
+                text.replace("<noscript>", "").replace("</noscript>", ""),
+                scripts=text.count("</script>"),
+            )
+            assert text.count("<script") == (2 if name == "explore.html" else 1)
+        elif name.endswith(".svg"):
+            check_markup(content.decode())
+        else:
+            assert content.startswith(b"\x89PNG")
 
 
 def test_what_is_strange_is_seen():

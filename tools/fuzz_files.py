@@ -1,74 +1,62 @@
 """Damage model files, and see that they are refused or do no harm.
 
 ``python -m tools.fuzz_files --count 1000000`` tries as many mutations of the files in
-``tests/golden``: flipped bits, cut ends, other numbers in arrays, arrays that changed
-places, other words in headers, most of them under a checksum that fits. Each loads, or
-is a ``ModelFormatError``; what loads can be printed, predicted with, explained and
-exported, or says why not by a ``SpinneyError``. Whatever else happens is a find: its
-bytes are stored in ``tests/golden/damaged``, and ``tests/output/test_damaged_files.py``
-tries them again for ever.
+``tests/golden`` (``tools/damage.py`` has the ways). Each loads, or is a
+``ModelFormatError``; what loads can be printed, predicted with, explained and exported,
+or says why not by a ``SpinneyError``. Whatever else happens is a find: another error, a
+warning that is not ours, more than two seconds, a crash, a hang, memory beyond a limit.
+Its bytes are stored in ``tests/golden/damaged``, which
+``tests/output/test_damaged_files.py`` tries again for ever.
+
+Mutations are tried in a child process, which the system ends if one of them takes too
+long, even inside of compiled code; the next child goes on behind it. Number n of a seed
+is always the same mutation.
 """
 
 import argparse
 import json
 import resource
+import signal
+import subprocess
 import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 import spinney
-from spinney.errors import ModelFormatError, SpinneyError
-from spinney.output.file.container import DTYPES, METADATA
+from spinney.errors import ModelFormatError, SpinneyError, SpinneyWarning
+from tools.damage import mutated, mutated_text
 
 __all__ = [
     "DAMAGED",
     "RULES",
     "Trial",
-    "mutated",
+    "bounded",
+    "file_name",
+    "mutation",
     "originals",
     "rows_for",
     "tried",
-    "used",
 ]
 
-GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden"
+ROOT = Path(__file__).resolve().parents[1]
+GOLDEN = ROOT / "tests" / "golden"
 DAMAGED = GOLDEN / "damaged"
 RULES = "_rules.json"
 SLOW = 2.0  # seconds of a processor: nothing that small may take longer
+HANGS = 20.0  # when the system ends the process
+ROOM = 1 << 30  # bytes that a process may ask for beyond what it has
+PIECE = 20_000  # mutations of one child
 
-WHOLE = (
-    0,
-    1,
-    2,
-    3,
-    -1,
-    -2,
-    127,
-    2**15,
-    2**31 - 1,
-    -(2**31),
-    2**62,
-    -(2**63),
-    2**63 - 1,
-)
-REAL = (0.0, -0.0, 0.5, 1.0, -1.0, 1e308, -1e308, 5e-324, 1e-300, np.inf, np.nan)
-PLAIN: tuple[Any, ...] = (
-    *(0, 1, -1, 2, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, 5e-324, True, False, None),
-    *("", "x", "numeric", "nominal", "ordinal", "none", "\u202e", "\x1b[2J", "a" * 300),
-    *([], {}, [1], [[1]], {"a": 1}),
-)
-
-Random = np.random.Generator
 Rows = dict[str, list[Any]]
 
 
@@ -88,6 +76,17 @@ def originals() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(paths)}
 
 
+def file_name(name: str) -> str:
+    """Return what a mutation of a file is called."""
+    return f"m{RULES}" if RULES in name else "m.spinney"
+
+
+def mutation(name: str, seed: int, number: int) -> bytes:
+    """Return a mutation of a file; the same one for the same numbers."""
+    damage = mutated_text if RULES in name else mutated
+    return damage(originals()[name], Random(f"{name} {seed} {number}"))
+
+
 def loaded(path: Path) -> Any:
     """Return the model of a file; rules are text."""
     if not path.name.endswith(RULES):
@@ -99,189 +98,16 @@ def loaded(path: Path) -> Any:
 def rows_for(name: str) -> Rows:
     """Return rows that a sound file predicts: known, unknown and missing cells."""
     model = loaded(GOLDEN / name)
-    attributes = getattr(model, "clusters_", model).schema.attributes
+    schema = getattr(model, "clusters_", model).schema
+    complete = isinstance(model, (spinney.KMeans, spinney.MiniBatchKMeans))
     rows = {}
-    for attribute in attributes:
-        numbers: list[Any] = [None, -1e9, 0.0, 1.0, 3.5, 1e9]
+    for attribute in schema.attributes:
+        first = -1e155 if complete else None  # k-means takes no missing cell
+        numbers: list[Any] = [first, -1e9, 0.0, 1.0, 3.5, 1e9]
         others = [None, *attribute.values[:4], "never seen"]
         cells = numbers if attribute.kind == "numeric" else others
         rows[attribute.name] = [cells[place % len(cells)] for place in range(6)]
     return rows
-
-
-# Ways to damage a file. Those of bytes change them in place.
-
-
-def flip(data: bytearray, random: Random) -> None:
-    """Turn one bit."""
-    bit = int(random.integers(len(data) * 8))
-    data[bit // 8] ^= 1 << bit % 8
-
-
-def byte(data: bytearray, random: Random) -> None:
-    """Put any byte anywhere."""
-    data[int(random.integers(len(data)))] = int(random.integers(256))
-
-
-def copy(data: bytearray, random: Random) -> None:
-    """Write a piece of the file over another."""
-    length = int(random.integers(1, 64))
-    source, target = random.integers(0, len(data) - length, 2).tolist()
-    data[target : target + length] = data[source : source + length]
-
-
-def cut(data: bytearray, random: Random) -> None:
-    """Leave out a piece, now and then all that follows."""
-    start = int(random.integers(len(data)))
-    length = len(data) if random.random() < 0.2 else int(random.integers(1, 64))
-    del data[start : start + length]
-
-
-def digit(data: bytearray, random: Random) -> None:
-    """Change a digit of the header."""
-    end = min(8 + int.from_bytes(data[:8], "little"), len(data))
-    digits = [place for place in range(8, end) if 48 <= data[place] < 58]
-    if digits:
-        data[digits[int(random.integers(len(digits)))]] = int(random.integers(48, 58))
-
-
-def grow(data: bytearray, random: Random) -> None:
-    """Add bytes at the end, or say that the header is longer."""
-    if random.random() < 0.5:
-        data += bytes(int(random.integers(1, 64)))
-    else:
-        data[:8] = int(random.integers(2**63 - 1) >> random.integers(63)).to_bytes(
-            8, "little"
-        )
-
-
-def entry(data: bytearray, random: Random) -> None:
-    """Write a number that hurts where an array has one."""
-    entries, start = _entries(data)
-    names = [name for name in entries if name not in (METADATA, "sha256")]
-    if not names:
-        return
-    place = entries[names[int(random.integers(len(names)))]]
-    dtype = DTYPES[place["dtype"]]
-    first, last = place["data_offsets"]
-    if last - first < dtype.itemsize:
-        return
-    at = (
-        start
-        + first
-        + dtype.itemsize * int(random.integers((last - first) // dtype.itemsize))
-    )
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            number = np.array(REAL[int(random.integers(len(REAL)))]).astype(dtype)
-    else:
-        whole = np.array(WHOLE[int(random.integers(len(WHOLE)))], np.int64)
-        number = whole.astype(dtype)
-    data[at : at + dtype.itemsize] = number.tobytes()
-
-
-def header(data: bytearray, random: Random) -> None:
-    """Change what the header says of an array, or two of them in each other's place."""
-    entries, start = _entries(data)
-    names = [name for name in entries if name != METADATA]
-    one, other = (names[int(at)] for at in random.integers(len(names), size=2))
-    deed = int(random.integers(4))
-    if deed == 0:
-        entries[one], entries[other] = entries[other], entries[one]
-    elif deed == 1:
-        entries[one]["shape"] = [
-            int(WHOLE[int(at)])
-            for at in random.integers(len(WHOLE), size=int(random.integers(4)))
-        ]
-    elif deed == 2:
-        entries[one]["dtype"] = sorted(DTYPES)[int(random.integers(len(DTYPES)))]
-    else:
-        _change(entries, random)
-    _write(data, entries, start)
-
-
-def model(data: bytearray, random: Random) -> None:
-    """Change what the JSON of the model says, or what is packed, or a version."""
-    entries, start = _entries(data)
-    texts = entries[METADATA]
-    name = "model" if random.random() < 0.8 else str(random.choice(sorted(texts)))
-    if name in ("model", "packed"):
-        content = json.loads(texts[name])
-        _change(content, random)
-        texts[name] = json.dumps(content)
-    else:
-        texts[name] = str(PLAIN[int(random.integers(len(PLAIN)))])
-    _write(data, entries, start)
-
-
-def _change(content: Any, random: Random) -> None:
-    """Change one thing of a tree of lists and dictionaries, anywhere in it."""
-    spots = list[tuple[Any, Any]]()
-    stack = [content]
-    while stack:
-        each = stack.pop()
-        keys = each if isinstance(each, dict) else range(len(each))
-        for key in keys:
-            spots.append((each, key))
-            if isinstance(each[key], (dict, list)):
-                stack.append(each[key])
-    if not spots:
-        return
-    held, key = spots[int(random.integers(len(spots)))]
-    deed = random.random()
-    if deed < 0.15:
-        del held[key]
-    elif deed < 0.3 and isinstance(held, list):
-        held.insert(int(random.integers(len(held) + 1)), held[key])
-    elif deed < 0.5:
-        other, place = spots[int(random.integers(len(spots)))]
-        held[key] = json.loads(json.dumps(other[place]))
-    else:
-        held[key] = PLAIN[int(random.integers(len(PLAIN)))]
-
-
-def _entries(data: bytearray) -> tuple[dict[str, Any], int]:
-    """Return the header of a sound file, and where its arrays begin."""
-    start = 8 + int.from_bytes(data[:8], "little")
-    return json.loads(data[8:start]), start
-
-
-def _write(data: bytearray, entries: Mapping[str, Any], start: int) -> None:
-    written = json.dumps(entries).encode("utf-8")
-    data[:start] = len(written).to_bytes(8, "little") + written
-
-
-Deed = Callable[[bytearray, Random], None]
-# What keeps the file one that can be read comes before what may not.
-INSIDE: Sequence[Deed] = (entry, entry, entry, model, model, header)
-OUTSIDE: Sequence[Deed] = (flip, byte, copy, cut, digit, grow)
-
-
-def mutated(name: str, random: Random) -> bytes:
-    """Return a sound file, damaged one to three times."""
-    data = bytearray(originals()[name])
-    if name.endswith(RULES):
-        return _mutated_text(data, random)
-    for _ in range(int(random.integers(1, 4))):
-        deeds = INSIDE if random.random() < 0.75 else OUTSIDE
-        try:
-            deeds[int(random.integers(len(deeds)))](data, random)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-            break  # damaged before, so that this deed finds no header
-    if random.random() < 0.9 and len(data) > 32:
-        data[-32:] = sha256(data[:-32]).digest()
-    return bytes(data)
-
-
-def _mutated_text(data: bytearray, random: Random) -> bytes:
-    """Return JSON of rules, damaged."""
-    if random.random() < 0.2:
-        OUTSIDE[int(random.integers(4))](data, random)
-        return bytes(data)
-    content = json.loads(data)
-    for _ in range(int(random.integers(1, 4))):
-        _change(content, random)
-    return json.dumps(content).encode("utf-8")
 
 
 def _uses(model: Any, rows: Rows) -> list[Callable[[], object]]:
@@ -306,31 +132,55 @@ def _uses(model: Any, rows: Rows) -> list[Callable[[], object]]:
     ]
 
 
-def used(path: Path, rows: Rows) -> None:
-    """Load a file, and do all with the model; only an error nobody meant passes."""
-    for use in _uses(loaded(path), rows):
+def used(model: Any, rows: Rows) -> None:
+    """Do all with a model; only an error nobody meant passes."""
+    for use in _uses(model, rows):
         try:
             use()
         except SpinneyError as error:
             str(error)
 
 
-def tried(data: bytes, path: Path, rows: Rows) -> Trial:
-    """Write a damaged file, and see what becomes of it."""
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Let this process have little more memory than it has.
+
+    What asks for more is refused by the system, as a MemoryError.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + ROOM
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def tried(data: bytes, path: Path, rows: Rows, *, use: bool = True) -> Trial:
+    """Write a damaged file, and see what becomes of it.
+
+    If it takes far too long the system ends the process (SIGVTALRM).
+    """
     path.write_bytes(data)
+    signal.setitimer(signal.ITIMER_VIRTUAL, HANGS)
     start = time.process_time()
-    outcome, problem = "used", ""
+    outcome, problem = "used" if use else "loaded", ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", SpinneyWarning)
         try:
-            used(path, rows)
+            model = loaded(path)
+            if use:
+                used(model, rows)
         except ModelFormatError:
             outcome = "refused"
         except Exception as error:  # noqa: BLE001 (whatever it is, it is a find)
             outcome, problem = type(error).__name__, _where(error)
     seconds = time.process_time() - start
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     if seconds > SLOW and not problem:
-        outcome, problem = "slow", f"{seconds:.1f} s"
+        outcome, problem = "slow", f"{seconds:.1f} s (slow)"
     return Trial(outcome, seconds, problem)
 
 
@@ -344,37 +194,132 @@ def _where(error: Exception) -> str:
     return f"{' '.join(str(error).split())[:120]} ({', '.join(lines[-3:])})"
 
 
+@dataclass(slots=True)
+class Sum:
+    """What came of many mutations."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    finds: dict[str, str] = field(default_factory=dict)
+    slowest: float = 0.0
+    memory: int = 0
+
+    def add(self, other: dict[str, Any]) -> None:
+        """Add what a child tells."""
+        self.outcomes.update(other["outcomes"])
+        self.slowest = max(self.slowest, other["slowest"])
+        self.memory = max(self.memory, other["memory"])
+
+
+def warmed(path: Path) -> None:
+    """Use the sound files: compilers and imports are done before anything is timed."""
+    for name, data in originals().items():
+        file = path / file_name(name)
+        file.write_bytes(data)
+        used(loaded(file), rows_for(name))
+
+
+def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
+    """Try the mutations of some numbers here; print lines of JSON on what comes."""
+    names, total = list(originals()), Sum()
+    warmed(path)
+    with bounded():
+        for number in range(first, last):
+            name = names[number % len(names)]
+            data = mutation(name, seed, number)
+            (path / "number").write_text(str(number))
+            trial = tried(data, path / file_name(name), rows_for(name))
+            total.outcomes[trial.outcome] += 1
+            total.slowest = max(total.slowest, trial.seconds)
+            where = trial.problem.rpartition("(")[2]
+            if trial.problem and where not in total.finds:
+                total.finds[where] = trial.problem
+                stem = kept(name, data, keep)
+                line = {"find": where, "says": f"{trial.outcome}: {trial.problem}"}
+                print(json.dumps({**line, "stem": stem}), flush=True)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    told = {"outcomes": total.outcomes, "slowest": total.slowest, "memory": memory}
+    print(json.dumps(told), flush=True)
+
+
+def kept(name: str, data: bytes, keep: Path) -> str:
+    """Store the bytes of a find; return by what name."""
+    keep.mkdir(exist_ok=True)
+    stem = f"{name.partition('.')[0]}-{sha256(data).hexdigest()[:12]}"
+    suffix = RULES if RULES in name else ".spinney"
+    (keep / f"{stem}{suffix}").write_bytes(data)
+    return stem
+
+
+def run_all(count: int, seed: int, keep: Path) -> Sum:
+    """Try many, in children one after the other, and keep the finds."""
+    names, total, number = list(originals()), Sum(), 0
+    with TemporaryDirectory() as directory:
+        while number < count:
+            last = min(number + PIECE, count)
+            command = [sys.executable, "-m", "tools.fuzz_files", "--piece", directory]
+            command += ["--seed", str(seed), "--first", str(number)]
+            command += ["--count", str(last - number), "--keep", str(keep)]
+            child = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+            for line in map(json.loads, child.stdout.splitlines()):
+                if "find" not in line:
+                    total.add(line)
+                elif line["find"] not in total.finds:
+                    total.finds[line["find"]] = line["says"]
+                    print(f"{line['stem']}: {line['says']}", file=sys.stderr)
+            if child.returncode < 0:  # ended by a signal: this mutation is a find
+                last = _ended(Path(directory), names, seed, keep, total, child)
+                total.outcomes["tried before that"] += last - 1 - number
+            elif child.returncode:
+                sys.exit(child.returncode)
+            number = last
+            if number < count:
+                print(f"{number} mutations so far: {summed(total)}", flush=True)
+    return total
+
+
+def _ended(
+    directory: Path,
+    names: Sequence[str],
+    seed: int,
+    keep: Path,
+    total: Sum,
+    child: "subprocess.CompletedProcess[str]",
+) -> int:
+    """Keep what ended a child; return the number after it."""
+    number = int((directory / "number").read_text())
+    name, why = names[number % len(names)], signal.Signals(-child.returncode).name
+    stem = kept(name, mutation(name, seed, number), keep)
+    total.outcomes[why] += 1
+    total.finds[f"{why} {stem}"] = why
+    print(f"{stem}: the process was ended by {why}", file=sys.stderr)
+    return number + 1
+
+
+def summed(total: Sum) -> str:
+    """Return one line on what came of mutations."""
+    counts = ", ".join(f"{n} {outcome}" for outcome, n in total.outcomes.most_common())
+    return (
+        f"{counts}; the slowest took {total.slowest:.2f} s, {total.memory} MB "
+        f"resident at most; {len(total.finds)} finds"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try many, say what came of them, keep the finds; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=DAMAGED, help="where finds go")
+    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--piece", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    names, outcomes, finds = list(originals()), Counter[str](), dict[str, str]()
-    slowest, random = 0.0, np.random.default_rng(options.seed)
-    with TemporaryDirectory() as directory:
-        for number in range(options.count):
-            name = names[number % len(names)]
-            data = mutated(name, random)
-            path = Path(directory) / (f"m{RULES}" if RULES in name else "m.spinney")
-            trial = tried(data, path, rows_for(name))
-            outcomes[trial.outcome] += 1
-            slowest = max(slowest, trial.seconds)
-            if trial.problem and trial.problem.partition("(")[2] not in finds:
-                finds[trial.problem.partition("(")[2]] = trial.problem
-                options.keep.mkdir(exist_ok=True)
-                stem = f"{name.partition('.')[0]}-{sha256(data).hexdigest()[:12]}"
-                suffix = RULES if RULES in name else ".spinney"
-                (options.keep / f"{stem}{suffix}").write_bytes(data)
-                print(f"{stem}: {trial.outcome}: {trial.problem}", file=sys.stderr)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    counts = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common())
-    print(
-        f"{options.count} mutations of {len(names)} files: {counts}; the slowest took "
-        f"{slowest:.2f} s, {memory} MB resident at most; {len(finds)} finds"
-    )
-    return 1 if finds else 0
+    if options.piece:
+        last = options.first + options.count
+        run_piece(options.seed, options.first, last, options.keep, options.piece)
+        return 0
+    total = run_all(options.count, options.seed, options.keep)
+    print(f"{options.count} mutations of {len(originals())} files: {summed(total)}")
+    return 1 if total.finds else 0
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ def pictures() -> dict[Path, str]:
         "melons_teaching.svg": melons.plot(style="teaching"),
         "iris_rules.svg": iris.plot(style="rules", horizontal=True, max_depth=3),
         "penguins_bars.svg": penguins.plot(bars=True),
+        "penguins_histograms.svg": penguins.plot(bars=True, data=PENGUINS),
     }
     return {ROOT / "docs" / name: f"{each.svg}\n" for name, each in drawn.items()}
 

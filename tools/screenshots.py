@@ -1,13 +1,17 @@
 """Photograph the explorer for README and docs: ``python -m tools.screenshots``.
 
-It takes Debian's Chromium, driven by Playwright. Pictures differ from machine to
-machine by their fonts, so no test holds them.
+``python -m tools.screenshots --all FOLDER`` photographs every view and panel, of trees,
+forests, clusters, two models and a lesson, at 1280 and 800 pixels, light and dark, for
+somebody to look at. It takes Debian's Chromium, driven by Playwright. Pictures differ
+from machine to machine by their fonts, so no test holds them.
 """
 
+import argparse
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,11 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLES = ROOT / "tests" / "tables"
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 SIZE = (1180, 720)
+SIZES = ((1280, 800), (800, 700))
+SCHEMES = ("light", "dark")
+
+Act = Callable[[Any], None]
+Shot = tuple[str, Act, str]  # a page, what is done on it, and whether it is dark
 
 
 def what_if(page: Any) -> None:
@@ -47,7 +56,49 @@ def nothing(page: Any) -> None:
     del page
 
 
-def shots() -> dict[str, tuple[str, Callable[[Any], None], str]]:
+def view(key: str) -> Act:
+    """Return what shows a view."""
+    return lambda page: page.click(f".view-tabs [data-key={key}]")
+
+
+def panel(key: str) -> Act:
+    """Return what shows a panel."""
+    return lambda page: page.click(f".panel-tabs [data-key={key}]")
+
+
+def slide(page: Any) -> None:
+    """Go on to the third slide of a lesson."""
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+
+
+def every_shot() -> dict[str, tuple[str, Act]]:
+    """Return pages and what is done on each, by name: all that there is to see."""
+    penguins, iris = TABLES / "penguins.csv", TABLES / "iris.csv"
+    cart = spinney.grow(penguins, "species", recipe="cart")
+    chaid = spinney.grow(penguins, "species", recipe="chaid")
+    numbers = spinney.grow(TABLES / "cpu_prp.csv", "class", recipe="cart")
+    melons, ignore = TABLES / "watermelon_3.0.csv", ["id"]
+    taught = spinney.grow(melons, "ripe", ignore=ignore, recipe="id3").lesson(melons)
+    forest = spinney.grow_forest(penguins, "species", n_estimators=12)
+    columns = [name for name in spinney.read_table(iris).names if name != "class"]
+    tree, clusters = cart.explore(rows=penguins).html, _clusters(iris, columns)
+    views = ("tree", "icicle", "sunburst", "rules", "leaves")
+    return {
+        **{key: (tree, view(key)) for key in views},
+        **{key: (tree, panel(key)) for key in ("prune", "rows", "about")},
+        "what_if": (tree, what_if),
+        "numbers": (numbers.explore(data=TABLES / "cpu_prp.csv").html, nothing),
+        "intervals": (chaid.explore().html, nothing),
+        "forest": (forest.explore().html, nothing),
+        "profiles": (clusters, nothing),
+        "iterations": (clusters, iterations),
+        "two": (cart.explore(beside=chaid).html, nothing),
+        "lesson": (taught.html, slide),
+    }
+
+
+def shots() -> dict[str, Shot]:
     """Return pages, what is done on each, and whether it is light or dark, by name."""
     penguins = TABLES / "penguins.csv"
     tree = spinney.grow(penguins, "species", recipe="cart")
@@ -55,7 +106,7 @@ def shots() -> dict[str, tuple[str, Callable[[Any], None], str]]:
     columns = [name for name in spinney.read_table(iris).names if name != "class"]
     clusters = _clusters(iris, columns)
     return {
-        "explorer.png": (tree.explore().html, nothing, "light"),
+        "explorer.png": (tree.explore(data=penguins).html, nothing, "light"),
         "explorer_what_if.png": (tree.explore().html, what_if, "dark"),
         "explorer_icicle.png": (tree.explore(rows=penguins).html, icicle, "light"),
         "explorer_clusters.png": (clusters, iterations, "light"),
@@ -69,30 +120,50 @@ def _clusters(path: Path, columns: list[str]) -> str:
     return model.explore(rows=cells).html
 
 
+def photograph(
+    browser: Any, html: str, act: Act, *, scheme: str, size: tuple[int, int], to: Path
+) -> None:
+    """Open a page, do what is to be done, and take its picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        path.write_text(html, encoding="utf-8")
+        page = browser.new_page(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
+        )
+        page.goto(path.as_uri())
+        page.wait_for_load_state()
+        act(page)
+        page.wait_for_timeout(300)
+        page.screenshot(path=to)
+        page.close()
+    print(f"taken: {to}")
+
+
 def main() -> None:
     """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="Of everything.")
+    folder = parser.parse_args().all
     program = shutil.which("chromium")
     if program is None:
         sys.exit("no chromium here: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=program, args=list(ARGUMENTS)
         )
-        for name, (html, act, scheme) in shots().items():
-            path = Path(folder, "page.html")
-            path.write_text(html, encoding="utf-8")
-            page = browser.new_page(
-                viewport={"width": SIZE[0], "height": SIZE[1]}, color_scheme=scheme
-            )
-            page.goto(path.as_uri())
-            page.wait_for_selector("[data-ready]")
-            act(page)
-            page.wait_for_timeout(300)
-            page.screenshot(path=ROOT / "docs" / name)
-            page.close()
-            print(f"taken: docs/{name}")
+        if folder is None:
+            for name, (html, act, scheme) in shots().items():
+                to = ROOT / "docs" / name
+                photograph(browser, html, act, scheme=scheme, size=SIZE, to=to)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            for (name, (html, act)), size, scheme in product(
+                every_shot().items(), SIZES, SCHEMES
+            ):
+                to = folder / f"{name}_{size[0]}_{scheme}.png"
+                photograph(browser, html, act, scheme=scheme, size=size, to=to)
         browser.close()
 
 

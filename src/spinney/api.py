@@ -22,6 +22,7 @@ from spinney.estimators import (
 from spinney.growth import Model
 from spinney.growth.forest import Forest, Recipes
 from spinney.models import (
+    ALL_KINDS,
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
     forest_from,
@@ -30,6 +31,7 @@ from spinney.models import (
     refuse_forest_arguments,
 )
 from spinney.models.clusters import Clusters
+from spinney.output.rules import RuleSet
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
@@ -209,7 +211,7 @@ def grow_forest(
 format, encoding, notation
         As for :func:`spinney.grow`; rows are read into memory.
     n_estimators : int
-        How many trees.
+        How many trees; at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
         That of the trees; of several each tree takes one, in turn.
     progress : function of two numbers, optional
@@ -267,20 +269,21 @@ def load(
     | KMeans
     | MiniBatchKMeans
     | KPrototypes
+    | RuleSet
 ):
-    """Load a tree, a forest or clusters that were saved.
+    """Load a tree, a forest, clusters or rules that were saved, or exported as JSON.
 
     The file is checked whole before it is used, and no code in it is ever run.
 
     Parameters
     ----------
     path : str or path
-        A file written by ``model.save``.
+        A file written by ``model.save``, or by ``model.export("json", path=...)``.
 
     Returns
     -------
     TreeClassifier, TreeRegressor, ForestClassifier, ForestRegressor, KMeans, \
-MiniBatchKMeans or KPrototypes
+MiniBatchKMeans, KPrototypes or RuleSet
         What was saved. It reads later tables by the names of columns.
 
     Raises
@@ -288,7 +291,9 @@ MiniBatchKMeans or KPrototypes
     ModelFormatError
         If it is no model, or a damaged one.
     """
-    model: Any = load_model(path)
+    model: Any = load_model(path, kinds=ALL_KINDS)
+    if isinstance(model, RuleSet):
+        return model
     if model.kind == "forest":
         return _adopted_forest(model.forest_)
     if model.kind == "clusters":

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import spinney
+from spinney._support.jit.call_arguments import Code, MissingSymbolError, call_of
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
-from spinney._support.jit.translate import SOURCES
+from spinney._support.jit.kept_code import KeptCode, sources
 
 PACKAGE = Path(spinney.__file__).parent
 
@@ -43,7 +44,6 @@ def put(inner, i, number):
 
 @entry
 def add_all(outer):
-    outer = reference(outer)
     for i in range(len(outer.first.numbers)):
         add(outer, i)
 
@@ -54,6 +54,137 @@ def test_a_tuple_in_a_tuple_is_a_reference_too():
     add_all(outer)
     assert second.tolist() == [11.0, 22.0, 33.0]
     assert outer.steps[0] == 3
+
+
+class Mixed(NamedTuple):
+    yes: bool
+    many: np.uint64
+    pair: tuple[int, float]
+
+
+@entry
+def mixed(numbers, short, factor, some, more):
+    """Add up whatever there is, each of its own weight."""
+    total = 0.0
+    for i in range(numbers.shape[0]):
+        for j in range(numbers.shape[1]):
+            total += (10 * i + j) * numbers[i, j]
+    total += 1e3 * short + 1e4 * factor + 1e5 * more[0] + 1e6 * more[1]
+    if some.yes:
+        total += some.pair[0] * some.pair[1] + np.float64(some.many >> np.uint64(63))
+    return total
+
+
+@entry
+def is_above(number, least):
+    return number > least
+
+
+def expected(numbers, *given):
+    """Return what the loop adds up as plain Python."""
+    return mixed.loop(np.asarray(numbers), *given)
+
+
+GIVEN = (np.float32(0.5), 3, Mixed(True, np.uint64(2**63), (2, 0.25)), (4, 5))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(24.0).reshape(4, 6)[::2, ::-2],
+        np.arange(3.0).reshape(3, 1),
+        np.zeros((0, 4)),
+    ],
+    ids=["C", "Fortran", "strided", "one column", "empty"],
+)
+def test_arrays_of_every_layout_and_numbers_of_every_kind(numbers):
+    assert mixed(numbers, *GIVEN) == expected(numbers, *GIVEN)
+
+
+def test_arrays_that_are_read_only_and_subclasses_compile_nothing_again(tmp_path):
+    numbers = np.arange(6.0).reshape(2, 3)
+    mixed(numbers, *GIVEN)
+    known = len(mixed._ready)
+    numbers.tofile(tmp_path / "numbers")
+    numbers.flags.writeable = False
+    mapped = np.memmap(tmp_path / "numbers", mode="r", shape=(2, 3), dtype=float)
+    some = Mixed(np.bool_(True), np.uint64(2**63), (np.int64(2), np.float64(0.25)))
+    for each in (numbers, mapped):
+        assert mixed(each, np.float32(0.5), 3, some, (4, 5)) == expected(each, *GIVEN)
+    assert len(mixed._ready) == known
+
+
+def test_an_entry_returns_yes_or_no_or_nothing():
+    assert is_above(2, 1) is True
+    assert is_above(1, 2) is False
+    outer = Outer(Inner(np.ones(1), 2.0), np.zeros(1, np.int64), Inner(np.ones(1), 0.5))
+    assert add_all(outer) is None
+
+
+def test_what_loops_do_not_take_is_refused():
+    with pytest.raises(TypeError, match="not <class 'str'>"):
+        is_above("2", 1)
+    with pytest.raises(TypeError, match="put is a kernel"):
+        put(None, 0, 0.0)
+
+
+LATER = """
+import sys
+import numpy as np
+from spinney._support.loops.hashing import mark_rows
+marks = np.zeros(2, np.uint64)
+mark_rows(np.arange(6.0).reshape(3, 2), 0, 3, marks)
+print(marks.tolist(), "numba" in sys.modules)
+"""
+
+
+def test_machine_code_is_kept_and_loaded_without_numba(tmp_path):
+    def run():
+        variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", LATER]
+        done = subprocess.run(
+            command, env=variables, capture_output=True, text=True, check=True
+        )
+        return done.stdout.rsplit(maxsplit=1), done.stderr
+
+    (marks, by_numba), said = run()
+    assert by_numba == "True"
+    assert "translates its loops" in said
+    (kept,) = tmp_path.rglob("hashing.mark_rows.*.code")
+    assert run() == ([marks, "False"], "")
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-1])
+    assert run()[0] == [marks, "True"]
+    assert kept.read_bytes() == content
+
+
+def test_code_of_older_sources_is_let_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    file, code = tmp_path / "loop.py", Code("f", "q", ("log2",), b"code")
+    for text in ("old", "new"):
+        file.write_text(text, encoding="utf-8")
+        kept = KeptCode(file, "loop")
+        assert not kept.exists()
+        assert kept.load((int,)) is None
+        kept.save((int,), code)
+        assert kept.exists()
+        assert kept.load((int,)) == code
+        assert kept.load((float,)) is None
+    assert len(list(tmp_path.rglob("*.code"))) == 1
+
+
+def test_code_that_cannot_be_kept_is_used_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
+    KeptCode(Path(__file__), "loop").save((int,), Code("f", "q", (), b""))
+    assert KeptCode(Path(__file__), "loop").load((int,)) is None
+
+
+def test_code_that_calls_what_nobody_has_is_not_run():
+    with pytest.raises(MissingSymbolError, match="no_such_function"):
+        call_of(Code("f", "q", ("log2", "no_such_function"), b""), ())
 
 
 def loop_files():
@@ -67,7 +198,7 @@ def loop_files():
 
 def test_the_digest_covers_all_folders_of_loops():
     assert len({path.parent for path in loop_files()}) > 4
-    assert set(loop_files()) <= set(SOURCES)
+    assert set(loop_files()) <= set(sources())
 
 
 def test_the_digest_covers_all_that_loops_import():
@@ -77,7 +208,7 @@ def test_the_digest_covers_all_that_loops_import():
                 home = PACKAGE.parent / Path(*node.module.split("."))
                 names = [home / f"{alias.name}.py" for alias in node.names]
                 files = [name for name in names if name.exists()]
-                assert set(files or [home.with_suffix(".py")]) <= set(SOURCES), path
+                assert set(files or [home.with_suffix(".py")]) <= set(sources()), path
 
 
 PLAIN = """
@@ -85,7 +216,7 @@ import numpy as np
 from spinney._support.jit import compile
 from spinney._support.loops.hashing import mark_rows
 from spinney.growth.binned.binned_rows import cells_of
-from spinney.growth.binned.loops.send import send_all
+from spinney.growth.binned.loops.send import SentTree, send_all
 from spinney.data import Attribute
 assert compile.PLAIN
 numbers = np.array([3.0, 1.0, np.nan, 2.0])
@@ -98,7 +229,8 @@ real = np.array([[1.0, 2.0, 1.0, 0.5]] * 3)
 spans = np.array([[0, 4], [0, 0], [0, 0]])
 rows, spare = np.arange(4, dtype=np.uint32), np.zeros(4, np.int64)
 codes = np.zeros((0, 2), np.int64)
-send_all(cells, whole, real, codes, spans, rows, np.zeros(256, np.int64), spare)
+tree = SentTree(cells, whole, real, codes, spans, rows)
+send_all(tree, np.zeros(256, np.int64), spare)
 print(marks[0], rows.tolist(), spans.tolist(), type(mark_rows).__name__)
 """
 

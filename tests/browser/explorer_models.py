@@ -22,6 +22,7 @@ def grown(table: str, target: str, recipe: str, *ignore: str, **settings: Any) -
         target,
         recipe=named,
         ignore=list(ignore),
+        nominal=["class_type"] if table == "zoo.csv" else [],
         missing_values=["?"] if table in ("labor.csv", "vote.csv") else [],
     )
 
@@ -51,7 +52,20 @@ def odd_columns(recipe: str) -> Any:
     )
 
 
+@cache
+def misread_values() -> Any:
+    """Return a tree over values written in quotes, and a cut just below 6.5."""
+    towns = ["Rome, GA", "Ur", "so 'x'", "", '"', "it's", "{a}"]
+    table = {
+        "town": [towns[place % 7] for place in range(84)],
+        "x": [place % 12 for place in range(84)],
+        "y": [str(place % 7 % 3 + (place % 12 > 6)) for place in range(84)],
+    }
+    return spinney.grow(table, "y", recipe="cart", force={(): "x < 6.5"})
+
+
 MODELS = {
+    "misread values": misread_values,
     "melons": lambda: grown("watermelon_3.0.csv", "ripe", "id3", "id"),
     "melons divided": lambda: grown("watermelon_2.0a.csv", "ripe", "id3", "id"),
     "labor": lambda: grown("labor.csv", "class", "c4.5", pruning="none"),

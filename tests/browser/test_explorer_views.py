@@ -1,5 +1,7 @@
 """The explorer in a browser: every view, panel and key, on trees, forests, clusters."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.browser.explorer_models import (
@@ -14,7 +16,9 @@ from tests.helpers.hostile_names import NAMES
 from tests.output.test_tree_svg import hostile_model
 
 import spinney
+from spinney.cli import run
 from spinney.models.clusters import FittedClusters
+from spinney.output.node_histograms import cuts_of
 
 STATE = "document.getElementById('explorer').explorers[0].state"
 VIEWS = ("icicle", "sunburst", "leaves")
@@ -179,8 +183,76 @@ def test_the_slider_prunes_along_the_sequence(visit):
     page.click("text=Make this a leaf")
     cut = model.prune(nodes=[1])
     assert page.evaluate(f"{STATE}.leaves().length") == cut.tree.n_leaves
+    assert command(page, "Python") == "smaller = model.prune(nodes=[1])"
     panel(page, "rows")
     assert page.locator(".panel tbody tr").count() == 100
+
+
+def command(page, where):
+    panel(page, "prune")
+    return page.locator(f"[data-command={where}]").text_content()
+
+
+def test_a_tree_that_was_pruned_on_the_page_comes_back(visit, tmp_path):
+    """By slider and by hand: both commands give the leaves that the page has."""
+    model = MODELS["penguins"]()
+    page = visit(model.explore().html)
+    panel(page, "prune")
+    page.locator(".slider").fill("2")
+    by_alpha = namespace_of(command(page, "Python"), model)
+    said = page.evaluate(f"{STATE}.leaves().map((node) => {STATE}.rule(node))")
+    assert rules_of(by_alpha) == said
+    last = page.evaluate(f"{STATE}.leaves().map((n) => {STATE}.tree.parent[n]).at(-1)")
+    page.evaluate(f"{STATE}.select({last})")
+    page.click("text=Make this a leaf")
+    both = namespace_of(command(page, "Python"), model)
+    said = page.evaluate(f"{STATE}.leaves().map((node) => {STATE}.rule(node))")
+    assert rules_of(both) == said
+    assert both.tree.n_leaves < by_alpha.tree.n_leaves < model.tree.n_leaves
+    model.save(tmp_path / "m")
+    words = command(page, "Shell").split()[1:]
+    places = {"MODEL": str(tmp_path / "m"), "SMALLER": str(tmp_path / "s")}
+    assert run([places.get(word, word) for word in words]) == 0
+    assert str(spinney.load(tmp_path / "s")) == str(both)
+
+
+def namespace_of(text, model):
+    names = {"model": model}
+    exec(text, names)
+    return names["smaller"]
+
+
+def rules_of(model):
+    return [rule.text() for rule in model.rules()]
+
+
+def test_a_histogram_has_its_cut_marked(visit):
+    model = MODELS["penguins"]()
+    page = visit(model.explore(data=TABLES / "penguins.csv").html)
+    figure = page.locator(".histogram")
+    assert figure.get_attribute("aria-label").endswith("cut at 206.5")
+    heights = figure.locator("rect").evaluate_all(
+        "all => all.map((e) => Number(e.getAttribute('height')))"
+    )
+    assert max(heights) > 40
+    assert figure.locator("path").count() == 1
+    texts = figure.locator("text").all_text_contents()
+    assert texts == ["172", "231"]
+    bars = figure.locator("g title").all_text_contents()
+    assert bars[-1] == "(230.5, 234.5]: Gentoo 1"
+    assert "Rows" not in page.locator(".panel-tabs").inner_text()
+    panel(page, "about")
+    numbers = sum(bool(cuts_of(model.tree, node)) for node in model.tree)
+    said = f"Histograms at {numbers} nodes, and errors, of a table of 344 rows."
+    assert said in page.locator(".panel-body").inner_text()
+
+
+def test_a_histogram_where_numbers_are_predicted(visit):
+    page = visit(MODELS["cpu"]().explore(data=TABLES / "cpu_prp.csv").html)
+    bars = page.locator(".histogram g title").all_text_contents()
+    assert all(re.fullmatch(r"\(\S+, \S+\]: \d+ rows, mean .* ± .*", b) for b in bars)
+    alone = visit(MODELS["cpu"]().explore().html)
+    assert alone.locator(".histogram").count() == 0
 
 
 def test_dark_is_a_switch_and_follows_the_system(visit):
@@ -311,11 +383,31 @@ def test_a_notebook_shows_it_in_a_frame(visit):
     assert inside.locator("text=PNG").count() == 0
 
 
+def dragged(page):
+    """Return colours on the canvas while the tree is dragged, zoomed out."""
+    page.mouse.move(400, 300)
+    page.mouse.down()
+    page.mouse.move(420, 310, steps=3)
+    page.wait_for_function("document.querySelector('.stage.moving') !== null")
+    page.wait_for_timeout(50)
+    colours = page.evaluate(
+        "(() => { const c = document.querySelector('canvas'); const { data } = "
+        "c.getContext('2d').getImageData(0, 0, c.width, c.height); const all = []; "
+        "for (let at = 0; at < data.length; at += 404) "
+        "all.push([data[at], data[at + 1], data[at + 2]]); return all; })()"
+    )
+    page.mouse.up()
+    return colours
+
+
 def test_five_thousand_nodes(visit):
     model = large_tree(2500)
     page = visit(model.explore().html)
     page.get_by_role("button", name="Open all").click()
     assert page.evaluate("document.querySelector('canvas').style.display") == ""
+    page.click("text=Fit")
+    colours = set(map(tuple, dragged(page)))
+    assert len(colours) > 5
     page.focus("[role=tree]")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "End", "0", "+"):
         page.keyboard.press(key)

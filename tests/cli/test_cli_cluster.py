@@ -150,10 +150,11 @@ def test_a_mixed_table(works, mixed, write):
     assert data["settings"]["init"] == "given"
 
 
-def test_names_of_rows_are_warned_of(tool, mixed):
+def test_names_of_rows_are_left_out(tool, mixed):
     told = tool("cluster", mixed, "--k", 2)
     assert told.code == 0
-    assert "column 'id' has another value in every row" in told.err
+    assert "column 'id' has values of which all 12 differ and is left out" in told.err
+    assert "--nominal id" in told.err
 
 
 def test_missing_cells(works, refused, write):

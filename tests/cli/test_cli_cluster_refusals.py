@@ -62,8 +62,8 @@ def test_refusals(refused, write, code, arguments, words):
 @pytest.mark.parametrize(
     ("code", "arguments", "words"),
     [
-        (2, ("--rule", "gap"), "column 'id' is nominal"),
-        (3, ("--k", "2", "--method", "k-means"), "column 'id' is nominal"),
+        (2, ("--rule", "gap"), "column 'hue' is nominal"),
+        (3, ("--k", "2", "--method", "k-means"), "column 'hue' is nominal"),
         (2, ("--k", "2", "--ignore", "id", "--tolerance", "1"), "--tolerance 1.0"),
         (2, ("--k", "2", "--ignore", "id", "--start", "random"), "huang or cao"),
         (2, ("--k", "2", "--ignore", "id", "--gamma", "-1"), "--gamma -1.0"),

@@ -322,9 +322,11 @@ def test_predictions_as_json(works, model, melons):
     assert set(plain["rows"][0]) == {"label"}
 
 
-def test_predictions_go_to_a_file(works, model, melons, folder):
+def test_predictions_go_to_a_file(works, tool, model, melons, folder):
     expected = works("predict", model, melons)
-    assert works("predict", model, melons, "-o", "out.csv") == ""
+    said = tool("predict", model, melons, "-o", "out.csv")
+    assert said.out == ""
+    assert "spinney: 17 rows written to out.csv\n" in said.err
     assert (folder / "out.csv").read_text() == expected
     assert works("predict", model, melons, "-o", "-") == expected
     works("predict", model, melons, "-o", "out.json", "--json")

@@ -37,8 +37,8 @@ ENTRIES = {
     "surrogates": f"{BINNED}.surrogates:find_surrogates",
     "surrogates, single precision": f"{BINNED}.route:route_rows",
     "the default recipe": f"{BINNED}.grow:work_on",
-    "forests": "spinney.growth.forest.loops.climb:climb",
-    "forests, single precision": "spinney.growth.forest.loops.climb:climb",
+    "forests": "spinney.growth.forest.loops.path_sums:add_paths",
+    "forests, single precision": "spinney.growth.forest.loops.path_sums:add_paths",
     "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
     "clusters": "spinney.cluster.loops.assign:settle",
 }

@@ -36,6 +36,15 @@ def test_rows_and_a_second_model(model, capsys):
     assert page.count('"of_rows":6') == 2
 
 
+def test_histograms_of_a_table_and_no_row_of_it(model, capsys):
+    assert run(["explore", "shop.spinney", "--data", "shop.csv"]) == 0
+    assert "(counts of shop.csv, no rows)" in capsys.readouterr().err
+    page = model.with_suffix(".html").read_text("utf-8")
+    assert page == spinney.load(model).explore(data="shop.csv").html
+    assert '"counted":6' in page
+    assert '"of_rows"' not in page.split("spinney-data", 1)[1]
+
+
 def test_it_goes_to_standard_output(model, capsys):
     assert run(["explore", "shop.spinney", "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
@@ -60,6 +69,7 @@ def test_it_is_opened_from_a_temporary_file(model, capsys, monkeypatch, tmp_path
         (["-o", "-", "--open"], "exclude each other"),
         (["--decimal", ","], "--decimal , says nothing without --rows"),
         (["--rows", "nothing.csv"], "nothing.csv"),
+        (["--rows", "shop.csv", "--data", "shop.csv"], "exclude each other"),
         (["nowhere.spinney"], "nowhere.spinney"),
     ],
 )

@@ -84,6 +84,45 @@ def test_what_a_recipe_drops_is_no_matter_of_reading(tool, write):
     assert "spinney look" not in notes[0]
 
 
+def test_a_column_that_gives_the_target_away(works, tool, write):
+    rows = [f"{place % 2 or ''},{place % 3},{place % 2}" for place in range(200)]
+    write("t.csv", "\n".join(["boat,size,alive", *rows]))
+    alone = (
+        "column 'boat' alone tells 'alive' in 100 % of rows: if it is not known "
+        "beforehand, leave it out (--ignore boat)"
+    )
+    assert alone not in works("look", "t.csv")
+    assert alone in works("look", "t.csv", "--target", "alive")
+    assert (
+        f"spinney: warning: {alone}" in tool("grow", "t.csv", "--target", "alive").err
+    )
+    given = ("--target", "alive", "--ignore", "boat")
+    assert "alone tells" not in tool("grow", "t.csv", *given).err
+    refusal = tool("look", "t.csv", "--target", "alive", "--association")
+    assert refusal.code == 2
+
+
+def test_how_whole_numbers_of_a_target_are_read(works, tool, write):
+    write("t.csv", "x,stars\n1,1\n2,2\n3,3\n1,1\n2,2\n")
+    reads = "target 'stars' holds 3 different whole numbers, taken as classes"
+    assert reads in works("look", "t.csv", "--target", "stars")
+    outcome = tool("grow", "t.csv", "--target", "stars", "--recipe", "cart")
+    assert f"spinney: note: {reads}; " in outcome.err
+    assert "(--numeric stars)" in outcome.err
+    assert "look shows more" not in outcome.err
+    given = ("--target", "stars", "--numeric", "stars", "--recipe", "cart")
+    assert "stars" not in tool("grow", "t.csv", *given).err
+
+
+def test_a_comma_that_could_be_another_mark_is_doubted(works, write):
+    write("t.csv", 'price,y\n"1,234",a\n"2,345",b\n')
+    doubt = "where '2,345' may be 2.345: if so, say --decimal ','"
+    assert doubt in works("look", "t.csv")
+    assert "may be" not in works("look", "t.csv", "--decimal", ".")
+    write("t.csv", 'price,rate,y\n"1,234",1.5 $,a\n"2,345",2.75 $,b\n')
+    assert "may be" not in works("look", "t.csv")
+
+
 def test_how_columns_go_together(works, tool):
     table = TABLES / "penguins.csv"
     out = works("look", table, "--association")

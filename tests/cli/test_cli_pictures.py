@@ -1,5 +1,7 @@
 """spinney show --svg."""
 
+import shutil
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -31,6 +33,18 @@ def test_styles_directions_and_depths(works, melons):
     model = spinney.load(melons)
     drawn = model.plot(style="teaching", horizontal=True, max_depth=1, bars=True)
     assert printed == drawn.svg + "\n"
+
+
+def test_histograms_of_a_table(works):
+    iris = TABLES / "iris.csv"
+    works(
+        "grow",
+        iris,
+        *["--target", "class", "--recipe", "cart", "--quiet", "-o", "iris"],
+    )
+    drawn = works("show", "iris", "--svg", "-", "--bars", "--data", iris)
+    assert 'class="cut"' in drawn
+    assert drawn == spinney.load("iris").plot(data=iris, bars=True).svg + "\n"
 
 
 def test_a_page(works, melons):
@@ -85,3 +99,55 @@ def test_an_old_file_is_kept_unless_forced(tool, works, melons):
     assert Path("melons.svg").read_text() == "mine"
     works("show", melons, "--svg", "melons.svg", "--force")
     assert Path("melons.svg").read_text("utf-8").startswith("<svg")
+
+
+def test_a_tree_of_a_forest_is_plotted_without_matplotlib(tool, works, monkeypatch):
+    arguments = "--target class --trees 3 --quiet -o f"
+    works("forest", TABLES / "iris.csv", *arguments.split())
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    works("plot", "tree", "f", "--tree", "2", "-o", "one.svg")
+    assert Path("one.svg").read_text("utf-8") == spinney.load("f").trees[2].export(
+        "svg"
+    )
+    works("plot", "tree", "f", "-o", "all.svg")
+    assert "importance" in Path("all.svg").read_text("utf-8")
+    outcome = tool("plot", "tree", "f", "-o", "one.png")
+    assert outcome.code == 1
+    assert "pip install 'spinney[plot]'" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("plot buckets iris.csv --column sepalwidth --method odd", "--method 'odd' is"),
+        (
+            "plot buckets iris.csv --column sepalwidth --buckets 1",
+            "--buckets 1 must",
+        ),
+        ("plot regions m iris.csv --y odd", "--y 'odd' is no numeric attribute"),
+        ("plot regions m iris.csv --hold odd=1", "--hold odd=1: 'odd' is no attribute"),
+        (
+            "plot learning-curve iris.csv --target class --recipe odd",
+            "--recipe 'odd' is",
+        ),
+        ("lesson iris.csv --target class --prune odd", "--prune 'odd' is unknown"),
+    ],
+)
+def test_messages_name_the_options_of_the_shell(tool, arguments, words):
+    shutil.copy(TABLES / "iris.csv", "iris.csv")
+    spinney.grow("iris.csv", "class", recipe="id3").save("m")
+    outcome = tool(*arguments.split())
+    assert outcome.code == 2
+    assert words in outcome.err
+
+
+@pytest.mark.parametrize("command", ["show", "explore", "rules"])
+def test_of_a_table_one_learns_to_grow_first(tool, command):
+    shutil.copy(TABLES / "iris.csv", "my iris.csv")
+    outcome = tool(command, "my iris.csv")
+    assert outcome.code == 4
+    assert outcome.err == (
+        "spinney: error: 'my iris.csv' is a table, and no model: grow one of it by "
+        "spinney grow 'my iris.csv' --target COLUMN -o 'my iris.spinney', and name "
+        "that file\n"
+    )

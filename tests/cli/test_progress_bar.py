@@ -9,6 +9,8 @@ import pytest
 from tests.helpers.strategies import TABLES
 from tests.helpers.terminal import on_a_terminal
 
+import spinney
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
 
 BAR = """
@@ -91,6 +93,23 @@ def test_grow_shows_one(tmp_path):
     assert "growing" in told
     told, _ = run_script(GROW.format(after=600), *given, "--force")
     assert "growing" not in told
+
+
+PRUNE = """
+import spinney.cli.shell_output as output
+output.waiting.__wrapped__.__kwdefaults__["after"] = 1e-9
+from spinney.cli import main
+main()
+"""
+
+
+def test_folds_that_prune_are_counted(tmp_path):
+    model = tmp_path / "m"
+    spinney.grow(TABLES / "iris.csv", "class", recipe="cart").save(model)
+    given = ["prune", model, "--method", "cost-complexity", "--data"]
+    told, _ = run_script(PRUNE, *given, TABLES / "iris.csv", "--folds", "3")
+    assert "pruning" in told
+    assert "/3" in told
 
 
 def test_grow_shows_none_where_nobody_looks(tool, tmp_path):

@@ -74,10 +74,17 @@ def test_a_message():
 
 
 def test_every_other_name_is_that_of_an_option():
+    commands = [
+        cli.get_command(click.Context(cli), name)
+        for name in cli.list_commands(click.Context(cli))
+    ]
+    kinds = [
+        kind for each in commands for kind in getattr(each, "commands", {}).values()
+    ]
     names = {
         option.lstrip("-")
-        for name in cli.list_commands(click.Context(cli))
-        for parameter in cli.get_command(click.Context(cli), name).params
+        for command in (*commands, *kinds)
+        for parameter in command.params
         for option in parameter.opts
     }
     assert {name for names in OTHER_NAMES.values() for name in names} <= names

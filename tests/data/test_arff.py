@@ -4,7 +4,7 @@ import pytest
 
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import DataError
+from spinney.errors import DataError, SpinneyNote
 
 WEATHER = """% a comment
 @RELATION 'the weather'
@@ -110,7 +110,6 @@ def test_bad_rows(write, rows, message):
         ("@attribute a {x, y", "line 2 of .*does not close"),
         ("@attribute a", "line 2 of .*is no @relation"),
         ("nonsense", "line 2 of .*is no @relation"),
-        ("@attribute a numeric\n@attribute a real", "more than one column named 'a'"),
         ("@attribute '' numeric", "no name"),
         ("", "has no columns"),
     ],
@@ -118,6 +117,16 @@ def test_bad_rows(write, rows, message):
 def test_bad_header(write, header, message):
     with pytest.raises(DataError, match=message):
         read_table(write("bad.arff", arff("1", header)))
+
+
+def test_a_second_attribute_of_a_name_gets_another(write):
+    header = "@attribute a {x, y}\n@attribute a real"
+    path = write("twice.arff", arff("x, 1\ny, 2", header))
+    with pytest.warns(SpinneyNote, match="a second column 'a' is called 'a_2'"):
+        table = read_table(path)
+    assert table.names == ("a", "a_2")
+    assert table["a"].levels == ("x", "y")
+    assert table["a_2"].cells.tolist() == [1.0, 2.0]
 
 
 def test_without_data(write):

@@ -10,6 +10,7 @@ from tests.helpers.fuzz import examples
 from spinney.data import Declarations
 from spinney.data.duckdb.columns import load
 from spinney.data.readers import plain_delimited, read_table
+from spinney.data.readers.local_files import LocalFile
 from spinney.data.readers.open_relation import scanned_file
 from spinney.data.readers.plain_delimited import read_plain
 from spinney.data.reading_notes import ReadingNotes
@@ -63,14 +64,8 @@ def test_the_table_that_duckdb_reads(tmp_path_factory, assert_same_table, text, 
 
 
 def scanned(path: Path, declarations: Declarations):
-    return scanned_file(
-        path,
-        "plain.csv",
-        kind="csv",
-        declarations=declarations,
-        encoding="utf-8",
-        notes=ReadingNotes(),
-    )
+    file = LocalFile(path, "plain.csv", "csv", "utf-8")
+    return scanned_file(file, declarations, ReadingNotes())
 
 
 PLAIN = "size,colour,weight\n1,red,0.5\n,blue,\n3,,1e2\n"

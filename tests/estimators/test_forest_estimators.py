@@ -162,9 +162,15 @@ def test_out_of_bag(iris):
 def test_a_warm_start_adds_the_trees_that_a_cold_one_grows(iris):
     X, y = iris
     model = ForestClassifier(4, warm_start=True, random_state=3).fit(X, y)
-    first = model.forest_.members[0]
-    model.set_params(n_estimators=9).fit(X, y)
-    assert model.forest_.members[0] is first
+    grow, grown = growing._Nursery.grow, []
+
+    def noted(self, numbers):
+        grown.extend(numbers)
+        return grow(self, numbers)
+
+    with patch.object(growing._Nursery, "grow", noted):
+        model.set_params(n_estimators=9).fit(X, y)
+    assert sorted(grown) == [4, 5, 6, 7, 8]
     same_forest(model, ForestClassifier(9, random_state=3).fit(X, y))
     for change, words in (
         ({"n_estimators": 2}, "less than the 9 trees"),
@@ -196,7 +202,8 @@ def test_an_interrupt_leaves_nothing_half_made(iris, n_jobs):
     old = ForestClassifier(2, random_state=0).fit(X, y)
     trees = old.forest_
     new = ForestClassifier(500, random_state=0, n_jobs=n_jobs)
-    with patch.object(growing._Nursery, "grow", interrupted):
+    few = patch.object(growing, "FEWEST_ROWS", 0)  # so that there are many runs
+    with few, patch.object(growing._Nursery, "grow", interrupted):
         with pytest.raises(KeyboardInterrupt):
             old.set_params(n_estimators=500, n_jobs=n_jobs).fit(X, y)
         with pytest.raises(KeyboardInterrupt):

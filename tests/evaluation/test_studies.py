@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 import spinney
 from spinney import api
-from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
 from spinney.evaluation.measures import GROUPS
 from spinney.evaluation.splits import Scheme, parts_of
 
@@ -395,11 +395,13 @@ def test_recipes_for_numbers_are_compared():
 def test_numbers_are_numbers_in_every_part():
     # 21 whole numbers in all; no training part has more than 20.
     rows = {"x": [n / 2 for n in range(21)], "y": list(range(21))}
-    found = spinney.evaluate(rows, "y", "cart", folds=7)
+    with pytest.warns(SpinneyNote, match="21 different whole numbers, to be predicted"):
+        found = spinney.evaluate(rows, "y", "cart", folds=7)
     assert found.classes is None
     assert all(result.measures["rmse"] > 0 for result in found.folds)
     few = {"x": [n / 2 for n in range(21)], "y": [1, 2, 4] * 7}
-    assert spinney.evaluate(few, "y", "cart", folds=3).classes == (1, 2, 4)
+    with pytest.warns(SpinneyNote, match="3 different whole numbers, taken as classes"):
+        assert spinney.evaluate(few, "y", "cart", folds=3).classes == (1, 2, 4)
     declared = spinney.evaluate(few, "y", "cart", folds=3, numeric=["y"])
     assert declared.classes is None
 

@@ -2,11 +2,13 @@
 
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import spinney
+from spinney._support.jit import loading_price
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine, only_to_predict
 from spinney.growth.binned.binned_limits import can_grow_binned
@@ -32,12 +34,9 @@ def rows(n_rows: int) -> TrainingSet:
 @pytest.fixture(params=[False, True], ids=["not loaded", "loaded"])
 def loaded(request, monkeypatch):
     """Let compiled loops be loaded, or not."""
-    for name in ("binned", "ranked"):
-        module = f"spinney.growth.{name}.loops.grow"
-        if request.param:
-            monkeypatch.setitem(sys.modules, module, engine)
-        else:
-            monkeypatch.delitem(sys.modules, module, raising=False)
+    for module, name in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
+        entry = SimpleNamespace(is_loaded=request.param)
+        monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: entry}))
     return request.param
 
 
@@ -71,12 +70,10 @@ def test_sums_in_another_order_are_not_replayed(what, loaded):
 @pytest.mark.usefixtures("replays")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
-    for name in ("binned", "ranked"):
-        monkeypatch.delitem(
-            sys.modules, f"spinney.growth.{name}.loops.grow", raising=False
-        )
-    monkeypatch.setattr(engine, "_is_compiled", lambda loops: compiled)
-    monkeypatch.setattr(engine, "LOADING", 1e-9)
+    for module, _ in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(loading_price, "_is_compiled", lambda *loops: compiled)
+    monkeypatch.setattr(loading_price, "LOADING", 1e-9)
     monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 0.0)
     training, options = rows(300), Options()
     first = choose_engine(training, BRANCH, options)
@@ -96,7 +93,7 @@ def test_loops_that_are_loaded_grow_what_nobody_looks_at(recipe, loaded):
 def test_loops_are_loaded_once_for_many_trees(loaded):
     training = rows(300)
     each = plain_seconds(training, BRANCH)
-    few, many = int(engine.LOADING / each), int(engine.LOADING / each) + 2
+    few, many = int(loading_price.LOADING / each), int(loading_price.LOADING / each) + 2
     with only_to_predict(few):
         chosen = choose_engine(training, BRANCH, Options()).name
         assert chosen == ("binned" if loaded else "plain")
@@ -107,12 +104,12 @@ def test_loops_are_loaded_once_for_many_trees(loaded):
 
 def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
     """Folds of a small table are grown at once on a machine that never compiled."""
-    monkeypatch.delitem(sys.modules, "spinney.growth.binned.loops.grow", raising=False)
+    monkeypatch.delitem(sys.modules, engine.BINNED_LOOPS[0], raising=False)
     training = rows(300)
-    many = int(2 * engine.LOADING / plain_seconds(training, BRANCH))
+    many = int(2 * loading_price.LOADING / plain_seconds(training, BRANCH))
     with only_to_predict(many):
         assert choose_engine(training, BRANCH, Options()).name == "binned"
-        monkeypatch.setattr(engine, "_is_compiled", lambda loops: False)
+        monkeypatch.setattr(loading_price, "_is_compiled", lambda *loops: False)
         assert choose_engine(training, BRANCH, Options()).name == "plain"
 
 

@@ -141,6 +141,7 @@ def test_what_is_measured_of_a_forest():
         ),
         (["cart", "m5"], {}, "recipe 'm5' of the forest: "),
         (["c4.5", "id3"], {"n_estimators": 1}, "less than the 2 recipes"),
+        ("cart", {"n_estimators": 10**12}, "n_estimators"),
         (["cart", "chaid"], {"extra_random": True}, "recipe 'chaid' of the forest: "),
         (["cart", "id3"], {"criterion": "c_sep"}, "recipe 'id3' of the forest: "),
     ],

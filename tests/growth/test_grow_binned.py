@@ -373,7 +373,7 @@ def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     heavy, light, engine, monkeypatch
 ):
     monkeypatch.setattr(suiting, "PATIENCE", 0)
-    monkeypatch.setattr(suiting, "LOADING", 0)
+    monkeypatch.setattr(suiting, "PATIENCE_OF_SEVERAL", 0)
     rows = rows_of_two_weights(heavy, light)
     assert choose_engine(rows, RECIPES["cart"], Options()).name == engine
     ranked = engine.replace("binned", "ranked")

@@ -123,7 +123,7 @@ def same(one, other, *, rivals):
 def swift_limits(*, together, rivals):
     """Let the loops take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suiting, "LOADING", 0)
+        patch.setattr(suiting, "PATIENCE_OF_SEVERAL", 0)
         patch.setattr(ranked, "RUNNERS_UP_SHARE", 10**9 if rivals else 1)
         patch.setattr(ranked_crowd, "FEWEST_ROWS", 10 if together else 10**9)
         patch.setattr(ranked_crowd, "n_threads", lambda: 2)
@@ -231,7 +231,7 @@ def test_many_values_and_many_branches(n_rows):
 
 
 def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(suiting, "LOADING", 0)
+    monkeypatch.setattr(suiting, "PATIENCE_OF_SEVERAL", 0)
     training = four_rows()
     quinlan = RECIPES["c4.5"]
     assert choose_engine(training, quinlan, Options()).name == "ranked"
@@ -263,7 +263,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     likely = (table["x"] > 0) ^ (table["colour"] == "red")
     table["y"] = np.where(likely ^ (random.random(400) < 0.1), "up", "down")
     plain = spinney.grow(table, "y", recipe="c4.5")
-    monkeypatch.setattr(suiting, "LOADING", 0)
+    monkeypatch.setattr(suiting, "PATIENCE_OF_SEVERAL", 0)
     swift = spinney.grow(table, "y", recipe="c4.5")
     assert str(swift) == str(plain)
     assert str(swift.explain(0)) == str(plain.explain(0))

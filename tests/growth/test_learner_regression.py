@@ -5,7 +5,13 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 import spinney
-from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
+from spinney import (
+    DataError,
+    ParameterError,
+    SpinneyNote,
+    TreeClassifier,
+    TreeRegressor,
+)
 from spinney.trees.criteria import poisson_gain, squared_error_gain, variance_gain
 
 SIZES = {
@@ -31,7 +37,8 @@ def test_gains_by_hand():
 def test_a_number_is_told_from_classes():
     assert isinstance(spinney.grow(SIZES, "y"), TreeRegressor)
     whole = {**SIZES, "y": [1, 2, 3, 1, 2, 3]}
-    assert isinstance(spinney.grow(whole, "y"), TreeClassifier)
+    with pytest.warns(SpinneyNote, match="taken as classes"):
+        assert isinstance(spinney.grow(whole, "y"), TreeClassifier)
     assert isinstance(spinney.grow(whole, "y", numeric=["y"]), TreeRegressor)
     named = spinney.grow(SIZES, "y", nominal=["y"], recipe="cart")
     assert isinstance(named, TreeClassifier)

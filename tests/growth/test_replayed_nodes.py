@@ -32,7 +32,7 @@ RECIPES_OF_LOOPS = {
 def replays(monkeypatch):
     """Let loops grow trees of any size, as if they were loaded."""
     monkeypatch.setattr(engine, "can_replay", lambda training, options: True)
-    monkeypatch.setattr(engine, "_loading", lambda loops: 0.0)
+    monkeypatch.setattr(engine, "worth_loading", lambda *loops, instead: True)
 
 
 def rows(seed: int, n_rows: int, *, gaps: bool) -> TrainingSet:

@@ -14,7 +14,7 @@ from spinney.growth.forest.shrinkage import shrunk
 from spinney.growth.forest.voting import subset
 from spinney.output.file.container import pack, read_header, unpack
 from spinney.output.file.strict_json import dump, parse
-from spinney.trees.tree_arrays import joined
+from spinney.trees import joined
 
 GENERATOR = np.random.default_rng(4)
 ROWS = GENERATOR.normal(size=(240, 4))
@@ -158,10 +158,16 @@ def test_a_file_whose_shrinkage_is_none(found, tmp_path):
 def test_trees_side_by_side_are_the_trees():
     model = ForestClassifier(7, random_state=0).fit(ROWS, NOISY)
     members = model.forest_.members
-    whole, roots = joined(members)
+    again = joined(list(members))
+    whole, roots = again.whole, again.roots
     depth = np.concatenate([member.depth for member in members])
     assert (whole.depth == depth).all()
     assert (whole.parent[roots] == -1).all()
     assert len(roots) == 7
+    assert whole.parent.tolist() == members.whole.parent.tolist()
+    some = members[2:5]
+    for one, other in zip(some, list(members)[2:5], strict=True):
+        assert one.parent.tolist() == other.parent.tolist()
+        assert one.cut.tolist() == other.cut.tolist()
     flat = model.forest_.flat
     assert flat.trees[:, 1].tolist() == [int(m.depth.max()) for m in members]

@@ -1,14 +1,20 @@
 """Models to export, and rows that tell an export from its model."""
 
 import random
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 import spinney
-from spinney.output.export.portable import portable
+from spinney.data import Declarations
+from spinney.data.readers import read_table
+from spinney.models.clusters import FittedClusters
+from spinney.output.export.portable import LARGEST, Both, Portable
+from spinney.output.export.portable_models import portable
 from spinney.recipes import Recipe
 from spinney.trees import labels_of
 
@@ -17,6 +23,7 @@ HUES = ("it's", 'say "hi"', "back\\slash", "</script><!--", "*/ ??/ ${x}", "色�
 SORTS = ("DROP TABLE", "__proto__", "constructor", "a", "b")
 LEVELS = ("small", "medium", "large")
 CLASSES = ("no", "it's", '是 \\ "')
+TARGETS = ("class", "value")
 UNSEEN = "never seen"
 
 
@@ -61,12 +68,19 @@ class Case:
     changes: tuple[tuple[str, Any], ...] = ()
     trees: int = 0
     voting: str = "probability"
+    kind: str = "tree"
+    class_weight: str | None = None
+
+    def as_rules(self) -> "Case":
+        return replace(self, kind="rules")
 
     def __str__(self) -> str:
         parts = [self.recipe, self.target, str(self.missing)]
+        parts += [self.kind] if self.kind != "tree" else []
         parts += [f"{name}={value}" for name, value in self.changes]
         if self.trees:
             parts += [f"{self.trees} trees", self.voting]
+            parts += [self.class_weight] if self.class_weight else []
         return ",".join(parts)
 
 
@@ -74,6 +88,10 @@ def changed(
     recipe: str, target: str = "class", missing: float = 0.1, **changes: Any
 ) -> Case:
     return Case(recipe, target, missing, tuple(changes.items()))
+
+
+def clusters(method: str, missing: float, **settings: Any) -> Case:
+    return Case(method, "cluster", missing, tuple(settings.items()), kind="clusters")
 
 
 CASES = (
@@ -104,6 +122,20 @@ CASES = (
     Case("cart", trees=5, missing=0.0),
     Case("c4.5", trees=4, voting="majority"),
     Case("cart", "value", trees=4, missing=0.0),
+    Case("c4.5", trees=3),
+    Case("cart", trees=5, voting="majority", missing=0.0),
+    Case("chaid", trees=3),
+    Case("cart", trees=3, class_weight="balanced"),
+    *(Case(recipe, kind="rules") for recipe in ("c4.5", "cart")),
+    changed("cart", missing=0.15, min_samples_leaf=2, missing_="branch").as_rules(),
+    changed("id3", missing_="own-category").as_rules(),
+    changed("cart", construct=6, min_samples_leaf=2).as_rules(),
+    clusters("KMeans", 0.0, n_clusters=4),
+    clusters("KMeans", 0.0, n_clusters=5, standardise=True),
+    clusters("KMeans", 0.0, n_clusters=1),
+    clusters("MiniBatchKMeans", 0.0, n_clusters=3),
+    clusters("KPrototypes", 0.15, n_clusters=4),
+    clusters("KPrototypes", 0.15, n_clusters=3, standardise=True),
 )
 
 
@@ -111,23 +143,39 @@ CASES = (
 def grown(case: Case) -> Any:
     """Return the model of a case; a case is grown once."""
     data = table(missing=case.missing)
-    del data["value" if case.target == "class" else "class"]
     changes = {name.rstrip("_"): value for name, value in case.changes}
+    if case.kind == "clusters":
+        columns = {name: data[name] for name in columns_of(case)}
+        mixed = KINDS if case.recipe == "KPrototypes" else {}
+        method = getattr(spinney, case.recipe)(random_state=0, **changes)
+        declared = Declarations(**mixed)
+        found = method.fit(read_table(columns, declarations=declared))
+        return FittedClusters(found.clusters_)
+    del data["value" if case.target == "class" else "class"]
     recipe = Recipe.named(case.recipe)
     recipe = recipe.changed(**changes) if changes else recipe
     if not case.trees:
-        return spinney.grow(data, case.target, recipe=recipe, **KINDS)
-    settings = {"voting": case.voting} if case.target == "class" else {}
+        tree = spinney.grow(data, case.target, recipe=recipe, **KINDS)
+        return tree if case.kind == "tree" else tree.ruleset(data)
+    settings = {"voting": case.voting, "class_weight": case.class_weight}
+    settings = settings if case.target == "class" else {}
     return spinney.grow_forest(
         data, case.target, recipe=recipe, n_estimators=case.trees, **settings, **KINDS
     )
+
+
+def columns_of(case: Case) -> tuple[str, ...]:
+    """Return the columns of a table that are not predicted."""
+    names = [name for name in table(missing=0, n_rows=1) if name not in TARGETS]
+    numbers_only = case.kind == "clusters" and case.recipe != "KPrototypes"
+    return NUMBERS if numbers_only else tuple(names)
 
 
 @cache
 def rows_of(case: Case) -> tuple[dict[str, Any], ...]:
     """Return rows: training, cuts and their neighbours, missing and unseen values."""
     data = table(missing=case.missing)
-    data = {n: cells for n, cells in data.items() if n not in ("class", "value")}
+    data = {name: data[name] for name in columns_of(case)}
     lines = zip(*data.values(), strict=True)
     training = [dict(zip(data, cells, strict=True)) for cells in lines]
     return (*training, *edge_rows(grown(case), training))
@@ -136,28 +184,72 @@ def rows_of(case: Case) -> tuple[dict[str, Any], ...]:
 def edge_rows(model: Any, training: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows at every cut, one unit beside it, and with cells taken away."""
     draw, form = random.Random(1), portable(model)
+    if form.centres is not None:
+        rows = between_centres(form, training)
+        if not form.centres.may_lack:
+            return rows
+        return [*rows, *lacking([*rows, *training], draw), *unseen(form, training)]
 
     def row(name: str, value: Any) -> dict[str, Any]:
         return {**draw.choice(training), name: value}
 
-    rows = [
-        dict.fromkeys(training[0]),
-        *(
-            {n: None if draw.random() < 0.4 else each[n] for n in each}
-            for each in training
-        ),
-    ]
+    rows = lacking(training, draw)
     for column in form.columns:
         values = [None] if column.is_number else [None, UNSEEN, UNSEEN]
         rows += [row(column.name, value) for value in values]
-    for question in (q for node in form.nodes for q in node.questions):
-        if question.cell >= len(form.columns):
-            continue  # a formula has no cells of its own
-        name = form.columns[question.cell].name
-        for cut in question.cuts:
-            around = (np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf))
-            rows += [row(name, float(number)) for number in around]
+    for name, cut in cuts_of(form):
+        around = (np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf))
+        rows += [row(name, float(number)) for number in around]
     return rows
+
+
+def lacking(rows: list[dict[str, Any]], draw: random.Random) -> list[dict[str, Any]]:
+    """Return a row for every pattern of missing cells, all and none of them too."""
+    patterns = product((False, True), repeat=len(rows[0]))
+    return [
+        {
+            name: None if lacks else cell
+            for (name, cell), lacks in zip(
+                draw.choice(rows).items(), pattern, strict=True
+            )
+        }
+        for pattern in patterns
+    ]
+
+
+def unseen(form: Portable, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with a value that no training row has, in each column of texts."""
+    names = [column.name for column in form.columns if not column.is_number]
+    return [{**row, name: UNSEEN} for name in names for row in rows[:3]]
+
+
+def cuts_of(form: Portable) -> Iterator[tuple[str, float]]:
+    """Yield every threshold of a model with its column; a formula has no column."""
+    asked = [(q.cell, cut) for n in form.nodes for q in n.questions for cut in q.cuts]
+    for made in form.made:
+        for clause in made.clauses if isinstance(made, Both) else ():
+            if isinstance(clause.holds, tuple):
+                asked += [(clause.cell, cut) for cut in clause.holds]
+    for cell, cut in asked:
+        if cell < len(form.columns) and abs(cut) < LARGEST:
+            yield form.columns[cell].name, cut
+
+
+def between_centres(form: Portable, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows in the middle between two centres, where rounding decides."""
+    assert form.centres is not None
+    found = []
+    for one, other in combinations(range(len(form.target.classes)), 2):
+        row = dict(rows[0])
+        for each in form.centres.numbers:
+            middle = (each.centres[one] + each.centres[other]) / 2 * each.scale
+            row[form.columns[each.cell].name] = middle
+        found.append(row)
+        for each in form.centres.numbers:
+            name = form.columns[each.cell].name
+            beside = [float(np.nextafter(row[name], way)) for way in (-np.inf, np.inf)]
+            found += [{**row, name: number} for number in beside]
+    return found
 
 
 def outputs_of(model: Any, rows: Any) -> tuple[np.ndarray, list[Any] | None]:
@@ -165,6 +257,10 @@ def outputs_of(model: Any, rows: Any) -> tuple[np.ndarray, list[Any] | None]:
     table = {name: [row[name] for row in rows] for name in rows[0]}
     outputs = model.outputs(table)
     target = model.schema.target
+    if model.kind == "clusters":
+        return outputs, [int(label) for label in outputs[:, 0]]
+    if model.kind == "rules":
+        return outputs, model.predict(table).tolist()
     if target.is_numeric:
         return outputs, None
     labels = labels_of(outputs, target.costs)

@@ -6,11 +6,11 @@ without a compiler.
 """
 
 import importlib
+import os
 import sys
 from types import ModuleType
 
 import numpy as np
-from numba.core import config
 
 BINNED = "spinney.growth.binned.loops."
 RANKED = "spinney.growth.ranked.loops."
@@ -27,11 +27,15 @@ def plain(*names: str) -> tuple[ModuleType, ...]:
     compiled = {
         name: sys.modules.pop(name) for name in list(sys.modules) if _is_of_loops(name)
     }
-    off, config.DISABLE_JIT = config.DISABLE_JIT, 1
+    before = os.environ.get("NUMBA_DISABLE_JIT")
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
     try:
         return tuple(importlib.import_module(name) for name in names)
     finally:
-        config.DISABLE_JIT = off
+        if before is None:
+            del os.environ["NUMBA_DISABLE_JIT"]
+        else:
+            os.environ["NUMBA_DISABLE_JIT"] = before
         for name in list(sys.modules):
             if _is_of_loops(name):
                 del sys.modules[name]

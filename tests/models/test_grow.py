@@ -314,6 +314,17 @@ def test_progress_of_a_single_tree():
     assert told == [(0, 1), (1, 1), (1, 1)]
 
 
+def test_progress_of_folds_that_prune():
+    told = []
+    model = spinney.grow(IRIS, "class", recipe="cart")
+    model.prune(
+        "cost-complexity", data=IRIS, folds=4, progress=lambda *n: told.append(n)
+    )
+    assert told == [(done, 4) for done in range(5)]
+    with pytest.raises(ParameterError, match=r"progress=3 must be a function of two"):
+        model.prune("collapse", progress=3)
+
+
 @pytest.mark.parametrize("grow", [spinney.grow, spinney.grow_forest])
 def test_progress_must_be_a_function(grow):
     with pytest.raises(ParameterError, match=r"progress=3 must be a function of two"):

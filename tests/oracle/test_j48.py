@@ -20,6 +20,7 @@ FACTS = {
     "vote": {"target": "Class", "missing_values": ["?"]},
     "zoo": {
         "target": "class_type", "ignore": ["animal_name"], "nominal": [
+            "class_type",
             "hair", "feathers", "eggs", "milk", "airborne", "aquatic", "predator",
             "toothed", "backbone", "breathes", "venomous", "fins", "tail", "domestic",
             "catsize",

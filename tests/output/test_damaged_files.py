@@ -3,19 +3,44 @@
 ``python -m tools.fuzz_files`` tries many more, and keeps what it finds.
 """
 
-import resource
+import json
+import os
+import signal
+import subprocess
 import zlib
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.helpers.models import with_entries
-from tools.fuzz_files import DAMAGED, RULES, main, mutated, originals, rows_for, tried
+from tools import fuzz_files
+from tools.fuzz_files import (
+    DAMAGED,
+    RULES,
+    bounded,
+    file_name,
+    main,
+    mutation,
+    originals,
+    rows_for,
+    run_piece,
+    tried,
+)
 
 import spinney
 from spinney.output.file.container import FREELY_UNPACKED, pack
 
-MUTATIONS = 4_000  # some seconds; the nightly script tries a million
+MUTATIONS = 20_000  # the nightly script tries a million
+USED = 8  # of so many that load, one is also printed, predicted with and exported
+
+
+def shares():
+    """Return how many of the mutations are of each file: more of what loads faster."""
+    parts = {
+        name: 1 + (len(b) < 7100) + (len(b) < 2500) for name, b in originals().items()
+    }
+    return {n: -(-MUTATIONS * part // sum(parts.values())) for n, part in parts.items()}
 
 
 def test_the_files_are_of_every_kind():
@@ -26,22 +51,24 @@ def test_the_files_are_of_every_kind():
 
 @pytest.mark.parametrize("name", originals())
 def test_sound_files_can_be_used(name, tmp_path):
-    path = tmp_path / (f"m{RULES}" if RULES in name else "m.spinney")
-    assert tried(originals()[name], path, rows_for(name)).outcome == "used"
+    rows = rows_for(name)
+    tried(originals()[name], tmp_path / file_name(name), rows)  # compiles
+    trial = tried(originals()[name], tmp_path / file_name(name), rows)
+    assert (trial.outcome, trial.problem) == ("used", "")
 
 
 @pytest.mark.parametrize("name", originals())
 def test_mutations_are_refused_or_do_no_harm(name, tmp_path):
-    random, outcomes = np.random.default_rng(len(name)), Counter()
-    path = tmp_path / (f"m{RULES}" if RULES in name else "m.spinney")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(MUTATIONS // len(originals())):
-        data = mutated(name, random)
-        trial = tried(data, path, rows_for(name))
-        assert not trial.problem, (trial, data)
-        outcomes[trial.outcome] += 1
-    assert outcomes["refused"] > outcomes["used"] > 0
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 18
+    path, rows, outcomes = tmp_path / file_name(name), rows_for(name), Counter()
+    tried(originals()[name], path, rows)
+    with bounded():
+        for number in range(shares()[name]):
+            data = mutation(name, 0, number)
+            use = outcomes["loaded"] >= USED * outcomes["used"]
+            trial = tried(data, path, rows, use=use)
+            assert not trial.problem, (trial, number)
+            outcomes[trial.outcome] += 1
+    assert outcomes["refused"] > outcomes["loaded"] > outcomes["used"] > 0
 
 
 @pytest.mark.parametrize("path", sorted(DAMAGED.glob("*")), ids=lambda path: path.name)
@@ -51,25 +78,79 @@ def test_what_was_found_once_does_no_harm(path, tmp_path):
     assert not tried(path.read_bytes(), tmp_path / path.name, rows_for(name)).problem
 
 
-def test_finds_are_kept_and_counted(tmp_path, monkeypatch, capsys):
+def test_a_mutation_is_the_same_again():
+    name = next(iter(originals()))
+    assert mutation(name, 1, 2) == mutation(name, 1, 2) != mutation(name, 1, 3)
+    assert mutation(name, 2, 2) != mutation(name, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "error, outcome",
+    [(ZeroDivisionError, "ZeroDivisionError"), (RuntimeWarning, "RuntimeWarning")],
+)
+def test_errors_and_warnings_are_finds(error, outcome, tmp_path, monkeypatch, capsys):
     def fail(*_):
         message = "found"
-        raise ZeroDivisionError(message)
+        raise error(message)
 
-    monkeypatch.setattr(spinney, "load", fail)
-    monkeypatch.setattr(spinney.RuleSet, "from_json", fail)
-    monkeypatch.setattr("tools.fuzz_files.rows_for", lambda _: {})
-    assert main(["--count", "3", "--keep", str(tmp_path / "kept")]) == 1
+    monkeypatch.setattr(fuzz_files, "rows_for", lambda _: {})
+    sound = fuzz_files.loaded
+    monkeypatch.setattr(
+        fuzz_files,
+        "loaded",
+        lambda path: fail() if path.name == "m.spinney" else sound(path),
+    )
+    monkeypatch.setattr(fuzz_files, "used", lambda *_: None)
+    trial = tried(b"", tmp_path / "m.spinney", {})
+    assert (trial.outcome, "found" in trial.problem) == (outcome, True)
+    monkeypatch.setattr(fuzz_files, "warmed", lambda *_: None)
+    run_piece(0, 0, 3, tmp_path / "kept", tmp_path)
     assert len(list((tmp_path / "kept").iterdir())) == 1
-    told = capsys.readouterr()
-    assert "3 ZeroDivisionError" in told.out
-    assert "1 finds" in told.out
-    assert "found" in told.err
+    assert capsys.readouterr().out.count('"find"') == 1
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_mutations(tmp_path):
     assert main(["--count", "100000", "--keep", str(tmp_path)]) == 0
+
+
+def test_what_hangs_is_ended_by_the_system(tmp_path, monkeypatch):
+    def hang(_):
+        while True:
+            pass
+
+    monkeypatch.setattr(fuzz_files, "HANGS", 0.05)
+    monkeypatch.setattr(fuzz_files, "loaded", hang)
+    child = os.fork()
+    if not child:
+        tried(b"", tmp_path / "m.spinney", {})
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status)
+    assert os.WTERMSIG(status) == signal.SIGVTALRM
+
+
+def test_what_ends_the_process_is_a_find(tmp_path, monkeypatch, capsys):
+    """The next child goes on behind the mutation that ended the one before."""
+    begun = []
+
+    def run(command, **_):
+        first = int(command[command.index("--first") + 1])
+        begun.append(first)
+        if first == 0:
+            Path(command[command.index("--piece") + 1], "number").write_text("2")
+            return subprocess.CompletedProcess(command, -signal.SIGSEGV, "")
+        line = {"outcomes": {"refused": 2}, "slowest": 0.1, "memory": 9}
+        return subprocess.CompletedProcess(command, 0, json.dumps(line))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert main(["--count", "5", "--keep", str(tmp_path)]) == 1
+    assert begun == [0, 3]
+    said = capsys.readouterr()
+    assert "ended by SIGSEGV" in said.err
+    assert "2 tried before that, 2 refused, 1 SIGSEGV" in said.out
+    name = list(originals())[2]
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [mutation(name, 0, 2)]
 
 
 # Bombs

@@ -316,6 +316,12 @@ def test_other_files(tmp_path, data, why):
     assert why in refusal(data, tmp_path)
 
 
+def test_a_table_is_no_damaged_model(tmp_path):
+    said = refusal(b"id,colour\n1,green\n", tmp_path)
+    assert said.endswith("grow a model on it, save that, and name the saved file")
+    assert "restore" not in said
+
+
 def test_safetensors_of_somebody_else(tmp_path):
     save_file({"w": np.zeros(3)}, tmp_path / "s")
     message = refusal((tmp_path / "s").read_bytes(), tmp_path)

@@ -136,6 +136,39 @@ def test_killed_at_any_moment_leaves_the_old_file(tmp_path):
     subprocess.run(command, cwd=ROOT, check=True)
 
 
+# Children that save again and again are killed at any time, between the calls too.
+KILLED_AT_TIMES = """
+import os, random, signal, sys, time
+from tests.helpers.models import mixed_model
+from spinney.output.file.model_files import save_model
+
+path, whole, moment = sys.argv[1], set(), random.Random(0)
+models = [mixed_model(), mixed_model(n_rows=41)]
+for model in models:
+    save_model(model, path)
+    whole.add(open(path, "rb").read())
+for _ in range(100):
+    child = os.fork()
+    while not child:
+        for model in models:
+            save_model(model, path)
+    time.sleep(moment.random() / 50)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert open(path, "rb").read() in whole
+assert len(whole) == 2
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_killed_at_a_hundred_moments_a_whole_file_is_there(tmp_path):
+    command = [sys.executable, "-c", KILLED_AT_TIMES, str(tmp_path / "m")]
+    subprocess.run(command, cwd=ROOT, check=True)
+    assert len(load_model(tmp_path / "m").tree) > 1
+    left = {entry.name for entry in tmp_path.iterdir()} - {"m"}
+    assert all(name.startswith(".spinney-") for name in left)
+
+
 @pytest.mark.skipif(
     os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere"
 )

@@ -22,22 +22,27 @@ STYLES = ("compact", "rules", "teaching")
 LOOKS = [(style, horizontal) for style in STYLES for horizontal in (False, True)]
 # Bars have parts in styles of every kind, and so with one of them.
 WITH_BARS = [(*look, bars) for look, bars in zip(LOOKS, (False, True) * 3, strict=True)]
+HISTOGRAMS = {
+    "iris": (TABLES / "iris.csv", ["compact", "rules", "teaching"]),
+    "cpu": (TABLES / "cpu_prp.csv", ["compact", "teaching"]),
+}
 
 
 def grown(table, target, recipe, **options):
     return spinney.grow(TABLES / table, target, recipe=recipe, **options)
 
 
+ZOO = {"ignore": ["animal_name"], "nominal": ["class_type"]}
 MODELS = {
     "melons": lambda: grown("watermelon_2.0.csv", "ripe", "id3", ignore=["id"]),
     "iris": lambda: grown("iris.csv", "class", "cart"),
-    "zoo": lambda: grown("zoo.csv", "class_type", "cart", ignore=["animal_name"]),
+    "zoo": lambda: grown("zoo.csv", "class_type", "cart", **ZOO),
     "penguins": lambda: grown("penguins.csv", "species", "chaid"),
     "cpu": lambda: grown("cpu_prp.csv", "class", "cart"),
     "models": lambda: grown("cpu_prp.csv", "class", "m5"),
     "labor": lambda: grown("labor.csv", "class", "c4.5", missing_values=["?"]),
     "forest": lambda: spinney.grow_forest(
-        TABLES / "zoo.csv", "class_type", ignore=["animal_name"], n_estimators=3
+        TABLES / "zoo.csv", "class_type", n_estimators=3, **ZOO
     ),
     "leaf": lambda: spinney.grow(
         {"size": [1, 1, 1], "sold": ["no", "no", "yes"]}, "sold", recipe="id3"
@@ -82,7 +87,20 @@ def apart(one, other):
 
 @pytest.mark.parametrize("style, horizontal, bars", WITH_BARS)
 def test_nothing_overlaps_and_nothing_is_cut(model, style, horizontal, bars):
-    picture = model.plot(style=style, horizontal=horizontal, bars=bars)
+    check_places(model.plot(style=style, horizontal=horizontal, bars=bars))
+
+
+@pytest.mark.parametrize("name", HISTOGRAMS)
+def test_nothing_overlaps_where_there_are_histograms(name):
+    path, styles = HISTOGRAMS[name]
+    model = MODELS[name]()
+    for style in styles:
+        picture = model.plot(style=style, bars=True, data=path, max_depth=3)
+        check_places(picture)
+        check_texts_in_boxes(picture)
+
+
+def check_places(picture):
     root = ElementTree.fromstring(picture.svg)
     _, _, width, height = (float(part) for part in root.get("viewBox").split())
     rectangles = list(root.iter(f"{SVG}rect"))
@@ -103,7 +121,10 @@ def test_nothing_overlaps_and_nothing_is_cut(model, style, horizontal, bars):
 
 @pytest.mark.parametrize("style, horizontal, bars", WITH_BARS)
 def test_a_text_is_inside_its_box(model, style, horizontal, bars):
-    picture = model.plot(style=style, horizontal=horizontal, bars=bars)
+    check_texts_in_boxes(model.plot(style=style, horizontal=horizontal, bars=bars))
+
+
+def check_texts_in_boxes(picture):
     root = ElementTree.fromstring(picture.svg)
     for group in root.findall(f"{SVG}g"):
         frames = [
@@ -228,12 +249,30 @@ def test_labels_as_a_person_writes_them():
     assert "petallength ≤ 2.45" in rules
 
 
+def values_in_halves(n):
+    letters = [f"no {code}" for code in range(n)]
+    table = {"letter": letters * 4, "half": [code < n / 2 for code in range(n)] * 4}
+    return spinney.grow(table, "half", recipe="cart")
+
+
+def test_several_values_have_several_lines():
+    svg = values_in_halves(12).plot().svg
+    root = ElementTree.fromstring(svg)
+    labels = [
+        [text.text for text in group.findall(f"{SVG}text")]
+        for group in root.findall(f"{SVG}g")
+        if any(rect.get("class") == "pill" for rect in group.findall(f"{SVG}rect"))
+    ]
+    assert [len(lines) for lines in labels] == [2, 2]
+    assert " ".join(labels[0]) == "no 0, no 1, no 2, no 3, no 4, no 5"
+    assert labels[0][0].endswith(",")
+
+
+@pytest.mark.filterwarnings("ignore:column 'letter' alone tells:UserWarning")
 def test_many_values_are_counted():
-    letters = [f"no {code}" for code in range(12)]
-    table = {"letter": letters * 4, "half": [code < 6 for code in range(12)] * 4}
-    found = texts(spinney.grow(table, "half", recipe="cart").plot().svg)
+    found = texts(values_in_halves(60).plot().svg)
     assert (
-        sum(bool(re.fullmatch(r"(no \d+, )+no \d+ … \d more", f)) for f in found) == 2
+        sum(bool(re.fullmatch(r"(no \d+, )+no \d+ … \d+ more", f)) for f in found) == 2
     )
 
 

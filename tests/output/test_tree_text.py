@@ -172,6 +172,17 @@ def test_class_counts_of_many_classes():
     )
 
 
+def test_counts_of_classes_that_end_in_digits():
+    numbers = Schema((), Target("y", (0, 1)))
+    assert class_counts(np.array([59.0, 41.0]), numbers) == (
+        "100; 0: 59 (59 %), 1: 41 (41 %)"
+    )
+    mixed = Schema((), Target("y", ("", "type 2")))
+    assert class_counts(np.array([3.0, 1.0]), mixed) == (
+        '4; "": 3 (75 %), type 2: 1 (25 %)'
+    )
+
+
 def test_classes_that_differ_by_rounding_are_shown_in_their_order():
     schema = Schema((), Target("y", tuple("abcdef")))
     equal = np.full(6, 20 / 3)

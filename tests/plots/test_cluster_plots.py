@@ -48,7 +48,7 @@ def test_principal_components_by_singular_values():
     values = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
     np.testing.assert_allclose(flat.var(axis=0, ddof=1), values[:2])
     share = 100 * values[0] / values.sum()
-    assert names[0] == f"first principal component ({share:.0f} % of variance)"
+    assert names[0] == f"first component ({share:.0f} % of variance)"
     assert directions[0, 0] > 0.9
 
 
@@ -56,7 +56,7 @@ def test_principal_components_by_singular_values():
 def test_components_of_few_rows(n_rows):
     directions, _, names = plane_of(np.ones((n_rows, 3)), ["a", "b", "c"])
     assert np.isfinite(directions).all()
-    assert names[1].startswith("second principal component (0 %")
+    assert names[1].startswith("second component (0 %")
 
 
 # What is drawn needs Matplotlib.

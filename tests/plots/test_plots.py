@@ -1,5 +1,6 @@
 """Each plot draws the numbers that the model, the table or the study has."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -72,6 +73,32 @@ def test_regions_hold_what_is_on_no_axis(iris):
     assert "petallength = 4.35" in axes.get_title()
     axes = plots.regions(iris, IRIS, y="petalwidth", fixed={"sepalwidth": 3.0})
     assert axes.get_ylabel() == "petalwidth"
+
+
+def test_rows_that_differ_from_what_is_held_are_pale():
+    """Of a row that is drawn as others are, the model says what its place does."""
+    path = TABLES / "penguins.csv"
+    model = spinney.grow(path, "species", recipe="cart")
+    axes = plots.regions(model, path, x="bill_length_mm", y="flipper_length_mm")
+    drawn = [(c.get_alpha(), len(c.get_offsets())) for c in axes.collections[2:]]
+    pale = sum(size for alpha, size in drawn if alpha < 1)
+    assert sum(size for _, size in drawn) == 342  # two rows lack both numbers
+    assert 0 < pale < 172
+    table = spinney.read_table(path)
+    held = dict(re.findall(r"(\w+) = ([\w.]+)", axes.get_title()))
+    cells = {
+        name: table[name].cells
+        if name in ("bill_length_mm", "flipper_length_mm")
+        else [held[name]] * 344
+        for name in model.asked
+    }
+    known = np.isfinite(cells["bill_length_mm"])
+    assert pale == (model.predict(cells) != model.predict(path))[known].sum()
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels[-1] == "pale: other values than held"
+    alone = spinney.grow(path, "species", recipe="cart", max_depth=1)
+    axes = plots.regions(alone, path, x="bill_length_mm", y="flipper_length_mm")
+    assert all(each.get_alpha() == 1 for each in axes.collections[2:])
 
 
 def test_regions_of_forests_and_numbers(forest):
@@ -270,7 +297,8 @@ def here(tmp_path, monkeypatch, iris):
         "roc iris.spinney {iris} -o roc.svg",
         "calibration iris.spinney {iris}",
         "learning-curve {iris} --target class --recipe cart:max_depth=1 --folds 2",
-        "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo",
+        "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo "
+        "--outliers 0.1",
         "robustness {iris} --target class --recipe cart --folds 2 --noise 0.1",
         "buckets {iris} --column petallength --method equal-width --buckets 4",
         "clusters {iris} --ignore class -k 2",

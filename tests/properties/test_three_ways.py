@@ -108,7 +108,7 @@ def grown(table: Any, options: dict[str, Any], *, loops: bool) -> tuple[Any, str
     with pytest.MonkeyPatch.context() as patch:
         price = -1.0 if loops else np.inf
         patch.setattr(engine, "PATIENCE", price)
-        patch.setattr(engine, "LOADING", price)
+        patch.setattr(engine, "PATIENCE_OF_SEVERAL", price)
         for module in ("spinney.growth.engine", "spinney.growth.folds.fold_growth"):
             patch.setattr(f"{module}.choose_engine", noted, raising=False)
         tree = spinney.grow(table, "y", **options).tree

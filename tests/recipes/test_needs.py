@@ -96,6 +96,30 @@ EFFECTS = {
     "linear_penalty": (CLASSES, {"linear_terms": 3}, 9),
     "construct": (CLASSES, {}, 2),
     "surrogates": (CLASSES, {"recipe": "cart"}, 0),
+    "search": (
+        CLASSES,
+        {"recipe": "cart", "missing": "branch", "max_depth": 2},
+        "optimal",
+    ),
+    "leaf_price": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 30),
+    "time_limit": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 0),
+}
+
+# What limits one split after the other is nothing to a search over all trees.
+OF_SINGLE_SPLITS = {
+    "max_leaves": 3,
+    "min_samples_split": 9,
+    "min_samples_leaf": 9,
+    "min_weight_fraction_leaf": 0.1,
+    "min_gain": 0.1,
+    "min_branch_share": 0.1,
+    "min_deviation": 0.1,
+    "min_cut_share": 0.1,
+    "min_step": 0.1,
+    "buckets": "equal-width",
+    "linear_terms": 2,
+    "construct": 2,
+    "forest": 0.5,
 }
 
 # For each need the conditions that fail, with what brings that about.
@@ -202,6 +226,24 @@ REFUSALS = [
         "grouping='multiway' or 'binary' or 'merge'",
     ),
     (NUMBERS, {"recipe": "m5", "pruning": "simplify"}, "pruning", "leaves='mean'"),
+    *(
+        (CLASSES, {"recipe": "optimal", name: value}, name, "search='greedy'")
+        for name, value in OF_SINGLE_SPLITS.items()
+    ),
+    (CLASSES, {"recipe": "cart", "leaf_price": 2}, "leaf_price", "search='optimal'"),
+    (CLASSES, {"recipe": "cart", "time_limit": 2}, "time_limit", "search='optimal'"),
+    (
+        CLASSES,
+        {"recipe": "optimal", "grouping": "multiway"},
+        "search",
+        "grouping='binary'",
+    ),
+    (
+        CLASSES,
+        {"recipe": "optimal", "missing": "fractional"},
+        "search",
+        "missing='branch' or 'drop'",
+    ),
 ]
 
 
@@ -395,6 +437,7 @@ def test_constructors_can_be_taken_in():
 # Evaluations
 
 
+@pytest.mark.filterwarnings("ignore:column .* alone tells:UserWarning")
 def test_a_setting_for_all_recipes_suits_all_of_them():
     with pytest.raises(
         ParameterError, match=r"recipe 'id3': confidence=0.1 needs prun"

@@ -161,3 +161,10 @@ def test_the_twin_says_the_same(cells: list[list[float]], absent: int):
             assert np.isfinite(found)
             told = expected(cells, absent / 3)
             assert found == pytest.approx(told, rel=1e-9, abs=1e-9)
+
+
+def test_the_parts_of_chi_square_are_all_there_that_of_one_row_too():
+    table = CountTable.of([[1, 0], [0, 0], [2, 3]])
+    lines = CRITERIA["chi_square"].working(table, ["a", "b", "c"], ["no", "yes"])
+    assert lines[2] == "chi-square = 1.000 + 0.200 = 1.200"
+    assert not any(line.startswith("b:") for line in lines)

@@ -1,5 +1,6 @@
 """A user's own function as a criterion: growing, explaining, saving, refusing."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from spinney import TreeClassifier
 from spinney.errors import ParameterError
 from spinney.output.file.model_files import load_model
 from spinney.recipes import RECIPES, Recipe
+from spinney.trees.counts import CountTable
 from spinney.trees.criteria import criterion_named, gini_gain, stored_name
 
 MELONS = Path(__file__).parents[2] / "examples" / "melons.csv"
@@ -157,3 +159,24 @@ def test_a_numeric_target_is_counted_from_zero():
     assert criterion.from_zero
     assert criterion.suits(numeric=True)
     assert criterion.suits(numeric=False)
+
+
+def test_each_table_of_a_stack_is_asked_with_its_own_missing_rows():
+    """A stack has the rows that lack a value for all of its tables, or for each."""
+    one, other = ([[3, 1], [0, 2]], [2, 0]), ([[1, 1], [2, 2]], [0, 5])
+    tables = [CountTable.of(*each) for each in (one, other)]
+    stack = replace(
+        tables[0],
+        **{
+            name: np.stack([getattr(table, name) for table in tables])
+            for name in ("weights", "rows", "missing", "missing_rows")
+        },
+    )
+    asked = []
+
+    def measure(table):
+        asked.append(table.missing.tolist())
+        return float(table.missing.sum())
+
+    assert criterion_named(measure).merit(stack).tolist() == [2, 5]
+    assert asked == [[2, 0], [0, 5]]

@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
-from spinney.trees import Question, outside_quotes, read_question
+from spinney.trees import (
+    Groups,
+    Question,
+    Threshold,
+    outside_quotes,
+    read_question,
+)
+from spinney.trees.split import describe
 
 SCHEMA = Schema(
     (
@@ -128,3 +137,40 @@ def test_where_values_go():
     cut, group = Question(0, 6.5), Question(1, codes=(0, 2))
     assert cut.branch_of(np.array([6.4, 6.5, 6.6])).tolist() == [0, 0, 1]
     assert group.branch_of(np.array([0, 1, 2, 3])).tolist() == [0, 1, 0, 1]
+
+
+printable = st.text(st.sampled_from("ab ,{}\"'=<→;é1"), min_size=1, max_size=6).filter(
+    lambda text: text == text.strip()
+)
+
+
+@given(st.lists(printable, min_size=3, max_size=5, unique=True), st.integers(1, 2))
+@example(["Rome, GA", "O'Hare", '6" x 4"'], 2)
+@example(["{a}", "'", "a''b"], 1)
+def test_what_is_printed_of_values_can_be_written(values, n_left):
+    attribute = Attribute("town", "nominal", tuple(values))
+    left = tuple(range(n_left))
+    split = Groups(0, (left, tuple(range(n_left, len(values)))), (0.5, 0.5))
+    schema = Schema((attribute,), None)
+    for branch, codes in enumerate(split.groups):
+        text = describe(split, attribute, branch)
+        assert read_question(text, schema, "force") == Question(0, codes=codes)
+
+
+@given(st.floats(-1e9, 1e9), st.booleans())
+@example(6.5, True)
+@example(0.0, True)
+@example(20000.0, True)
+def test_what_is_printed_of_cuts_can_be_written(cut, below):
+    cut = float(np.nextafter(cut, -np.inf)) if below else cut
+    attribute, split = Attribute("width", "numeric"), Threshold(0, cut, (0.5, 0.5))
+    for branch in (0, 1):
+        text = describe(split, attribute, branch)
+        assert read_question(text, Schema((attribute,), None), "force").cut == cut
+
+
+def test_a_cut_below_a_round_number_reads_as_below_it():
+    question = read("width < 6.5")
+    split = Threshold(0, question.cut, (0.5, 0.5))
+    texts = [describe(split, SCHEMA.attributes[0], branch) for branch in (0, 1)]
+    assert texts == ["width < 6.5", "width ≥ 6.5"]

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spinney.errors import ParameterError
+from spinney._support.checks import check_choice
+from spinney.errors import ParameterError, Setting, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,6 +69,9 @@ def whole_file(
     It is :func:`write_whole` for those who write by themselves: an error leaves an old
     file as it was.
     """
+    check_choice("force", force)
+    if not isinstance(path, (str, os.PathLike)):
+        raise refusal(Setting("path", path), "must be the path of a file")
     shown = os.fsdecode(path)
     if "\0" in shown:
         msg = f"the path {shown!r} holds a NUL character: leave it out"

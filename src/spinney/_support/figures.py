@@ -5,6 +5,7 @@ Matplotlib is an extra; it is imported where something is drawn, and nowhere els
 
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ __all__ = [
     "SUFFIXES",
     "axes_or_new",
     "check_pictures",
+    "drawable",
     "figure_bytes",
     "new_figure",
     "picture_suffix",
 ]
 
 SUFFIXES = ("png", "svg", "pdf")
+EMPTY_BOX = "□"
 SIZE = (5.2, 4.0)
 DOTS = 160
 # No date and no random name, so that equal pictures are equal files.
@@ -35,7 +38,8 @@ def check_pictures(paths: Sequence[str]) -> None:
     """Refuse what cannot be drawn, before any work is done."""
     for path in paths:
         picture_suffix(path)
-    _matplotlib("figure")
+    if paths:
+        _matplotlib("figure")
 
 
 def picture_suffix(path: str) -> str:
@@ -76,6 +80,29 @@ def figure_bytes(figure: Any, suffix: str) -> bytes:
     with rc_context(PLAIN):
         figure.savefig(drawn, format=suffix, metadata=METADATA[suffix])
     return drawn.getvalue()
+
+
+def drawable(text: str, families: Sequence[str] | None = None) -> str:
+    """Return a text with a □ for each sign that no font here can draw.
+
+    Matplotlib would draw such a box, too, and warn each time. The fonts are those of
+    its settings, or of these ``families``.
+    """
+    if text.isascii():
+        return text
+    chosen = _matplotlib("").rcParams["font.family"] if families is None else families
+    signs = _signs_of(tuple(chosen))
+    return "".join(sign if ord(sign) in signs else EMPTY_BOX for sign in text)
+
+
+@lru_cache(maxsize=8)
+def _signs_of(families: tuple[str, ...]) -> frozenset[int]:
+    """Return the signs that some font of these families has."""
+    manager = _matplotlib("font_manager")
+    wanted = (manager.FontProperties(family=[family]) for family in families)
+    paths = (manager.findfont(each) for each in wanted)
+    maps = (manager.get_font(path).get_charmap() for path in paths)
+    return frozenset(code for each in maps for code in each)
 
 
 def _matplotlib(module: str) -> Any:

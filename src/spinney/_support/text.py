@@ -1,6 +1,8 @@
 """How values, numbers, dates and weights read."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +13,10 @@ if TYPE_CHECKING:
 COSTS_SHOWN = 4
 COUNTED = 5
 EXACT = 1e16
+SPARED = 8  # digits, where "< 6.5" is written for "≤ 6.499999999999999"
+
+# What ends a value among others, or begins a quoted one.
+_SEPARATES = re.compile(r"[{},]|(?<![^\W_])[\"']")
 
 # What a branch asks, and what arithmetic and trees are written with.
 QUESTIONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉": "not in"}
@@ -55,6 +61,44 @@ def shown(value: "Value") -> str:
     )
 
 
+def written_value(value: "Value", *, listed: bool = False) -> str:
+    """Return a value as a question names it, in quotes where it could be misread.
+
+    That is as ``trees/written_question.py`` reads it: alone it may hold commas,
+    ``listed`` among others not.
+
+    >>> written_value("Rome, GA"), written_value("Rome, GA", listed=True)
+    ('Rome, GA', '"Rome, GA"')
+    >>> print(written_value(""), written_value("it's"), written_value("so 'x'"))
+    "" it's so 'x'
+    >>> print(written_value("it's", listed=True), written_value("so 'x'", listed=True))
+    it's "so 'x'"
+    """
+    text = shown(value)
+    plain = bool(text) and text == text.strip() and text[0] not in "\"'{"
+    if plain and not (listed and _SEPARATES.search(text)):
+        return text
+    quote = "'" if '"' in text and "'" not in text else '"'
+    return f"{quote}{text.replace(quote, quote * 2)}{quote}"
+
+
+def ends_in_digit(labels: "Iterable[Value]") -> bool:
+    """Tell whether a number after one of these labels would be taken for its end."""
+    return any(label_text(label)[-1].isdigit() for label in labels)
+
+
+def counted_label(
+    label: "Value", weight: float, total: float, *, colon: bool = False
+) -> str:
+    """Return a label with its weight and share; a colon keeps digits apart.
+
+    >>> counted_label("yes", 3.0, 4.0), counted_label(1, 3.0, 4.0, colon=True)
+    ('yes 3 (75 %)', '1: 3 (75 %)')
+    """
+    share = f"{100 * weight / total:.0f} %"
+    return f"{label_text(label)}{':' * colon} {weight_text(weight)} ({share})"
+
+
 def number_text(number: float, unit: str | None = None) -> str:
     """Return a number so that reading it back gives the same one; dates as dates.
 
@@ -90,17 +134,36 @@ def interval_text(
 
     Beyond all numbers is what is missing.
 
-    >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, float("inf"))
+    A bound just below a round number, as of a question "x < 6.5", reads as that.
+
+    >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, inf)
     ('1 < x ≤ 2.5', 'x > 1')
+    >>> below = nextafter(6.5, -inf)
+    >>> interval_text("x", -inf, below), interval_text("x", below, 9.0)
+    ('x < 6.5', '6.5 ≤ x ≤ 9')
     """
-    most = sign("≤", ascii_only=ascii_only)
-    if low == float("inf"):
+    most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
+    if low == inf:
         return f"{name} is missing"
-    if high == float("inf"):
-        return f"{name} > {number_text(low, unit)}"
-    if low == -float("inf"):
-        return f"{name} {most} {number_text(high, unit)}"
-    return f"{number_text(low, unit)} < {name} {most} {number_text(high, unit)}"
+    low_round, high_round = _round_above(low), _round_above(high)
+    lower, upper = "<", most
+    if low_round is not None:
+        low, lower = low_round, most
+    if high_round is not None:
+        high, upper = high_round, "<"
+    if high == inf:
+        return f"{name} {'>' if lower == '<' else least} {number_text(low, unit)}"
+    if low == -inf:
+        return f"{name} {upper} {number_text(high, unit)}"
+    return f"{number_text(low, unit)} {lower} {name} {upper} {number_text(high, unit)}"
+
+
+def _round_above(bound: float) -> float | None:
+    """Return the next float above a bound, if it takes far fewer digits to write."""
+    if not isfinite(bound):
+        return None
+    above = nextafter(bound, inf)
+    return above if len(repr(above)) + SPARED <= len(repr(bound)) else None
 
 
 def weight_text(weight: float) -> str:
@@ -139,8 +202,10 @@ def figure(number: float, *, digits: int = 6) -> str:
 
 
 def label_text(label: "Value") -> str:
-    """Return a label for a person: a class as it is, a number in six digits."""
-    return figure(label) if isinstance(label, float) else shown(label)
+    """Return a label for a person: a number in six digits, quotes if it is empty."""
+    if isinstance(label, float):
+        return figure(label)
+    return shown(label) or '""'
 
 
 def counted_text(counts: "Iterable[tuple[Value, int]]") -> str:

@@ -1,19 +1,25 @@
-"""Work in threads; kernels run without the interpreter's lock."""
+"""Work in threads; kernels run without the interpreter's lock.
+
+Python gives an interrupt to the main thread only. Where that one waits for others, it
+raises a :class:`_Flag`, which they look at between two steps (:func:`stop_if_asked`),
+and waits until they have stopped: nothing goes on behind one's back.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, count, islice
-from threading import current_thread
+from threading import Lock, current_thread
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney._support.checks import is_whole
 from spinney.errors import Setting, refusal
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,6 +27,91 @@ Result = TypeVar("Result")
 THREAD_NAME = "spinney"
 
 _MOST: ContextVar[int | None] = ContextVar("most threads", default=None)
+
+
+class _Flag:
+    """Whether work is to stop; that of threads within threads stops with theirs."""
+
+    def __init__(self, above: "_Flag | None") -> None:
+        self.raised, self.above = False, above
+
+    @property
+    def is_up(self) -> bool:
+        """Whether this flag is raised, or one above it."""
+        return self.raised or (self.above is not None and self.above.is_up)
+
+
+class Stopped(BaseException):
+    """Ends the work of a thread that was asked to stop; who asked never sees it."""
+
+
+_FLAG: ContextVar[_Flag | None] = ContextVar("the flag of this work", default=None)
+
+
+def stop_if_asked() -> None:
+    """End the work of this thread here, if another has asked for it."""
+    flag = _FLAG.get()
+    if flag is not None and flag.is_up:
+        raise Stopped
+
+
+@contextmanager
+def _stopping(futures: "list[Future[Any]]") -> Iterator[_Flag]:
+    """Give the flag of some work; where waiting for it fails, the work is stopped."""
+    flag = _Flag(_FLAG.get())
+    try:
+        yield flag
+    except BaseException:
+        flag.raised = True
+        for future in futures:
+            future.cancel()
+        from concurrent.futures import wait
+
+        wait(futures)
+        raise
+
+
+def _flagged(flag: _Flag, piece: Callable[[], Result]) -> Callable[[], Result]:
+    """Return a piece of work that knows its flag and what its caller's context has."""
+    context = copy_context()
+    context.run(_FLAG.set, flag)
+
+    def do() -> Result:
+        stop_if_asked()
+        return piece()
+
+    return partial(context.run, do)
+
+
+class Pace:
+    """How much a compiled loop does in one call, so that it looks up often enough.
+
+    A loop hears nothing while it runs. It is given so many things to do that it returns
+    in about ``SECONDS``: few at first, and more or fewer by how long they took.
+
+    >>> pace = Pace(first=64)
+    >>> with pace:
+    ...     pass
+    >>> pace.size
+    128
+    """
+
+    SECONDS = 0.05
+
+    def __init__(self, first: int) -> None:
+        self.size, self._began = max(1, first), 0.0
+
+    def __enter__(self) -> int:
+        stop_if_asked()
+        self._began = perf_counter()
+        return self.size
+
+    def __exit__(self, *_: object) -> None:
+        took = perf_counter() - self._began
+        if took < self.SECONDS:
+            self.size *= 2
+        elif took > 2 * self.SECONDS:
+            self.size = max(1, self.size // 2)
 
 
 def n_threads() -> int:
@@ -40,6 +131,8 @@ def n_threads() -> int:
 def limited_threads(n_jobs: int | None) -> Iterator[None]:
     """Let the work that is done meanwhile use no more than ``n_jobs`` threads.
 
+    After an interrupt no thread of ours is left, not even one that waits for work.
+
     >>> with limited_threads(1):
     ...     n_threads()
     1
@@ -47,6 +140,9 @@ def limited_threads(n_jobs: int | None) -> Iterator[None]:
     token = _MOST.set(thread_count(n_jobs))
     try:
         yield
+    except KeyboardInterrupt:
+        _pools.dismiss()
+        raise
     finally:
         _MOST.reset(token)
 
@@ -77,6 +173,7 @@ def in_turns(
         own = room()
         rooms.append(own)
         while (first := step * next(turns)) < n:
+            stop_if_asked()
             work(first, min(n, first + step), own)
 
     if n_jobs == 1 or n <= step:
@@ -97,9 +194,10 @@ def run_all(
     work = list(pieces)
     if len(work) == 1 or n_threads() == 1 or not in_threads:
         return [piece() for piece in work]
-    pool = _pool(os.getpid(), n_threads())
-    futures = [pool.submit(copy_context().run, piece) for piece in work]
-    return [future.result() for future in futures]
+    futures: list[Future[Result]] = []
+    with _stopping(futures) as flag:
+        futures.extend(_pools.submit(_flagged(flag, piece)) for piece in work)
+        return [future.result() for future in futures]
 
 
 def run_as_they_come(
@@ -110,19 +208,20 @@ def run_as_they_come(
     One item is worked on here, and so are those of a thread that is one of ours. No
     more of them wait than there are threads.
     """
-    from concurrent.futures import Future, wait
+    from concurrent.futures import wait
 
     coming = iter(items)
     first = list(islice(coming, 2))
     n, ours = n_threads(), current_thread().name.startswith(THREAD_NAME)
     if len(first) < 2 or n == 1 or ours:
         return [function(item) for item in chain(first, coming)]
-    pool, futures = _pool(os.getpid(), n), list[Future[Result]]()
-    for item in chain(first, coming):
-        if len(futures) > n:
-            wait(futures[: len(futures) - n])
-        futures.append(pool.submit(copy_context().run, function, item))
-    return [future.result() for future in futures]
+    futures: list[Future[Result]] = []
+    with _stopping(futures) as flag:
+        for item in chain(first, coming):
+            if len(futures) > n:
+                wait(futures[: len(futures) - n])
+            futures.append(_pools.submit(_flagged(flag, partial(function, item))))
+        return [future.result() for future in futures]
 
 
 def run_each(
@@ -133,8 +232,7 @@ def run_each(
 ) -> list[Result]:
     """Do pieces of work, so many at once, and tell how many are done.
 
-    Where one fails, or the user interrupts, those not yet begun are never begun, and
-    those under way are waited for: nothing goes on behind one's back.
+    Where one fails, or the user interrupts, those not yet begun are never begun.
     """
     waiting = list(pieces)
     size = min(at_once or n_threads(), len(waiting))
@@ -146,22 +244,48 @@ def run_each(
         return results
     from concurrent.futures import as_completed
 
-    with _new_pool(size) as pool:
-        futures = [pool.submit(copy_context().run, piece) for piece in waiting]
-        try:
-            for number, future in enumerate(as_completed(futures), 1):
-                future.result()
-                done(number)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    futures: list[Future[Result]] = []
+    with _new_pool(size) as pool, _stopping(futures) as flag:
+        futures += [pool.submit(_flagged(flag, piece)) for piece in waiting]
+        for number, future in enumerate(as_completed(futures), 1):
+            future.result()
+            done(number)
     return [future.result() for future in futures]
 
 
-@lru_cache(maxsize=2)
-def _pool(_process: int, size: int) -> "ThreadPoolExecutor":
-    """Return the pool of this size of this process; a forked child makes its own."""
-    return _new_pool(size)
+class _Pools:
+    """The pools of a process, by size."""
+
+    of_size: dict[int, "ThreadPoolExecutor"]
+    lock: Any  # no pool is dismissed while it is given work
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Have no pools: at first, and in a forked child, which has no threads."""
+        self.of_size, self.lock = {}, Lock()
+
+    def submit(self, piece: Callable[[], Result]) -> "Future[Result]":
+        """Give a piece of work to as many threads as there may be."""
+        size = n_threads()
+        with self.lock:
+            if size not in self.of_size:
+                self.of_size[size] = _new_pool(size)
+            return self.of_size[size].submit(piece)
+
+    def dismiss(self) -> None:
+        """Let all threads go that wait for work; others go when theirs is done."""
+        with self.lock:
+            pools, self.of_size = self.of_size, {}
+        for pool in pools.values():
+            pool.shutdown(wait=False)
+
+
+_pools = _Pools()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.begin)
 
 
 def _new_pool(size: int) -> "ThreadPoolExecutor":

@@ -142,7 +142,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the shell tool and return its exit code; no traceback reaches the user."""
-    running: list[click.Command] = []  # holds the command, once it is known
+    running: list[click.Command] = []  # the command, and the kind of a plot
 
     def say_warning(message: Any, *_: Any, **__: Any) -> None:
         kind = "note" if isinstance(message, SpinneyNote) else "warning"
@@ -232,5 +232,5 @@ def _failed(error: Exception, running: list[click.Command]) -> int:
 def _in_shell_words(message: Any, running: list[click.Command]) -> str:
     """Return an error or warning as the running command says it."""
     if isinstance(message, Message):
-        return message.text(ShellWords(running[0] if running else None, commands=cli))
+        return message.text(ShellWords(running[-1] if running else None, commands=cli))
     return str(message)

@@ -94,6 +94,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "the default recipe": partial(_trees, np.float64, "auto"),
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),
+    "optimal trees": partial(_trees, np.float64, "optimal"),
     "predictions": _predictions,
     "clusters": _clusters,
 }

@@ -15,6 +15,7 @@ from spinney.cli.shell_options import (
     refuse_given,
 )
 from spinney.cli.shell_output import working
+from spinney.errors import ParameterError
 
 
 @click.command(
@@ -22,6 +23,7 @@ from spinney.cli.shell_output import working
         "spinney explore melons.spinney --open",
         "spinney explore melons.spinney -o melons.html",
         "spinney explore melons.spinney --rows melons.csv -o melons.html",
+        "spinney explore melons.spinney --data melons.csv -o melons.html",
         "spinney explore one.spinney other.spinney -o both.html",
     )
 )
@@ -32,12 +34,18 @@ from spinney.cli.shell_output import working
     metavar="DATA",
     help="Put the rows of this table into the page, behind the nodes they come to.",
 )
+@click.option(
+    "--data",
+    metavar="DATA",
+    help="Show histograms and errors of this table, and put no row into the page.",
+)
 @page_options
 @file_options
 def explore(model: str, other: str | None, **options: Any) -> None:
     """Write a page in which MODEL can be walked and questioned, without a network.
 
-    It holds counts, and no rows unless --rows names them. Two models stand side by
+    It holds counts, and no rows unless --rows names them; --data adds histograms of a
+    table and none of its rows. Two models stand side by
     side. Without -o the page is named after MODEL, and with --open it is a temporary
     file.
     """
@@ -45,27 +53,36 @@ def explore(model: str, other: str | None, **options: Any) -> None:
     models = [load(path) for path in (model, other) if path is not None]
     with working("preparing the page"):
         page = models[0].explore(
-            rows=_rows(models, options), beside=models[1] if other else None
+            **_given(models, options), beside=models[1] if other else None
         )
-    write_page(page, path, options, _contents(options["rows"]))
+    write_page(page, path, options, _contents(options))
 
 
-def _rows(models: list[Any], options: dict[str, Any]) -> Any:
-    """Return the table of --rows, as each model is to read it."""
-    if options["rows"] is None:
-        refuse_given(names_in(file_options), "says nothing without --rows DATA")
-        return None
+def _given(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of --rows or of --data, as each model is to read it."""
+    named = [name for name in ("rows", "data") if options[name] is not None]
+    if not named:
+        why = "says nothing without --rows DATA or --data DATA"
+        refuse_given(names_in(file_options), why)
+        return {}
+    if len(named) > 1:
+        msg = "--rows and --data exclude each other: --data is for a page without rows"
+        raise ParameterError(msg)
     from spinney.data import declarations_of
     from spinney.data.readers import read_table
 
-    arguments = file_arguments(options)
+    path, arguments = options[named[0]], file_arguments(options)
     if len(models) == 1:
-        return models[0].read(options["rows"], **arguments)
+        return {named[0]: models[0].read(path, **arguments)}
     notation = arguments.pop("notation")
-    return read_table(
-        options["rows"], declarations=declarations_of(notation=notation), **arguments
+    table = read_table(
+        path, declarations=declarations_of(notation=notation), **arguments
     )
+    return {named[0]: table}
 
 
-def _contents(rows: str | None) -> str:
+def _contents(options: dict[str, Any]) -> str:
+    if options["data"] is not None:
+        return f"counts of {options['data']}, no rows"
+    rows = options["rows"]
     return "counts only, no rows" if rows is None else f"with the rows of {rows}"

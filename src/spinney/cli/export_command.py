@@ -26,15 +26,16 @@ __all__ = ["export"]
         "spinney export melons.spinney --to sql --dialect postgres --table orders",
         "spinney export forest.spinney --tree 3 --to dot | dot -Tsvg > tree.svg",
     ),
-    short_help="Write MODEL as Python, JavaScript, C, SQL and more.",
+    short_help="Write MODEL as Python, JavaScript, C, SQL, ONNX, PMML and more.",
 )
 @click.argument("model")
 @click.option(
     "--to",
     required=True,
     metavar="FORMAT",
-    help="python, javascript, c or sql: programs that answer as MODEL does; text or "
-    "html; of trees also numbered-text, rules, json, dot, svg, png, pdf and lesson.",
+    help="python, javascript, c, sql, onnx or pmml, which answer as MODEL does; json, "
+    "which spinney reads back; text or html; of trees also numbered-text, rules, dot, "
+    "svg, png, pdf and lesson.",
 )
 @click.option(
     "--dialect",
@@ -54,11 +55,12 @@ def export(model: str, **options: Any) -> None:
     Programs need nothing of Spinney. The first lines of each say which columns rows
     must have, and docs/exports.md what is equal to what.
     """
+    from spinney.models import ALL_KINDS
     from spinney.output.export import exported
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded = member_of(load(model), model, options["tree"])
+    loaded = member_of(load(model, *ALL_KINDS), model, options["tree"])
     content = exported(
         loaded, options["to"], dialect=options["dialect"], table=options["table"]
     )

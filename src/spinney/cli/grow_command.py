@@ -185,6 +185,8 @@ def grow(data: str, target: str, **options: Any) -> None:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
         say(tried_text(model.tried_) + _grown_larger(model))
+    if model.tree.certificate is not None and not options["quiet"]:
+        say(str(model.tree.certificate))
     if not options["quiet"]:
         depth = None
         if is_seen() and not options["json_"]:

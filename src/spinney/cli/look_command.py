@@ -24,14 +24,23 @@ __all__ = ["look"]
 @click.command(
     cls=GroupedCommand,
     epilog=examples(
-        "spinney look melons.csv",
+        "spinney look melons.csv --target ripe",
         "spinney look sales.csv --decimal , --dates dayfirst --skip 2",
         "spinney look votes.csv --missing '?' --json",
         "spinney look penguins.csv --association",
     ),
 )
 @click.argument("data")
-@in_group("Data", reading_options)
+@in_group(
+    "Data",
+    click.option(
+        "--target",
+        metavar="COLUMN",
+        help="What is to be predicted: say how it would be read, and which columns "
+        "give it away.",
+    ),
+    reading_options,
+)
 @in_group(
     "Association",
     click.option(
@@ -52,12 +61,14 @@ def look(data: str, **options: Any) -> None:
     from spinney.data.readers import look_at
 
     if options["association"]:
+        refuse_given(("target",), "says nothing with --association")
         _show_associations(data, options)
         return
     refuse_given(("weight",), "says nothing without --association")
     summary = look_at(
         data,
         declarations(options),
+        target=options["target"],
         format=options["format_"],
         encoding=options["encoding"],
     )

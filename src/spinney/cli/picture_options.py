@@ -19,7 +19,8 @@ look_options = all_of(
     click.option(
         "--bars",
         is_flag=True,
-        help="In the picture: how the rows of each question answer it, as bars.",
+        help="In the picture: how the rows of each question answer it, as bars; of "
+        "numbers as histograms of --data.",
     ),
     click.option(
         "--horizontal", is_flag=True, help="In the picture: the root at the left."

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney._support.figures import check_pictures
+from spinney._support.figures import check_pictures, picture_suffix
 from spinney.cli.picture_options import look_options, tree_look
 from spinney.cli.plot_pictures import Drawing, drawing, elbow_picture
 from spinney.cli.shell_options import (
@@ -15,12 +15,14 @@ from spinney.cli.shell_options import (
     examples,
     file_arguments,
     load,
+    member_of,
     reading_options,
     rows_options,
     table_options,
+    tree_option,
     weight_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say
+from spinney.cli.shell_output import PATIENCE, STANDARD_OUTPUT, progress_bar, say
 from spinney.cli.study_options import (
     RATE,
     fold_options,
@@ -47,17 +49,32 @@ class _Kinds(click.Group):
         """Return the kinds in the order in which they stand here."""
         return list(self.commands)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Note which kind runs: messages name its options."""
+        name, command, arguments = super().resolve_command(ctx, args)
+        if isinstance(ctx.obj, list):
+            ctx.obj.append(command)
+        return name, command, arguments
+
     def kind(
-        self, name: str, *options: Callable[[Any], Any], example: str
+        self,
+        name: str,
+        *options: Callable[[Any], Any],
+        example: str,
+        needs: Callable[[list[str]], None] = check_pictures,
     ) -> Callable[[Callable[..., Drawing]], click.Command]:
         """Return a decorator that makes a function a kind of plot.
 
-        The function returns a function from a path to the bytes of its picture.
+        The function returns a function from a path to the bytes of its picture;
+        ``needs`` refuses paths that cannot be drawn to.
         """
 
         def decorate(function: Callable[..., Drawing]) -> click.Command:
             def run(output: str | None, **given: Any) -> None:
                 path = _checked(output or f"{name}.png", force=given.pop("force"))
+                needs([path])
                 _write(function(**given)(path), path)
 
             run.__doc__ = function.__doc__
@@ -85,8 +102,12 @@ def _checked(path: str, *, force: bool) -> str:
         msg = "-o '-': a picture does not go to standard output: name a file"
         raise ParameterError(msg)
     check_output(path, force=force)
-    check_pictures([path])
     return path
+
+
+def _check_drawn(paths: list[str]) -> None:
+    """Refuse what cannot be drawn; an .svg of a tree is drawn without Matplotlib."""
+    check_pictures([path for path in paths if picture_suffix(path) != "svg"])
 
 
 def _write(content: bytes, path: str) -> None:
@@ -122,13 +143,15 @@ _on_table = all_of(_model, _data, rows_options)
 @plot.kind(
     "tree",
     _model,
+    tree_option,
     look_options,
     click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper."),
     example="tree melons.spinney --style teaching -o melons.pdf",
+    needs=_check_drawn,
 )
 def _tree(model: str, **options: Any) -> Drawing:
-    """Draw the tree of MODEL."""
-    fitted = load(model, "tree")
+    """Draw the tree of MODEL; of a forest its importances and most typical tree."""
+    fitted = member_of(load(model, "tree", "forest"), model, options["tree"])
     picture: Picture = fitted.plot(**tree_look(options, options["depth"]))
     return picture.content
 
@@ -168,7 +191,14 @@ def _pruning(
         msg = "--folds and --weight are about the rows of --data: name them, too"
         raise ParameterError(msg)
     if data is not None:
-        fitted = fitted.prune("cost-complexity", data=data, folds=folds, weight=weight)
+        with progress_bar("growing", after=PATIENCE) as progress:
+            fitted = fitted.prune(
+                "cost-complexity",
+                data=data,
+                folds=folds,
+                weight=weight,
+                progress=progress,
+            )
     return drawing(lambda axes: pruning_path(fitted, axes))
 
 

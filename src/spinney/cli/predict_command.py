@@ -17,7 +17,7 @@ from spinney.cli.shell_options import (
     member_of,
     tree_option,
 )
-from spinney.cli.shell_output import is_seen, working
+from spinney.cli.shell_output import is_seen, say, working
 from spinney.errors import ParameterError
 
 __all__ = ["predict"]
@@ -86,8 +86,12 @@ def predict(model: str, data: str, **options: Any) -> None:
     ):
         if output.format == JSON:
             output.write_json(predicted_json(predictions, batches))
+            written = "predictions"
         else:
-            output.write(predicted_rows(predictions, batches))
+            n_rows = output.write(predicted_rows(predictions, batches))
+            written = f"{n_rows} row{'s' * (n_rows != 1)}"
+    if output.path is not None:
+        say(f"{written} written to {output.path}")
 
 
 def _kept(keep: tuple[str, ...], *, append: bool) -> tuple[str, ...] | str:

@@ -21,7 +21,7 @@ from spinney.cli.shell_options import (
     rows_options,
     text_options,
 )
-from spinney.cli.shell_output import as_json, say, working, write_data, write_text
+from spinney.cli.shell_output import as_json, say, waiting, write_data, write_text
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
@@ -97,7 +97,8 @@ def prune(model: str, **options: Any) -> None:
         why = "says nothing without --validation TABLE or --data TABLE"
         refuse_given(names_in(file_options), why)
     loaded = load_tree(model)
-    with working("pruning"):
+    by_folds = options["method"] == "cost-complexity" and options["data"] is not None
+    with waiting("pruning", counted=by_folds) as progress:
         smaller = loaded.prune(
             options["method"],
             validation=_table(loaded, options, "validation", whole=False),
@@ -112,6 +113,7 @@ def prune(model: str, **options: Any) -> None:
             cost_matrix=cost_matrix_of(options["costs"]),
             random_state=options["seed"],
             n_jobs=options["jobs"],
+            progress=progress,
         )
     # The report is made before the file: a run that fails leaves none behind.
     if options["json_"]:

@@ -1,15 +1,18 @@
 """Where rows go, and in which format: the options of ``predict`` and ``cluster``."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spinney.cli.shell_options import all_of, check_output, output_options
 from spinney.cli.shell_output import STANDARD_OUTPUT, write_bytes
 from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.data.writers import Batch, RowStream
 
 JSON = "json"
 
@@ -42,17 +45,26 @@ class RowsOutput:
     force: bool
     spreadsheet: bool
 
-    def write(self, rows: Any) -> None:
-        """Write a stream of rows."""
+    def write(self, rows: "RowStream") -> int:
+        """Write a stream of rows, and return how many there were."""
         from spinney.data.writers import text_rows, write_rows
 
-        text = self._cell_text()
+        n_rows, text, batches = 0, self._cell_text(), rows.batches
+
+        def counted() -> Iterator["Batch"]:
+            nonlocal n_rows
+            for batch in batches:
+                n_rows += len(batch[0])
+                yield batch
+
+        rows = replace(rows, batches=counted())
         if self.path is None:
             for part in text_rows(rows, self.format, cell_text=text):
                 write_bytes(part)
-            return
+            return n_rows
         options: Any = {"format": self.format, "force": self.force}
         write_rows(self.path, rows, **options, cell_text=text)
+        return n_rows
 
     def write_json(self, parts: Iterable[str]) -> None:
         """Write the parts of a document."""

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from spinney.cli.shell_output import STANDARD_OUTPUT
 from spinney.cli.shell_words import option_of
-from spinney.errors import ParameterError
+from spinney.errors import ModelFormatError, ParameterError
 
 if TYPE_CHECKING:
     from spinney.data import Declarations, Notation
@@ -33,7 +33,26 @@ def load(path: str, *kinds: str) -> Any:
     if path == STANDARD_OUTPUT:
         msg = "a model is not read from standard input: name its file"
         raise ParameterError(msg)
-    return load_model(path, kinds=kinds) if kinds else load_model(path)
+    try:
+        return load_model(path, kinds=kinds) if kinds else load_model(path)
+    except ModelFormatError:
+        _refuse_table(path)
+        raise
+
+
+def _refuse_table(path: str) -> None:
+    """Say how a table becomes a model, where a model is wanted."""
+    from spinney.data.readers import SUFFIXES
+
+    file = Path(path.lower().removesuffix(".gz"))
+    if file.suffix not in SUFFIXES or not Path(path).exists():
+        return
+    model = shlex.quote(f"{file.stem}.spinney")
+    msg = (
+        f"{path!r} is a table, and no model: grow one of it by spinney grow "
+        f"{shlex.quote(path)} --target COLUMN -o {model}, and name that file"
+    )
+    raise ModelFormatError(msg) from None
 
 
 def load_tree(path: str) -> "FittedTree":

@@ -174,6 +174,19 @@ def working(what: str, *, after: float = PATIENCE) -> Iterator[None]:
         status.stop()
 
 
+@contextmanager
+def waiting(
+    what: str, *, counted: bool, after: float = PATIENCE
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Give what moves a bar where work is ``counted``; else say what is being done."""
+    if counted:
+        with progress_bar(what, after=after) as move:
+            yield move
+    else:
+        with working(what, after=after):
+            yield None
+
+
 def line_width() -> int | None:
     """Return how wide lines may be; None where nobody looks at them."""
     if os.environ.get("COLUMNS", "").isdigit():

@@ -15,6 +15,7 @@ from spinney.data.cells import (
 from spinney.data.column_warnings import (
     identifier_warning,
     is_identifier,
+    likeness_warnings,
     table_warnings,
     without_identifiers,
 )
@@ -32,6 +33,7 @@ from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linea
 from spinney.data.notation import Notation
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
+from spinney.data.target_doubts import holds_classes, target_note, target_warnings
 from spinney.data.times import TIME_UNITS
 
 __all__ = [
@@ -64,11 +66,13 @@ __all__ = [
     "declarations_of",
     "factorise",
     "fingerprint_of",
+    "holds_classes",
     "identifier_warning",
     "is_identifier",
     "is_missing",
     "left_out",
     "level_order",
+    "likeness_warnings",
     "marker_numbers",
     "marker_values",
     "nothing_left",
@@ -76,6 +80,8 @@ __all__ = [
     "plain_values",
     "refuse_text",
     "table_warnings",
+    "target_note",
+    "target_warnings",
     "warn_of_large_integers",
     "without_identifiers",
 ]

@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 
+from spinney._support.text import value_text
 from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import SURE, evidence_of
@@ -188,8 +189,37 @@ def table_warnings(
     return [
         *number_warnings(table, declarations),
         *placeholder_warnings(table),
+        *likeness_warnings(table),
         *identifier_warnings(table),
     ]
+
+
+def likeness_warnings(table: Table) -> list[SpinneyWarning]:
+    """Return a warning for every column of values that differ and read alike.
+
+    >>> from spinney.data.readers import read_table
+    >>> print(*likeness_warnings(read_table({"size": [1, "1", "2"]})))
+    column 'size' holds the number 1 and the text '1', two values that read alike: \
+make them one
+    """
+    return [
+        SpinneyWarning(
+            f"column {column.name!r} holds {alike}, two values that read alike",
+            remedy="make them one",
+        )
+        for column in table.columns
+        if (alike := _alike(column.levels))
+    ]
+
+
+def _alike(levels: Sequence[Value]) -> str:
+    """Return the first two levels that read alike, in words; "" if there are none."""
+    others = {value_text(each): each for each in levels if not isinstance(each, str)}
+    for text in levels:
+        if isinstance(text, str) and text in others:
+            kind = "truth value" if isinstance(others[text], bool) else "number"
+            return f"the {kind} {text} and the text {text!r}"
+    return ""
 
 
 def placeholder_warnings(table: Table) -> list[SpinneyWarning]:

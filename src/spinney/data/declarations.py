@@ -6,7 +6,7 @@ nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,16 +99,15 @@ def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
     >>> parse_ordinal("size:small<medium<large")
     ('size', ('small', 'medium', 'large'))
     """
-    name, _, order = text.partition(":")
-    levels = tuple(level.strip() for level in order.split("<"))
-    if reason := _unfit(text, name, levels, "level", least=2):
-        raise ParameterError(
-            Setting("ordinal"),
-            f" {text!r} {reason}",
-            remedy="write the column, a colon and its levels from low to high, as in "
-            "'size:small<medium<large'",
-        )
-    return name.strip(), levels
+    return _parsed(
+        text,
+        "ordinal",
+        lambda order: order.split("<"),
+        remedy="write the column, a colon and its levels from low to high, as in "
+        "'size:small<medium<large'",
+        what="level",
+        least=2,
+    )
 
 
 def parse_values(text: str) -> tuple[str, tuple[str, ...]]:
@@ -119,22 +118,35 @@ def parse_values(text: str) -> tuple[str, tuple[str, ...]]:
     >>> parse_values('sky:sunny, rainy,"cloudy, cold"')
     ('sky', ('sunny', 'rainy', 'cloudy, cold'))
     """
+    return _parsed(
+        text,
+        "values",
+        lambda listed: next(csv.reader([listed], skipinitialspace=True), []),
+        remedy="write the column, a colon and all its values, as in "
+        "'sky:sunny,rainy,cloudy'",
+        what="value",
+    )
+
+
+def _parsed(
+    text: str,
+    parameter: str,
+    divide: Callable[[str], list[str]],
+    *,
+    remedy: str,
+    what: str,
+    least: int = 1,
+) -> tuple[str, tuple[str, ...]]:
+    """Return the name before the colon, and what the text behind it is divided into."""
     name, _, listed = text.partition(":")
-    cells = next(csv.reader([listed], skipinitialspace=True), [])
-    values = tuple(value.strip() for value in cells)
-    if reason := _unfit(text, name, values, "value"):
-        raise ParameterError(
-            Setting("values"),
-            f" {text!r} {reason}",
-            remedy="write the column, a colon and all its values, as in "
-            "'sky:sunny,rainy,cloudy'",
-        )
-    return name.strip(), values
+    levels = tuple(level.strip() for level in divide(listed))
+    if reason := _unfit(text, name, levels, what, least):
+        problem = f" {text!r} {reason}"
+        raise ParameterError(Setting(parameter), problem, remedy=remedy)
+    return name.strip(), levels
 
 
-def _unfit(
-    text: str, name: str, levels: tuple[str, ...], what: str, least: int = 1
-) -> str:
+def _unfit(text: str, name: str, levels: tuple[str, ...], what: str, least: int) -> str:
     """Return what is wrong with a text that declares levels; "" if nothing is."""
     if ":" not in text or not name.strip():
         return "has no 'name:' in front"

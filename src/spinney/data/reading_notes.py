@@ -6,7 +6,7 @@ A reader notes it; whoever asked for the table hears of it in one line.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from spinney.data.cell_forms import DateForm, Form
+from spinney.data.cell_forms import NUMBERS, DateForm, Form, NumberForm
 from spinney.data.form_choice import Evidence
 from spinney.data.notation import DATE_ORDERS, Notation
 from spinney.errors import Setting, Text, note
@@ -32,6 +32,8 @@ class ReadingNotes:
     markers: list[str] = field(default_factory=list)
     _forms: dict[str, list[str]] = field(default_factory=dict)
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
+    _guessed: dict[str, NumberForm] = field(default_factory=dict)
+    _sure: bool = False  # whether a column leaves no doubt of its decimal mark
 
     def add(self, *words: Text) -> None:
         """Note something."""
@@ -59,6 +61,12 @@ class ReadingNotes:
             self.notation = replace(self.notation, dates=dates)
             said = given.dates == form.name or (self.quiet and dates is None)
         else:
+            numbers = (f for f in evidence.forms if isinstance(f, NumberForm))
+            marks = {each.decimal for each in numbers}
+            if evidence.pointed and not evidence.plain and given.decimal is None:
+                self._sure |= len(marks) == 1
+                if len(marks) > 1:
+                    self._guessed[evidence.example.strip()] = form
             decimal = form.decimal if evidence.pointed else self.notation.decimal
             self.notation = replace(self.notation, decimal=decimal)
             plain = evidence.plain and form.decimal == "."
@@ -73,7 +81,8 @@ class ReadingNotes:
         """Return all notes."""
         listed: list[Text] = [*self.notes]
         for kind, columns in self._forms.items():
-            listed.append(f"read as {kind}: {_some(columns)}")
+            guess = self._guess() if kind == NumberForm.kind else ()
+            listed.append((f"read as {kind}: {_some(columns)}", guess))
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
             others = sorted(texts.difference(self.markers))
@@ -83,6 +92,15 @@ class ReadingNotes:
                 parts.append(f"{_listed(self.markers)} in all columns, as in {where}")
             listed.append(f"taken as missing: {', '.join(parts)}")
         return tuple(listed)
+
+    def _guess(self) -> Text:
+        """Return what else numbers such as 1,234 may be, if nothing tells."""
+        if self._sure or not self._guessed:
+            return ()
+        example, form = next(iter(self._guessed.items()))
+        other = next(each for each in NUMBERS if each.decimal != form.decimal)
+        text = f", where {example!r} may be {other.shown(example)}: if so, say "
+        return (text, Setting("decimal", other.decimal))
 
     def _where(self, texts: Iterable[str]) -> str:
         """Return the columns that have one of some placeholders."""

@@ -313,7 +313,10 @@ class Schema:
 
     def without_costs(self) -> "Schema":
         """Return the schema as if errors and questions had no costs of their own."""
-        free = tuple(replace(attribute, cost=0.0) for attribute in self.attributes)
+        free = tuple(
+            a if repr(a.cost) == "0.0" else replace(a, cost=0.0)
+            for a in self.attributes
+        )
         return replace(self, attributes=free, target=replace(self.target, costs=None))
 
     def narrowed(self, needed: "Iterable[int]") -> "Schema":

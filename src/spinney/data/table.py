@@ -106,7 +106,7 @@ class Table:
         for column in self.columns:
             if column.name == name:
                 return column
-        remedy = did_you_mean(name, self.names)
+        remedy = did_you_mean(str(name), self.names)
         msg = f"there is no column {name!r}: {remedy}"
         raise DataError(msg)
 

@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 
 from spinney._support.in_notebooks import InNotebooks
-from spinney._support.text import figure, number_text, shown, value_text
+from spinney._support.text import (
+    counted_label,
+    ends_in_digit,
+    figure,
+    number_text,
+    shown,
+    written_value,
+)
 from spinney._support.text_table import aligned
 from spinney.data.column_warnings import numbers_rows, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
+from spinney.data.target_doubts import target_note, target_warnings
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
 from spinney.errors import Part, Setting, Text, in_words, phrase
 
@@ -129,8 +137,10 @@ class TableSummary(InNotebooks):
         }
 
 
-def summary_of(table: Table, declarations: Declarations | None = None) -> TableSummary:
-    """Return a table at a glance.
+def summary_of(
+    table: Table, declarations: Declarations | None = None, target: str | None = None
+) -> TableSummary:
+    """Return a table at a glance; where its target is known, how that is read, too.
 
     Examples
     --------
@@ -144,13 +154,16 @@ def summary_of(table: Table, declarations: Declarations | None = None) -> TableS
     size    numeric        1       3  ██     █  1 … 2 … 9
     colour  nominal        1       2  █▄        red 2 (67 %), blue 1 (33 %)
     """
-    doubts: list[Text] = [
-        (warning.args, ": ", warning.remedy)
-        for warning in table_warnings(table, declarations)
-    ]
+    declarations = declarations or Declarations()
+    warnings, notes = table_warnings(table, declarations), table.notes
+    if target is not None:
+        column, attributes = table[target], table.without([target])
+        warnings += target_warnings(attributes, column, declarations)
+        notes += tuple(filter(None, [target_note(column, declarations)]))
+    doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
     doubts += [doubt for column in table.columns for doubt in _doubts(column)]
     return TableSummary(
-        table.n_rows, tuple(map(_summary, table.columns)), table.notes, tuple(doubts)
+        table.n_rows, tuple(map(_summary, table.columns)), notes, tuple(doubts)
     )
 
 
@@ -187,10 +200,14 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
     if column.kind == "ordinal":
         order = np.arange(len(counts))
     present = [code for code in order.tolist() if counts[code]]
+    named = present[:N_NAMED]
+    labels = [
+        written_value(_short(shown(column.levels[code])), listed=True) for code in named
+    ]
+    colon = ends_in_digit(labels)
     examples = [
-        f"{_short(shown(value_text(column.levels[code])))} {counts[code]} "
-        f"({100 * counts[code] / len(known):.0f} %)"
-        for code in present[:N_NAMED]
+        counted_label(label, int(counts[code]), len(known), colon=colon)
+        for label, code in zip(labels, named, strict=True)
     ]
     if len(present) > N_NAMED:
         examples.append(f"{len(present) - N_NAMED} more")

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, is_whole
 from spinney._support.keyed_random import seed_of
-from spinney._support.threads import thread_count
+from spinney._support.threads import limited_threads, thread_count
 from spinney.cluster import (
     MIXED,
     STARTS,
@@ -103,7 +103,8 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is labelled and no more.
         """
-        return learn_anew(self, lambda new: new._find(X, sample_weight))
+        with limited_threads(self.n_jobs):
+            return learn_anew(self, lambda new: new._find(X, sample_weight))
 
     def _find(self, X: Any, sample_weight: Any) -> None:
         """Find the clusters, as a new estimator that nobody else knows yet."""
@@ -229,14 +230,21 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
 
     def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
     ) -> Any:
-        """Return the clusters as "text", "html" or "svg"; "png" and "pdf" are bytes.
+        """Return the clusters in a format, as text, picture, page or program.
 
-        What is returned is written to a path too, if one is given.
+        ``docs/exports.md`` has the formats. What is returned is written to a path too,
+        if one is given; ``dialect`` and ``table`` are options of "sql".
         """
         check_is_fitted(self)
-        return FittedClusters(self.clusters_).export(format, path=path)
+        fitted = FittedClusters(self.clusters_)
+        return fitted.export(format, path=path, dialect=dialect, table=table)
 
     def plot(self) -> "Picture":
         """Return a picture of the clusters: their sizes and what they are like."""

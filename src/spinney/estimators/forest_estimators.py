@@ -183,7 +183,7 @@ class ForestClassifier(ClassTarget, ForestEstimator):
     Parameters
     ----------
     n_estimators : int
-        How many trees.
+        How many trees; at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
         That of the trees; of several each tree takes one, in turn:
         ``recipe=["id3", "c4.5", "cart"]``. Where one has surrogates ("cart"), missing

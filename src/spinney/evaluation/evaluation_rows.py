@@ -14,10 +14,9 @@ from spinney.data import (
     Table,
     Value,
     level_order,
-    table_warnings,
 )
 from spinney.data.readers import read_table
-from spinney.errors import DataError, warn
+from spinney.errors import DataError
 from spinney.sources.rows import (
     NumberFacts,
     as_target,
@@ -25,6 +24,7 @@ from spinney.sources.rows import (
     check_numbers,
     check_roles,
     known_rows,
+    tell_doubts,
 )
 
 
@@ -68,8 +68,7 @@ def rows_of(
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
-    for warning in table_warnings(table.without((target, weight or "")), declarations):
-        warn(*warning.args, remedy=warning.remedy)
+    tell_doubts(table.without((target, weight or "")), table[target], declarations)
     column, classes = table[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
     if form.is_numeric:

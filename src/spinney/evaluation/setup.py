@@ -7,6 +7,7 @@ from typing import Any
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
 from spinney._support.keyed_random import refuse_seed, seed_of
+from spinney._support.threads import limited_threads
 from spinney.data import cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
@@ -34,15 +35,16 @@ class Setup:
         memory: bool = False,
     ) -> Evaluation:
         """Run every task for every variant; ``memory`` measures how much it takes."""
-        results, pooled = run_all(
-            self.rows,
-            tasks,
-            self.variants,
-            costs=self.costs,
-            progress=progress,
-            pool=self.scheme.one_out,
-            memory=memory,
-        )
+        with limited_threads(None):  # an interrupt leaves none of them
+            results, pooled = run_all(
+                self.rows,
+                tasks,
+                self.variants,
+                costs=self.costs,
+                progress=progress,
+                pool=self.scheme.one_out,
+                memory=memory,
+            )
         rows, scheme = self.rows, self.scheme
         return Evaluation(
             rows.target, rows.classes, rows.n_rows, scheme, results, pooled

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.checks import check_whole, is_real
+from spinney._support.checks import MOST_REPEATS, check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, Setting, refusal, warn
 from spinney.evaluation.evaluation_rows import EvaluationRows
@@ -57,7 +57,7 @@ class Scheme:
             )
         if self.folds not in (None, ONE_OUT):
             check_whole("folds", self.folds, least=2)
-        check_whole("repeats", self.repeats, least=1)
+        check_whole("repeats", self.repeats, least=1, most=MOST_REPEATS)
         share = self.holdout
         if share is not None and not (is_real(share) and 0 < share < 1):
             raise refusal(

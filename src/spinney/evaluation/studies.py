@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from spinney._support.checks import Progress
+from spinney._support.checks import Progress, check_choice
 from spinney.data import Costs, Notation, Value
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.evaluation.evaluation_rows import EvaluationRows
@@ -239,6 +239,7 @@ def robustness(
     missing values 0.2
     outliers 0.2
     """
+    check_choice("missing_in_test", missing_in_test)
     setup, progress = setup_of(data, target, recipes, arguments)
     wanted = _wanted_damage(setup.rows, noise, missing, outliers)
     tasks = [

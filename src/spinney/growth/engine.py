@@ -6,18 +6,15 @@ takes longer to do without them than to load them: one large tree, or many small
 one after the other. Asking loads none.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.jit.loading_price import without_loops, worth_loading
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.growth_options import Options
@@ -35,10 +32,8 @@ from spinney.trees import Tree, lazy_nodes_of
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     refuse_lacking_source(rows.source, recipe)
-    began = perf_counter()
-    tree = grow_with_construction(rows.source, recipe, options)
-    _SPENT[0] += perf_counter() - began
-    return tree
+    with without_loops():
+        return grow_with_construction(rows.source, recipe, options)
 
 
 def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -51,6 +46,12 @@ def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.ranked.grow_ranked import grow
 
     return limited(grow(rows.at_hand, recipe, options), recipe)
+
+
+def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    from spinney.growth.optimal.grow_optimal import grow
+
+    return grow(rows.at_hand, recipe, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +122,18 @@ class Engine:
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
-# level, and besides for a row, which ends up in a node of few, of numbers alone; what
-# it takes to load compiled loops, and to compile them, once on a machine; and how long
-# somebody waits for all rivals of splits, exactly.
+# level, and besides for a row, which ends up in a node of few, of numbers alone; how
+# long somebody waits for all rivals of splits, exactly: of two branches, or of several.
 PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
-LOADING, COMPILING = 0.75, 10.0
-PATIENCE = 0.5
+PATIENCE, PATIENCE_OF_SEVERAL = 0.5, 0.75
 
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
+OPTIMAL = Engine("optimal", _grow_optimal)
 
+BINNED_LOOPS = ("spinney.growth.binned.loops.grow", "work_on")
+RANKED_LOOPS = ("spinney.growth.ranked.loops.grow", "grow")
 
 # How many trees are grown of which nobody will ask what lost; None for one to look at.
 _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)
@@ -164,21 +166,25 @@ def choose_engine(
     all of these exactly; where the plain learner is quick, it finds them then. So the
     same rows give the same nodes, whatever a process has loaded before.
     """
+    if recipe.search == "optimal":
+        return OPTIMAL
     if training is None:
         return PLAIN
     plain = plain_seconds(training, recipe)
     n_trees = _ONLY_TO_PREDICT.get()
     if n_trees is not None:
         plain, rivals = plain * n_trees, False
-    for engine, can_grow, patience in (
-        (BINNED, can_grow_binned, PATIENCE),
-        (RANKED, can_grow_ranked, LOADING),
+    for engine, loops, can_grow, patience in (
+        (BINNED, BINNED_LOOPS, can_grow_binned, PATIENCE),
+        (RANKED, RANKED_LOOPS, can_grow_ranked, PATIENCE_OF_SEVERAL),
     ):
         replays = rivals and plain <= patience
         if replays and not can_replay(training, options):
             continue
-        price = _loading(engine) if replays or not rivals else patience
-        if plain > price and can_grow(training, recipe, options):
+        by_price = replays or not rivals
+        if by_price and not worth_loading(*loops, instead=plain):
+            continue
+        if can_grow(training, recipe, options):
             return replace(engine, replays=replays)
     return PLAIN
 
@@ -200,31 +206,6 @@ def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
     if recipe.max_depth is not None and recipe.max_depth < n_levels:
         n_levels, per_row = recipe.max_depth, PER_ROW
     return float(n_rows * (n_attributes * n_levels * PER_CELL + per_row))
-
-
-# How long the plain learner has worked in this process.
-_SPENT = [0.0]
-
-
-def _loading(engine: Engine) -> float:
-    """Return how long a tree may take before the loops of an engine are loaded for it.
-
-    Loops that were loaded cost nothing. Others are loaded, or compiled where this
-    machine never has, when the plain learner has worked for as long as that takes, all
-    small trees of the process together: whoever grows one tree never waits for them,
-    and whoever grows many waits at most twice as long as needed.
-    """
-    if f"spinney.growth.{engine.name}.loops.grow" in sys.modules:
-        return 0.0
-    price = LOADING if _is_compiled(engine) else COMPILING
-    return price if _SPENT[0] < price else 0.0
-
-
-@cache
-def _is_compiled(engine: Engine) -> bool:
-    """Return whether machine code of an engine lies beside its loops."""
-    kept = Path(__file__).parent / engine.name / "loops" / "__pycache__"
-    return next(kept.glob("grow.*.nbi"), None) is not None
 
 
 def _kept(rows: OpenedSource) -> OpenedSource:

@@ -11,6 +11,14 @@ from spinney.trees import Question
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """What a node is to ask, and those below it; a branch without a plan is a leaf."""
+
+    question: Question
+    branches: "tuple[Planned | None, ...]"
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """What a user may say beside the recipe.
 
@@ -34,6 +42,8 @@ class Options:
         What is drawn at each node, where the tree is one of a forest.
     validation : CodedRows, optional
         Rows to prune by, which the tree is not grown on.
+    plan : Planned, optional
+        The whole tree, where a search has found it: nothing is left to choose.
     """
 
     class_weights: Floats | None = None
@@ -44,6 +54,7 @@ class Options:
     constructed: Sequence[Attribute] = ()
     draws: Draws | None = None
     validation: CodedRows | None = None
+    plan: Planned | None = None
 
     def priced(self, schema: Schema) -> Schema:
         """Return a schema with what errors and questions cost."""

@@ -9,7 +9,7 @@ from spinney.trees import TreeArrays
 
 
 def outputs_of(
-    weights: Floats, target: Target, *, recipe: Recipe, everything: Floats
+    weights: Floats, target: Target, *, recipe: Recipe, everything: Floats | None
 ) -> Floats:
     """Return what a node predicts: the probability of each class, or the mean.
 
@@ -32,6 +32,7 @@ def outputs_of(
     if recipe.probability == "laplace":
         return np.asarray((weights + 1) / (total + weights.shape[-1]))
     if recipe.probability == "m-estimate":
+        assert everything is not None
         prior = recipe.m * everything / everything.sum(axis=-1, keepdims=True)
         return np.asarray((weights + prior) / (total + recipe.m))
     return np.asarray(weights / total)
@@ -49,7 +50,8 @@ def outputs_of_tree(
     weights of all rows, if they are not those of the roots.
     """
     weights = np.asarray(tree.weights, dtype=np.float64)
-    if everything is None:
+    leans = target.origin is None and recipe.probability == "m-estimate"
+    if everything is None and leans:
         roots = np.where(tree.parent < 0, np.arange(len(tree)), 0)
         everything = weights[np.maximum.accumulate(roots)]
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -14,13 +14,14 @@ from spinney.models.fitted_forest import (
 )
 from spinney.models.fitted_model import FittedModel
 from spinney.models.fitted_tree import FittedTree
-from spinney.models.load import load_model
+from spinney.models.load import ALL_KINDS, load_model
 
 if TYPE_CHECKING:
     from spinney.models.associations import associated, association
     from spinney.models.grow import grow_from, grow_model
 
 __all__ = [
+    "ALL_KINDS",
     "FOREST_PARAMETERS",
     "RECIPE_PARAMETERS",
     "Explored",

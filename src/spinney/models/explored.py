@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 class Explored:
     """A fitted model that can be walked through in a browser."""
 
-    def explore(self, *, rows: Any = None, beside: Any = None) -> "ExplorerPage":
+    def explore(
+        self, *, rows: Any = None, data: Any = None, beside: Any = None
+    ) -> "ExplorerPage":
         """Return a page of its own in which the model is walked and questioned.
 
         It holds counts and no rows, needs no network, and is shown by a notebook.
@@ -19,6 +21,9 @@ class Explored:
         rows : table, optional
             Whose rows are to be in the page, to be looked at behind the nodes that
             they come to. They are readable by whoever has the page.
+        data : table, optional
+            In the place of ``rows``: a table of which the page shows histograms at
+            nodes and the error by pruning, and no row.
         beside : fitted model, optional
             Another tree, forest or clustering, to be compared with this one.
 
@@ -38,7 +43,7 @@ class Explored:
         from spinney.output.explorer import ExplorerPage, explorer_page
 
         models = [self] if beside is None else [self, beside]
-        return ExplorerPage(explorer_page(models, rows=rows))
+        return ExplorerPage(explorer_page(models, rows=rows, data=data))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return what a notebook shows: the page, or where it shows none, less."""

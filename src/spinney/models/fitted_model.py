@@ -258,14 +258,17 @@ class FittedTable(Explored, LargeTables):
         path: "str | os.PathLike[str] | None" = None,
         dialect: str | None = None,
         table: str | None = None,
+        data: Any = None,
+        bars: bool | None = None,
     ) -> Any:
         """Return the model in a format, and write it to a path.
 
         The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
         "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
-        that answer as the model does, "python", "javascript", "c" and "sql"
-        (``docs/exports.md``); of trees "numbered-text", in which each line begins with
-        the number of its node, "rules", "json", "lesson", and "dot", for Graphviz.
+        that answer as the model does, "python", "javascript", "c", "sql", "pmml" and
+        "onnx", which is bytes (``docs/exports.md``); "json", which :func:`spinney.load`
+        reads back; of trees "numbered-text", in which each line begins with the number
+        of its node, "rules", "lesson", and "dot", for Graphviz.
 
         Parameters
         ----------
@@ -277,6 +280,10 @@ class FittedTable(Explored, LargeTables):
             Of "sql": in whose words, DuckDB's if not given.
         table : str, optional
             Of "sql": the table to select rows from, "data" if not given.
+        data : table with the target column, optional
+            Of pictures of trees, as of ``plot``, and of "html", as of ``explore``.
+        bars : bool, optional
+            Of pictures of trees and forests, as of ``plot``.
 
         Examples
         --------
@@ -291,4 +298,12 @@ class FittedTable(Explored, LargeTables):
         from spinney.output.export import exported
 
         self._grown()
-        return exported(self, format, path=path, dialect=dialect, table=table)
+        return exported(
+            self,
+            format,
+            path=path,
+            dialect=dialect,
+            table=table,
+            data=data,
+            bars=bars,
+        )

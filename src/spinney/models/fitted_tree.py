@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import Progress
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
@@ -301,6 +302,7 @@ class FittedTree(SeenTree):
         cost_matrix: Costs | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Progress | None = None,
         **unknown: Any,
     ) -> Self:
         """Return a new model, pruned; this one stays as it is.
@@ -352,6 +354,9 @@ class FittedTree(SeenTree):
         n_jobs : int, optional
             The most threads that trees of folds grow in; those of the estimator if
             not given, and one per core if it has none either.
+        progress : function of two numbers, optional
+            Called with how many trees of folds have been grown, and how many there
+            will be.
 
         Returns
         -------
@@ -392,7 +397,7 @@ class FittedTree(SeenTree):
             "cost_matrix": cost_matrix,
             "random_state": random_state,
         }
-        _refuse_unknown_options(unknown, (*options, "method", "n_jobs"))
+        _refuse_unknown_options(unknown, (*options, "method", "n_jobs", "progress"))
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
             pruned = prune_model(
                 self._grown(),
@@ -400,6 +405,7 @@ class FittedTree(SeenTree):
                 method=method,
                 options=options,
                 grown_with=self._growing_options(),
+                progress=progress,
             )
         new = copy(self)
         new._adopt(pruned)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from spinney._support.checks import Progress, check_number, check_progress
+from spinney._support.checks import Progress, check_number
+from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import Model, options_of
@@ -44,9 +45,9 @@ def grow_model(
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
-    numeric, told = rows.schema.target.is_numeric, _Told(progress)
+    numeric, counted = rows.schema.target.is_numeric, GrownTrees(progress)
     if ccp_alpha is not None:
-        recipe = _whole(recipe, ccp_alpha)
+        recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
     held = held_rows(
         rows,
         recipe,
@@ -70,21 +71,21 @@ def grow_model(
         copied = CopiedRows(rows.training)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
-        told.expect(n_tried * (first.folds + 1))
-        choice = choose_recipe(copied, candidates, options, grown=told.grown)
+        counted.expect(n_tried * (first.folds + 1))
+        choice = choose_recipe(copied, candidates, options, grown=counted.grown)
     recipe, tried, fold_trees = choice
     by_folds = recipe.pruning == "cost-complexity" and held.validation is None
-    told.expect(1 + recipe.folds * (by_folds and fold_trees is None))
+    counted.expect(1 + recipe.folds * (by_folds and fold_trees is None))
     result = grow_by(
         rows,
         recipe,
         options,
         copied=copied,
         most_held=most_held,
-        grown=told.grown,
+        grown=counted.grown,
         fold_trees=fold_trees,
     )
-    told.finish()
+    counted.finish()
     if ccp_alpha:
         warn_of_squares(recipe, rows.schema.target)
         result = pruned_by_impurity(result.tree, recipe, ccp_alpha)
@@ -98,33 +99,6 @@ def grow_model(
         tried=tried,
         validation_rows=held.places,
     )
-
-
-class _Told:
-    """Tells how many trees are grown, and of how many, as far as is known."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        check_progress(progress)
-        self.progress, self.done, self.total = progress, 0, 0
-
-    def expect(self, number: int) -> None:
-        """Expect more trees."""
-        self.total += number
-        self._tell()
-
-    def grown(self) -> None:
-        """Count a tree; where rows are few there are fewer than was expected."""
-        self.done = min(self.done + 1, self.total)
-        self._tell()
-
-    def finish(self) -> None:
-        """Tell that nothing more is to come."""
-        self.done = self.total
-        self._tell()
-
-    def _tell(self) -> None:
-        if self.progress is not None and self.total:
-            self.progress(self.done, self.total)
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:

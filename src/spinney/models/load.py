@@ -1,7 +1,7 @@
 """Any model file as the fitted model that it holds."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spinney.growth import Model
 from spinney.growth.forest import Forest
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 KINDS = ("tree", "forest", "clusters")
+ALL_KINDS = (*KINDS, "rules")
 
 
 def load_model(
@@ -22,9 +23,13 @@ def load_model(
 ) -> FittedModel:
     """Load the model of a file, by what it says that it holds, one of ``kinds``.
 
-    Another is refused in words, as one of the first of them.
+    Another is refused in words, as one of the first of them. The file is one that was
+    saved, or an export to JSON; "rules" are the latter only.
     """
-    content = file.load_model(path, kinds=kinds)
+    content = _content(path, kinds)
+    if getattr(content, "kind", None) == "rules":
+        rules: FittedModel = content
+        return rules
     if isinstance(content, Model):
         return FittedTree(content)
     if isinstance(content, Forest):
@@ -32,3 +37,12 @@ def load_model(
     from spinney.models.clusters import FittedClusters
 
     return FittedClusters(content)
+
+
+def _content(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
+    """Return what a file holds."""
+    if not file.is_json(path):
+        return file.load_model(path, kinds=[kind for kind in kinds if kind in KINDS])
+    from spinney.output.export import load_json
+
+    return load_json(path, kinds)

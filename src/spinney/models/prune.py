@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import check_named, check_number, check_whole
+from spinney._support.checks import Progress, check_named, check_number, check_whole
+from spinney._support.grown_trees import GrownTrees
 from spinney._support.keyed_random import seed_of
 from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
@@ -46,6 +47,7 @@ def prune_model(
     method: str | None,
     options: Mapping[str, Any],
     grown_with: Mapping[str, Any],
+    progress: Progress | None = None,
 ) -> Model:
     """Return a pruned model, which carries the record of how it came about.
 
@@ -62,7 +64,10 @@ def prune_model(
         Those of the methods; None stands for one that is not given.
     grown_with : mapping
         The ties and forced splits of the model, to grow like it on folds.
+    progress : function of two numbers, optional
+        Told how many trees of folds have been grown, and how many there will be.
     """
+    counted = GrownTrees(progress)
     given = {name: value for name, value in options.items() if value is not None}
     chosen = method_named(_default(given) if method is None else method)
     _check_options(chosen, given)
@@ -77,12 +82,13 @@ def prune_model(
         arguments["validation"] = rows_for(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
+        arguments["alpha"] = float(arguments["alpha"])
     if chosen.name == "cost-complexity":
         warn_of_squares(model.recipe, model.schema.target)
     if chosen.name == "error-based":
         _raising(model, read, arguments, weight)
     elif "data" in arguments:
-        _choosing(model, read, arguments, weight, grown_with)
+        _choosing(model, read, arguments, weight, grown_with, counted)
     result = pruned(model.tree, chosen.name, **arguments)
     tree = without_unused(result.tree)
     return replace(model, tree=tree, steps=result.steps, sequence=result.sequence)
@@ -193,6 +199,7 @@ def _choosing(
     arguments: dict[str, Any],
     weight: str | None,
     grown_with: Mapping[str, Any],
+    counted: GrownTrees,
 ) -> None:
     """Replace the training table and folds by its rows and the trees of folds."""
     rule = arguments.setdefault("rule", "1-se")
@@ -204,7 +211,8 @@ def _choosing(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
     known = {**_grown_with(model.tree, rows), **grown_with}
-    growth = growth_on(rows, model.recipe, known)
+    growth = growth_on(rows, model.recipe, known, counted)
+    counted.expect(n_folds)
     folds = folds_of(
         growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
@@ -248,11 +256,14 @@ def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
 
 
 def growth_on(
-    rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
+    rows: TrainingSet,
+    recipe: Recipe,
+    grown_with: Mapping[str, Any],
+    counted: GrownTrees,
 ) -> FoldGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
     options = options_of(OpenedSource(rows), recipe=recipe, **grown_with)
-    return FoldGrowth(CopiedRows(rows), recipe, options)
+    return FoldGrowth(CopiedRows(rows), recipe, options, grown=counted.grown)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str | Question]:

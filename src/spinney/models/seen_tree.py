@@ -93,7 +93,7 @@ class SeenTree(FittedTable):
         if name is None:
             is_path = isinstance(data, (str, PurePath))
             name = PurePath(data).name if is_path else "the table"
-        return NodeErrors(tree, validate(tree, rows, costs=costs), name)
+        return NodeErrors(tree, validate(tree, rows, costs=costs), name, rows)
 
     def plot(
         self,
@@ -121,7 +121,8 @@ class SeenTree(FittedTable):
             :meth:`node_errors`.
         bars : bool
             Whether a question shows how its rows answer it: a bar for each value, or
-            for each side of a cut, with the classes, or with means.
+            for each side of a cut, with the classes, or with means. With ``data``, a
+            number has a histogram of those rows, with the cut marked.
 
         Returns
         -------

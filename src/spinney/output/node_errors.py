@@ -7,7 +7,7 @@ from typing import Any
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii, weight_text
 from spinney._support.text_table import aligned
-from spinney.growth.prune import Validation, below
+from spinney.growth.prune import CodedRows, Validation, below
 from spinney.trees import Tree
 
 
@@ -87,10 +87,19 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         The rows at its nodes.
     name : str
         What the table is called.
+    rows : CodedRows, optional
+        Its rows, of which pictures have histograms.
     """
 
-    def __init__(self, tree: Tree, judged: Validation, name: str) -> None:
-        self.tree, self.name, self.measure = tree, name, judged.measure
+    def __init__(
+        self,
+        tree: Tree,
+        judged: Validation,
+        name: str,
+        rows: CodedRows | None = None,
+    ) -> None:
+        self.tree, self.name, self.rows = tree, name, rows
+        self.measure = judged.measure
         self.weight, self.as_leaf = judged.weight_at, judged.loss
         self.as_subtree = below(tree, judged.loss)
 

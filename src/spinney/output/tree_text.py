@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.text import figure, label_text, shown, weight_text
+from spinney._support.text import (
+    counted_label,
+    ends_in_digit,
+    figure,
+    label_text,
+    shown,
+    weight_text,
+)
 from spinney.data import Schema
 from spinney.output.node_errors import NodeErrors
 from spinney.output.rules.leaf_rules import model_lines
@@ -148,15 +155,13 @@ def class_counts(weights: Floats, schema: Schema) -> str:
         heaviest = sorted(present, key=lambda c: (-shares[c], c))
         rest = [int(c) for c in heaviest[CLASSES_SHOWN - 1 :]]
         present = np.array(sorted(heaviest[: CLASSES_SHOWN - 1]))
-    parts = [
-        f"{shown(schema.target.classes[c])} {weight_text(weights[c])} "
-        f"({100 * weights[c] / total:.0f} %)"
-        for c in present
-    ]
+    classes = schema.target.classes
+    colon = ends_in_digit(classes)
+    counted = {classes[c]: float(weights[c]) for c in present}
     if rest:
-        others = float(weights[rest].sum())
-        parts.append(
-            f"{len(rest)} other classes {weight_text(others)} "
-            f"({100 * others / total:.0f} %)"
-        )
-    return f"{weight_text(total)}: {', '.join(parts)}"
+        counted[f"{len(rest)} other classes"] = float(weights[rest].sum())
+    parts = [
+        counted_label(label, weight, total, colon=colon)
+        for label, weight in counted.items()
+    ]
+    return f"{weight_text(total)}{';' if colon else ':'} {', '.join(parts)}"

@@ -56,7 +56,7 @@ def plane_of(
     total = float((sizes**2).sum()) or 1.0
     shares = [float(size**2) / total for size in [*sizes[:2], 0.0, 0.0][:2]]
     first, second = (
-        f"{which} principal component ({100 * share:.0f} % of variance)"
+        f"{which} component ({100 * share:.0f} % of variance)"
         for which, share in zip(("first", "second"), shares, strict=True)
     )
     return both.T, middle, (first, second)

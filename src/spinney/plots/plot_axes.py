@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spinney._support.colours import COLOURS
-from spinney._support.figures import axes_or_new
+from spinney._support.figures import axes_or_new, drawable
 from spinney._support.text import shown
 
 __all__ = ["colour_of", "new_axes", "short", "titled", "with_legend"]
@@ -41,6 +41,7 @@ def short(text: Any, most: int = MOST_SIGNS) -> str:
     """
     name = shown(text)
     name = name if len(name) <= most else f"{name[: most - 1]}…"
+    name = drawable(name)
     return re.sub(r"(?<!\\)\$", r"\\$", name)
 
 

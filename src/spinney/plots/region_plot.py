@@ -4,12 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.colours import COLOURS
-from spinney._support.text import figure, value_text
+from spinney._support.text import figure, shown, value_text
 from spinney.data import Schema, Table, Value
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import (
+    DataError,
+    ParameterError,
+    Setting,
+    did_you_mean,
+    refusal,
+)
 from spinney.plots.model_plots import need
 from spinney.plots.plot_axes import colour_of, new_axes, short, titled, with_legend
 from spinney.trees import Threshold, labels_of
@@ -20,6 +27,7 @@ STEPS = 300  # of a grid, where the edges of regions are not known or too many
 MOST_ROWS = 5000
 MARGIN = 0.05
 MARKERS = "os^Dv<>p"
+PALE = 0.25  # rows of which the regions say nothing
 
 
 def regions(
@@ -36,6 +44,8 @@ def regions(
     A tree asks about one attribute at a time, so its regions are rectangles; they are
     drawn exactly, from its thresholds. Where it asks about further attributes, these
     are held: numbers at their median, names at the commonest, and the title says so.
+    A row of which the model says otherwise than of its place, for it differs from what
+    is held, is pale.
 
     Parameters
     ----------
@@ -67,7 +77,7 @@ def regions(
     cells = _cells(model, edges, (x, y), held)
     axes = new_axes(axes)
     handles = _fill(axes, model, edges, cells)
-    _draw_rows(axes, model, table, (x, y))
+    handles += _draw_rows(axes, model, table, (x, y), held)
     if handles:
         with_legend(axes, handles, title=short(model.schema.target.name, 24))
     asked = {*model.asked}
@@ -94,12 +104,13 @@ def _chosen(model: Any, x: str | None, y: str | None) -> tuple[str, str]:
     ]
     for parameter, name in (("x", x), ("y", y)):
         if name is not None and name not in numeric:
-            remedy = did_you_mean(name, numeric)
-            msg = f"{parameter}={name!r} is no numeric attribute of the model: {remedy}"
-            raise ParameterError(msg)
+            problem = "is no numeric attribute of the model"
+            raise refusal(
+                Setting(parameter, name), problem, did_you_mean(name, numeric)
+            )
     if x is not None and x == y:
-        msg = f"x and y are both {x!r}: name two attributes"
-        raise ParameterError(msg)
+        both = (" and ", Setting("y", y), " are one attribute")
+        raise ParameterError(Setting("x", x), both, remedy="name two")
     worth = dict(zip((a.name for a in schema.attributes), _worth(model), strict=True))
     rest = sorted((n for n in numeric if n not in (x, y)), key=lambda n: -worth[n])
     chosen = [name for name in (x, y) if name is not None] + rest
@@ -143,8 +154,11 @@ def _held(
     if fixed:
         name = next(iter(fixed))
         where = "on an axis" if name in free else "no attribute of the model"
-        msg = f"fixed={{{name!r}: …}}: {name!r} is {where}; leave it out"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("fixed", {name: fixed[name]}),
+            f": {shown(name)!r} is {where}",
+            remedy="leave it out",
+        )
     return held
 
 
@@ -245,18 +259,64 @@ def _borders(edges: list[Floats], labels: Integers) -> list[Any]:
     return lines
 
 
-def _draw_rows(axes: Any, model: Any, table: Table, names: tuple[str, str]) -> None:
-    """Draw rows, each class with a colour and a sign; some of very many."""
-    step = -(-table.n_rows // MOST_ROWS)
-    x, y = (table[name].cells[::step] for name in names)
+def _draw_rows(
+    axes: Any,
+    model: Any,
+    table: Table,
+    names: tuple[str, str],
+    held: dict[str, Value | None],
+) -> list[Any]:
+    """Draw rows, each class with a colour and a sign; some of very many.
+
+    Those of which the model says otherwise than of the region that they lie in, for
+    what is held is another value with them, are pale. Return what a legend says of it.
+    """
+    known = np.isfinite([table[name].cells for name in names]).all(axis=0)
+    placed = np.flatnonzero(known)
+    some = table.take(placed[:: -(-len(placed) // MOST_ROWS) or 1])
+    x, y = (some[name].cells for name in names)
+    elsewhere = _elsewhere(model, some, names, held)
     target = model.schema.target
     look = {"s": 22 if len(x) <= 300 else 7, "linewidths": 0.5, "zorder": 3}
-    if target.is_numeric or target.name not in table.names:
-        axes.scatter(x, y, color="#1c2126", alpha=0.6, **look)
-        return
-    codes = target.encode(table[target.name])[::step]
-    for code in np.unique(codes[codes >= 0]):
-        mine = codes == code
-        marker = MARKERS[code % len(MARKERS)]
-        colour = colour_of(code)
-        axes.scatter(x[mine], y[mine], color=colour, marker=marker, ec="white", **look)
+    groups: list[tuple[Any, dict[str, Any]]] = []
+    if target.is_numeric or target.name not in some.names:
+        groups.append((np.ones(len(x), np.bool_), {"color": "#1c2126"}))
+    else:
+        codes = target.encode(some[target.name])
+        for code in np.unique(codes[codes >= 0]).tolist():
+            marker = MARKERS[code % len(MARKERS)]
+            groups.append((codes == code, {"color": colour_of(code), "marker": marker}))
+    for mine, hue in groups:
+        for chosen, alpha in ((mine & elsewhere, PALE), (mine & ~elsewhere, 1.0)):
+            if chosen.any():
+                edge = {"ec": "white"} if alpha == 1 else {}
+                where = x[chosen], y[chosen]
+                axes.scatter(*where, alpha=alpha, **hue, **edge, **look)
+    if not elsewhere.any():
+        return []
+    from matplotlib.lines import Line2D
+
+    label = "pale: other values than held"
+    point = Line2D([], [], color="#1c2126", alpha=PALE, marker="o", label=label)
+    point.set(linestyle="none", markersize=4)
+    return [point]
+
+
+def _elsewhere(
+    model: Any, table: Table, names: tuple[str, str], held: dict[str, Value | None]
+) -> NDArray[np.bool_]:
+    """Return of which rows the model says otherwise than if they were as is held."""
+    target = model.schema.target
+    if target.is_numeric and model.kind == "forest":  # a mean that is never the same
+        return np.zeros(table.n_rows, np.bool_)
+    here = {name: table[name].cells for name in names}
+    attributes = [a.name for a in model.schema.attributes if a.formula is None]
+    as_held = {
+        name: here[name] if name in here else [held[name]] * table.n_rows
+        for name in attributes
+    }
+    both = [np.asarray(model.outputs(each)) for each in (table, as_held)]
+    if target.is_numeric:
+        return np.asarray((both[0] != both[1]).any(axis=1))
+    said, seen = (labels_of(each, target.costs) for each in both)
+    return np.asarray(said != seen)

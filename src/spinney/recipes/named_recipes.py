@@ -83,6 +83,8 @@ RECIPES = {
             probability="m-estimate",
             tries=("cart", "cart by gain", "c4.5", "m5", "cart of means"),
         ),
+        # The best of all trees of a depth; Gini's index is what nodes are compared by.
+        Recipe("optimal", "gini", "binary", "branch", max_depth=3, search="optimal"),
         # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
         Recipe(
             "m5",

@@ -194,6 +194,12 @@ BY_ERRORS = _has("pruning", "error-based")
 WEAKEST_LINKS = _has("pruning", "cost-complexity")
 
 
+ONE_BY_ONE = _has("search", "greedy")
+
+
+ALL_TREES = _has("search", "optimal")
+
+
 ANOTHER = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
 
 
@@ -237,6 +243,34 @@ NEEDS = (
         (BITS, _has("grouping", "multiway", "binary"), CLASSES),
         "it takes bits off the gain of a threshold",
         idle=(False,),
+    ),
+    # Settings of a search over all trees, and of one split after the other.
+    Need("leaf_price", (ALL_TREES,), "it is weighed against errors", idle=(0,)),
+    Need("time_limit", (ALL_TREES,), "it is the longest search"),
+    *(
+        Need(name, (ONE_BY_ONE,), "it limits single splits", idle=idle)
+        for name, idle in (
+            ("max_leaves", (None,)),
+            ("min_samples_split", (2,)),
+            ("min_samples_leaf", (1,)),
+            ("min_weight_fraction_leaf", (0,)),
+            ("min_gain", (0,)),
+            ("min_branch_share", (0,)),
+            ("min_deviation", (0,)),
+            ("min_cut_share", (0,)),
+            ("min_step", (0,)),
+            ("buckets", (None,)),
+            ("linear_terms", (0,)),
+            ("construct", (0,)),
+            ("forest", (0,)),
+        )
+    ),
+    Need(
+        "search",
+        (_has("grouping", "binary"), _has("missing", "branch", "drop")),
+        "questions of two answers are searched, missing values going to either side",
+        only=("optimal",),
+        instead="take another recipe, such as 'cart'",
     ),
     # Settings of classes.
     Need("probability", (CLASSES,), "it is the probability of each class"),

@@ -45,6 +45,9 @@ STEPS = 1000
 # What C4.5 takes for no gain at all, in bits.
 NOTHING = 1e-6
 
+# The deepest trees of which all are searched.
+DEEPEST = 5
+
 # Ways of pruning that need what growing is not given.
 _OF_A_GROWN_MODEL = {"manual": Setting("nodes", ...)}
 
@@ -188,6 +191,17 @@ class Recipe:
         Whether an attribute may be asked about again below a node that has asked about
         it: numbers at another cut, subsets of values. A branch a value leaves nothing
         to ask in any case.
+    search : {"greedy", "optimal"}
+        Whether each node takes the split that is best for it, or all splits are sought
+        together: the tree of least loss of all trees of this ``max_depth``, 5 at most;
+        see :mod:`spinney.growth.optimal`.
+    leaf_price : float
+        For "optimal": what a leaf costs, in the weight of wrong rows, or in squares
+        where the target is a number; below 1, a share of the weight, or squares, of all
+        rows.
+    time_limit : float, optional
+        For "optimal": seconds after which the best tree found is taken, with a bound
+        on what a better one could save.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
@@ -241,6 +255,9 @@ class Recipe:
     construct: int = 0
     surrogates: int = 5
     reuse: bool = True
+    search: str = "greedy"
+    leaf_price: float = 0.0
+    time_limit: float | None = None
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -294,7 +311,8 @@ class Recipe:
         check_whole("folds", self.folds, least=2)
         check_seed("seed", self.seed)
         check_number("forest", self.forest, most=1.0)
-        for name in ("min_step", "m", "smoothing", "linear_penalty"):
+        check_number("time_limit", self.time_limit, optional=True)
+        for name in ("min_step", "m", "smoothing", "linear_penalty", "leaf_price"):
             check_number(name, getattr(self, name))
         for name in ("min_weight_fraction_leaf", "confidence", "min_branch_share"):
             check_number(name, getattr(self, name), most=0.5)
@@ -306,6 +324,8 @@ class Recipe:
             )
         for name in ("exhaustive", "mdl_correction", "raising", "reuse"):
             check_choice(name, getattr(self, name))
+        if self.search == "optimal":
+            _refuse_deep_search(self.max_depth)
         _refuse_methods_of_grown_models(self.pruning)
         for name, known in CHOICES.items():
             check_named(name, getattr(self, name), known)
@@ -315,7 +335,8 @@ class Recipe:
     @property
     def needs_rows(self) -> bool:
         """Whether growing asks for more than count tables can tell."""
-        return self.forest > 0 or self.pruning == "cost-complexity"
+        by_rows = self.forest > 0 or self.pruning == "cost-complexity"
+        return by_rows or self.search == "optimal"
 
     @property
     def bucketing(self) -> str | None:
@@ -460,8 +481,17 @@ this setting out
 def _least_weight(limit: float, total: float, *, free: float) -> float:
     """Return a limit as a weight: below 1 it is a share, up to ``free`` it is none."""
     if 0 < limit < 1:
-        return limit * total
+        return float(limit) * total
     return float(limit) if limit > free else 0.0
+
+
+def _refuse_deep_search(max_depth: int | None) -> None:
+    if max_depth is None or max_depth > DEEPEST:
+        raise refusal(
+            Setting("max_depth", max_depth),
+            f"is more than a search over all trees can do: {DEEPEST} at most",
+            "lower it, or take a recipe that grows greedily, such as 'cart'",
+        )
 
 
 def _refuse_methods_of_grown_models(method: object) -> None:

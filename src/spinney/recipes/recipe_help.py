@@ -17,6 +17,7 @@ RECIPE_TEXTS = {
     "chaid": "Kass 1980: tests of significance, values merged that do not differ",
     "auto": "what folds of the rows choose: cart by gini or gain, or c4.5; of numbers "
     "m5 or cart",
+    "optimal": "the tree of least training error of all trees of depth 3, proven",
     "m5": "Quinlan 1992, as M5P: linear models at the leaves; for numbers only",
 }
 

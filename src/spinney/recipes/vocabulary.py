@@ -42,6 +42,7 @@ CHOICES = {
         "reduced-error",
         "pre-pruning",
     ),
+    "search": ("greedy", "optimal"),
     "rule": ("1-se", "half-se", "minimum"),
     "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),

@@ -16,7 +16,7 @@ from spinney._support.ties import TOLERANCE, first_best
 from spinney.data import Attribute, Schema
 from spinney.errors import ParameterError, Setting
 from spinney.search.groupings import Ways, ways_of
-from spinney.search.missing_values import Filled, filled, placed
+from spinney.search.missing_values import Filled, filled, known_or_missing, placed
 from spinney.search.split_recount import sides_of
 from spinney.search.tree_search import Search
 from spinney.trees import (
@@ -43,8 +43,14 @@ def given_split(
     traits = search.at_root.traits.taken(stack.attribute)
     counted = filled(stack, search.policy, traits)
     branch = question.branch_of(counted.stack.values)
-    _refuse_one_sided(table, attribute, question)
-    ways = _allowed(search, _ways(search, counted, branch), attribute)
+    if question.missing is None:
+        _refuse_one_sided(table, attribute, question)
+    ways = _ways(search, counted, branch)
+    if question.cut == np.inf:
+        ways = known_or_missing(counted.stack.scaled(search.altered))
+    elif question.missing is not None and stack.lacking[0]:
+        ways = ways.taken(np.flatnonzero(ways.missing_at == question.missing))
+    ways = _allowed(search, ways, attribute)
     criterion = search.criterion
     gains = np.asarray(criterion.gain(ways.table))
     unit = 1.0 if criterion.unit is None else criterion.gain_units(stack.total)

@@ -8,6 +8,7 @@ from spinney.trees.candidate_arrays import (
     joined_candidates,
     splits_of_questions,
 )
+from spinney.trees.certificate import Certificate
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
 from spinney.trees.lazy_nodes import (
@@ -23,6 +24,7 @@ from spinney.trees.lazy_nodes import (
     values_of_nodes,
 )
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
+from spinney.trees.side_by_side import SideBySide, joined
 from spinney.trees.split import (
     Groups,
     Intervals,
@@ -52,9 +54,7 @@ from spinney.trees.tree_arrays import (
     QuestionArrays,
     SurrogateArrays,
     TreeArrays,
-    joined,
     links_of,
-    parted,
     question_arrays,
     surrogate_arrays,
     winner_arrays,
@@ -67,6 +67,7 @@ __all__ = [
     "NO_REASON",
     "Candidate",
     "CandidateArrays",
+    "Certificate",
     "CountTable",
     "FlatModels",
     "FormerNodes",
@@ -80,6 +81,7 @@ __all__ = [
     "QuestionArrays",
     "Reason",
     "Route",
+    "SideBySide",
     "Split",
     "SplitArrays",
     "Surrogate",
@@ -108,7 +110,6 @@ __all__ = [
     "links_of",
     "mixed",
     "outside_quotes",
-    "parted",
     "possible_codes",
     "question_arrays",
     "ratio_of",

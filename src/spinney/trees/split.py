@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.segments import counts_by, starts_of, sums_by
-from spinney._support.text import interval_text, number_text, shown, sign
+from spinney._support.text import interval_text, shown, sign, written_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -46,6 +46,10 @@ class Threshold:
     def n_branches(self) -> int:
         """A threshold has two branches."""
         return 2
+
+    def bounds(self, branch: int) -> tuple[float, float]:
+        """Return the interval (low, high] of a branch."""
+        return (self.threshold, np.inf) if branch else (-np.inf, self.threshold)
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
         """Return the branch of each value; -1 where it is missing."""
@@ -304,9 +308,7 @@ def describe(
             first_right = shown(attribute.values[int(split.threshold) + 1])
             asks = sign("≥", ascii_only=ascii_only) if branch else "<"
             return f"{name} {asks} {first_right}"
-        asks = ">" if branch else sign("≤", ascii_only=ascii_only)
-        return f"{name} {asks} {number_text(split.threshold, attribute.unit)}"
-    if isinstance(split, Intervals):
+    if isinstance(split, (Threshold, Intervals)):
         low, high = split.bounds(branch)
         return interval_text(
             name, low, high, unit=attribute.unit, ascii_only=ascii_only
@@ -331,13 +333,15 @@ def values_text(
 
     >>> values_text("hue", ["red"]), values_text("hue", ["red", 7], without=True)
     ('hue = red', 'hue ∉ {red, 7}')
+    >>> values_text("town", ["Rome, GA", "Ur"])
+    'town ∈ {"Rome, GA", Ur}'
     >>> values_text("hue", ["red", "green", "blue"], most=1)
     'hue ∈ {red, and 2 more}'
     """
-    texts = [shown(value) for value in values[:most]]
     if len(values) == 1:
         one = sign("≠", ascii_only=ascii_only) if without else "="
-        return f"{name} {one} {texts[0]}"
+        return f"{name} {one} {written_value(values[0])}"
+    texts = [written_value(value, listed=True) for value in values[:most]]
     if len(values) > most:
         texts.append(f"and {len(values) - most} more")
     many = sign("∉" if without else "∈", ascii_only=ascii_only)

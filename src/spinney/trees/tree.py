@@ -33,6 +33,7 @@ from spinney.trees.split import (
 )
 
 if TYPE_CHECKING:
+    from spinney.trees.certificate import Certificate
     from spinney.trees.tree_arrays import TreeArrays
 
 
@@ -66,6 +67,7 @@ class Reason(StrEnum):
     PRUNED = "pruned", 9
     SIGNIFICANCE = "no split is significant", 10
     DEVIATION = "its numbers differ too little from each other", 11
+    BEST = "the best tree of its size ends here", 12
 
     @classmethod
     def of_code(cls, code: int) -> "Reason | None":
@@ -238,10 +240,13 @@ class Tree:
         What the numbers of attributes and classes mean.
     nodes : sequence of Node
         In printing order; the first is the root.
+    certificate : Certificate, optional
+        What is proven of it, where it was sought among all trees of its size.
     """
 
     schema: Schema
     nodes: Sequence[Node] = field(repr=False)
+    certificate: "Certificate | None" = field(default=None, compare=False)
 
     @property
     def root(self) -> Node:

@@ -264,6 +264,8 @@ class TreeArrays(QuestionArrays):
         """Return the weight of each node."""
         if target.is_numeric:
             return np.asarray(self.weights[:, 0], dtype=np.float64)
+        if self.weights.dtype == np.float32:  # whose sums are exact
+            return np.asarray(np.einsum("ij->i", self.weights, dtype=np.float64))
         return np.asarray(self.weights.sum(axis=1, dtype=np.float64))
 
     def improvements(self, target: Target) -> Floats:
@@ -357,43 +359,6 @@ NEEDED = (
     *("attribute", "parent", "cut", "missing", "gain", "weights", "rows", "absent"),
     *("reason", "listed", "branches", "cuts"),
 )
-
-
-def joined(trees: Sequence[TreeArrays]) -> tuple[TreeArrays, Integers]:
-    """Return compact trees side by side, as one of several roots, and the roots."""
-    if len(trees) == 1:
-        return trees[0], np.zeros(1, np.int64)
-    sizes = np.array([len(tree) for tree in trees])
-    roots = sizes.cumsum() - sizes
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in NEEDED
-    }
-    parent = arrays["parent"] + np.repeat(roots, sizes)
-    parent[roots] = -1
-    arrays["parent"] = parent.astype(np.int32)
-    return TreeArrays(**arrays), roots
-
-
-def parted(whole: TreeArrays, roots: Integers) -> list[TreeArrays]:
-    """Return trees that stand side by side each by itself, without a copy.
-
-    A root is the parent of nodes by its number among all, so these are set anew.
-    """
-    ends = np.append(roots[1:], len(whole))
-    parent = whole.parent - np.repeat(roots, ends - roots)
-    parent = np.where(whole.parent < 0, -1, parent).astype(np.int32)
-    in_branches = np.append(0, whole.in_branches.cumsum())
-    in_cuts = np.append(0, whole.in_cuts.cumsum())
-    by_node = [name for name in NEEDED if name not in ("parent", "branches", "cuts")]
-    return [
-        TreeArrays(
-            **{name: getattr(whole, name)[start:end] for name in by_node},
-            parent=parent[start:end],
-            branches=whole.branches[in_branches[start] : in_branches[end]],
-            cuts=whole.cuts[in_cuts[start] : in_cuts[end]],
-        )
-        for start, end in zip(roots, ends, strict=True)
-    ]
 
 
 def question_arrays(splits: Sequence[Split | None]) -> dict[str, Any]:

@@ -6,8 +6,8 @@
     sign       <= < > >= (≤ ≥) of numbers, dates and ordered values,
                = != in "not in" (≠ ∈ ∉) of values that are listed
     attribute  its name as it is, or in quotes
-    value      as the table has it; in quotes where it holds a quote, a comma, a brace
-               or blanks at an end
+    value      as the table has it; in quotes where it holds a comma, a brace, a quote
+               that does not follow a letter, or blanks at an end
 
 In quotes, single or double, a quote is written twice. A text that is the name of an
 attribute is that attribute, whatever signs are in it.
@@ -35,7 +35,9 @@ _LISTED = ("=", "!=", "in", "not in")
 # Words need blanks around them: "in" may be part of a name.
 _SIGN = re.compile(r"\s*(<=|>=|==|!=|[≤≥≠∈∉<>=]|(?<=\s)(?:not\s+in|in)(?=[\s{]))\s*")
 _QUOTED = re.compile(r"\s*(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')\s*")
-_BARE = re.compile(r"\s*([^\"'{},]*[^\"'{},\s])\s*")
+# A quote within a word, as in "it's", opens nothing.
+_LETTER = r"[^\"'{},]|(?<=[^\W_])[\"']"
+_BARE = re.compile(rf"\s*((?:{_LETTER})*(?!\s)(?:{_LETTER}))\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,14 @@ class Question:
         Values, or codes in their order, up to this go left.
     codes : tuple of int
         Where it is no cut: these go left, and all others right.
+    missing : int, optional
+        The branch of missing values; where it is not said, the recipe says it.
     """
 
     attribute: int
     cut: float | None = None
     codes: tuple[int, ...] = ()
+    missing: int | None = None
 
     def branch_of(self, values: "NDArray[Any]") -> "Integers":
         """Return the branch of each known value."""

@@ -5,8 +5,8 @@ import struct
 import numpy as np
 from tests.helpers.plain_loops import plain
 
-climb_loops, hashing = plain(
-    "spinney.growth.forest.loops.climb", "spinney._support.loops.hashing"
+path_sums, hashing = plain(
+    "spinney.growth.forest.loops.path_sums", "spinney._support.loops.hashing"
 )
 WORD = 2**64 - 1
 
@@ -15,14 +15,28 @@ def test_a_leaf_is_the_root_and_the_steps_down_each_by_its_part():
     #     0        4
     #    1 2       (a tree of one node)
     #   3
-    parents = np.array([-1, 0, 0, 1, -1])
-    outputs = np.array([[0.5, 0.5], [0.8, 0.2], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]])
-    parts = np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]])
-    leaves, out = np.array([[3, 4], [2, 4]]), np.array([[True, True], [True, False]])
-    sums = np.zeros((2, 2))
-    climb_loops.climb(leaves, out, parents, outputs, parts, np.array([0, 1]), sums)
+    # Node 1 groups codes: the first goes to its branch, and a missing one nowhere.
+    paths = path_sums.Paths(
+        parent=np.array([-1, 0, 0, 1, -1]),
+        column=np.array([0, 1, -1, -1, -1]),
+        cut=np.array([2.0, np.nan, 0.0, 0.0, 0.0]),
+        branch=np.array([1, -1, -1, -1, -1]),
+        listed=np.array([0, 1, 0, 0, 0]),
+        branches=np.array([0]),
+        cuts=np.zeros(0),
+        entries=np.zeros((5, 2), np.int64),
+        outputs=np.array([[0.5, 0.5], [0.8, 0.2], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]]),
+        parts=np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]]),
+        links=np.empty((2, 6), np.int64),
+    )
+    cells = np.array([[2.0, 0.0], [np.nan, 0.0], [1.0, np.nan], [1.0, 1.0]])
+    out = np.array([[True, True], [True, False], [True, True], [True, True]])
+    sums, divided = np.zeros((4, 2)), np.zeros(4, np.bool_)
+    own = np.array([0, 1, 0, 0])
+    path_sums.add_paths(paths, np.array([0, 4]), cells, out, own, sums, divided)
+    assert divided.tolist() == [False, False, True, True]
     first = [0.5 + 0.3 + 0.2 + 0.3, 0.5 + 0.3 * 0.5 + 0.2 * 0.25 + 0.3]
-    np.testing.assert_allclose(sums, [first, [0.9, 0.7]])
+    np.testing.assert_allclose(sums[:2], [first, [0.9, 0.7]])
 
 
 def bits(number):

@@ -1,4 +1,9 @@
-"""The machinery of named tuples by reference, by Numba's interface for extensions."""
+"""Named tuples by reference, by Numba's interface for extensions.
+
+A loop that is given where a tuple stands reads the same fields as one that is given the
+tuple. A field that is a named tuple itself comes back as a reference, too, so that one
+tuple may hold all that a loop works on.
+"""
 
 from typing import Any
 
@@ -8,7 +13,6 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     infer_getattr,
-    intrinsic,
     lower_getattr_generic,
     models,
     register_model,
@@ -60,13 +64,3 @@ def _field(
     if isinstance(own, Reference):
         return pointer
     return impl_ret_borrowed(context, builder, own, builder.load(pointer))
-
-
-@intrinsic
-def refer(_typing: Any, named: Any) -> Any:
-    """Put a named tuple on the stack, and return where it stands."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return cgutils.alloca_once_value(builder, args[0])
-
-    return Reference(named)(named), generate

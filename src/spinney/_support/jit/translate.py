@@ -1,77 +1,76 @@
 """Loops that are optimised once, with the entry that Python calls.
 
 Left to itself, Numba optimises a function again within each function that calls it, and
-those within theirs. Here a kernel is translated only, and everything below an entry is
+those within theirs. Here a loop is translated only, and everything below an entry is
 optimised once, with it: half the time for the same machine code.
-
-Numba keeps machine code by the source file of a function, and does not look at the
-functions that it calls. Kernels call each other across files, so the key here has a
-digest of all of them.
 
 This takes private parts of Numba; ``compile`` says how to do without.
 """
 
 import gc
 import logging
-from collections.abc import Callable
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
-from numba.core import config
-from numba.core.caching import FunctionCache
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.registry import cpu_target
 
-_PACKAGE = Path(__file__).parents[2]
-SOURCES = sorted(
-    [
-        *Path(__file__).parent.glob("*.py"),
-        *_PACKAGE.rglob("loops/*.py"),
-        _PACKAGE / "_support" / "ties.py",  # its tolerance is compiled into loops
-    ]
-)
-_DIGEST = sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()
+from spinney._support.jit.call_arguments import Code, Kind
+from spinney._support.jit.entry_block import RESULTS, block_module, types_of
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
+    "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,  # nobody counts who holds an array: taking one costs nothing
 }
 
+# What Numba has a copy of, and every process as well.
+_ELSEWHERE = {"numba_nextafter": "nextafter"}
+
 
 def translated(loop: Callable[..., Any]) -> Any:
     """Return a loop that becomes a part of the entries that call it."""
-    options = {**_OPTIONS, "no_cpython_wrapper": True}
-    return numba.njit(**options, pipeline_class=_Translator)(loop)
+    return numba.njit(**_OPTIONS, pipeline_class=_Translator)(loop)
 
 
-def optimised(loop: Callable[..., Any]) -> Any:
-    """Return a loop with all that it calls as machine code, kept on disk."""
-    compiled = numba.njit(**_OPTIONS, pipeline_class=_Optimiser)(loop)
-    if hasattr(compiled, "_cache"):  # not where compiling is turned off
-        compiled._cache = _Cache(loop)
-    return compiled
+def type_of_kernel(loop: Any) -> Any:
+    """Return what a translated loop is to those that call it."""
+    return types.Dispatcher(loop)
 
 
-class _Cache(FunctionCache):
-    """Machine code on disk, for these very sources."""
+def type_of_intrinsic(intrinsic: Any) -> Any:
+    """Return what a function written for the compiler is to loops that call it."""
+    context = cpu_target.typing_context
+    context.refresh()  # it may have been written since the compiler began
+    cpu_target.target_context.refresh()
+    return context.resolve_value_type(intrinsic)
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (
-            *super()._index_key(sig, codegen),
-            _DIGEST,
-            getattr(config, "BOUNDSCHECK", None),
-        )
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        code = super().load_overload(sig, target_context)
-        if code is None:
-            _announce()
-        return code
+@global_compiler_lock
+def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
+    """Return an entry, with all that it calls, as machine code."""
+    _announce()
+    with _no_garbage():
+        dispatcher = translated(loop)
+        dispatcher.compile(types_of(kinds))
+        (whole,) = dispatcher.overloads.values()
+        name = f"spinney_{loop.__name__}"
+        codegen = whole.target_context.codegen()
+        library = _Program(codegen, name)
+        library.add_ir_module(block_module(whole.target_context, whole.fndesc, name))
+        for part in whole.library.parts():
+            library.add_linking_library(part)
+        library.finalize()
+        result = RESULTS[whole.fndesc.restype]
+        return Code(name, result, library.needs(), library.binary)
 
 
 def _announce() -> None:
@@ -87,17 +86,37 @@ def _announce() -> None:
 _announced: list[bool] = []
 
 
-class _Optimiser(Compiler):
-    """Numba's usual steps, with no search for garbage meanwhile: there is little."""
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Let nobody search for garbage meanwhile: there is little."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
-    def compile_extra(self, func: Any) -> Any:
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            return super().compile_extra(func)
-        finally:
-            if collecting:
-                gc.enable()
+
+class _Program(JITCodeLibrary):
+    """An entry with all that it calls, which is kept and loaded by others."""
+
+    binary = b""
+
+    def _finalize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.is_declaration and function.name in _ELSEWHERE:
+                function.name = _ELSEWHERE[function.name]
+        self.binary = self._codegen._tm.emit_object(self._final_module)
+        self._finalized = True
+
+    def needs(self) -> tuple[str, ...]:
+        """Return the functions of other libraries that it calls."""
+        return tuple(
+            function.name
+            for function in self._final_module.functions
+            if function.is_declaration and not function.name.startswith("llvm.")
+        )
 
 
 class _Untouched:
@@ -120,11 +139,20 @@ class _Translation(JITCodeLibrary):
     def codegen(self) -> Any:
         return _Untouched(self._codegen)
 
-    def _optimize_final_module(self) -> None:
-        """Leave it to the entry."""
-
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
+        """Leave it to the entry to link what this one calls, and to optimise."""
         self._finalized = True
+
+    def parts(self) -> list[Any]:
+        """Return this loop and all that it calls, each once."""
+        every, waiting = dict[int, Any](), [self]
+        while waiting:
+            part = waiting.pop()
+            if id(part) not in every:
+                every[id(part)] = part
+                if isinstance(part, _Translation):
+                    waiting += part._linking_libraries
+        return list(every.values())
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
@@ -146,11 +174,16 @@ class _Translate(AnalysisPass):
         return False
 
 
+# Steps for what no loop has: closures, and expressions of whole arrays.
+_NEEDLESS = {"inline_closure_likes", "nopython_rewrites"}
+
+
 class _Translator(CompilerBase):
-    """Numba's usual steps, but for the last one."""
+    """Numba's usual steps, but for those that have nothing to do, and the last one."""
 
     def define_pipelines(self) -> list[Any]:
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps.passes = [each for each in steps.passes if each[0]._name not in _NEEDLESS]
         steps.add_pass_after(_Translate, steps.passes[0][0])
         steps.finalize()
         return [steps]

@@ -1,14 +1,21 @@
 """How many clusters: those of several k, measures of each, and a rule."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import Progress, check_named, check_whole, is_whole
+from spinney._support.checks import (
+    MOST_REPEATS,
+    Progress,
+    check_named,
+    check_whole,
+    is_whole,
+)
 from spinney.cluster.choose_k.choice import MEASURES, Choice, Line
 from spinney.cluster.choose_k.choice_rules import decided
 from spinney.cluster.choose_k.cluster_measures import calinski_harabasz, davies_bouldin
@@ -52,7 +59,7 @@ class WorkLimits:
     def __post_init__(self) -> None:
         check_whole("silhouette_rows", self.silhouette_rows, least=2)
         check_whole("gap_rows", self.gap_rows, least=2)
-        check_whole("gap_tables", self.gap_tables, least=1)
+        check_whole("gap_tables", self.gap_tables, least=1, most=MOST_REPEATS)
 
 
 def choose(
@@ -244,10 +251,11 @@ def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
         )
     if measures is None:
         measures = set(possible) - {"gap"}
-    elif isinstance(measures, str):
+    elif isinstance(measures, str) or not isinstance(measures, Iterable):
+        example = measures if isinstance(measures, str) else rule
         raise refusal(
             Setting("measures", measures),
-            f"must be a list of names, such as [{measures!r}]",
+            f"must be a list of names, such as [{example!r}]",
         )
     for name in measures:
         check_named("measures", name, possible)
@@ -261,9 +269,13 @@ def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
         most = min(LARGEST_K, n_distinct)
         return list(range(min(1 if rule == "gap" else 2, most), most + 1))
     try:
-        numbers = list(ks)
+        numbers = list(islice(ks, MOST_REPEATS + 1))
     except TypeError:
         numbers = []
+    if len(numbers) > MOST_REPEATS:
+        raise refusal(
+            Setting("ks", ks), f"are more than the {MOST_REPEATS:,} that can be tried"
+        )
     if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
         raise refusal(
             Setting("ks", ks),

@@ -36,7 +36,8 @@ def gains_of(seeding, gap, lanes, gains, span):
     ``gains`` has one line per block and group of points; ``span`` is the number of rows
     in a block, and the first and last block to do.
     """
-    rows, weights, near, owner, better, points = seeding
+    rows, points, weights = seeding.rows, seeding.points, seeding.weights
+    near, owner, better = seeding.near, seeding.owner, seeding.better
     n, groups, size = rows.shape[0], points.shape[0], span[0]
     for block in range(span[1], span[2]):
         for row in range(block * size, min(n, (block + 1) * size)):
@@ -59,7 +60,8 @@ def take(seeding, bins, lanes, totals, span):
 
     ``totals`` gets the weighted sums of the squared distances by block and bin.
     """
-    rows, weights, near, owner, better, points = seeding
+    rows, points, weights = seeding.rows, seeding.points, seeding.weights
+    near, owner, better = seeding.near, seeding.owner, seeding.better
     n, size = rows.shape[0], span[0]
     group, lane = span[3] // LANES, span[3] % LANES
     for block in range(span[1], span[2]):

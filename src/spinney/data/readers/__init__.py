@@ -10,13 +10,14 @@ from spinney.data.readers.conform import (
     unseen_values,
 )
 from spinney.data.readers.cost_file import read_costs
-from spinney.data.readers.local_files import refuse_file_options
+from spinney.data.readers.local_files import SUFFIXES, refuse_file_options
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_table
 from spinney.data.readers.row_reader import RowReader
 from spinney.data.readers.table_look import look, look_at
 
 __all__ = [
+    "SUFFIXES",
     "Keep",
     "ModelBatches",
     "OpenRelation",

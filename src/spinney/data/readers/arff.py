@@ -16,6 +16,7 @@ from typing import Any, Literal, NoReturn
 from spinney.data.cells import parse_number, table_of
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.declared_values import with_values_of_types
+from spinney.data.readers.table_head import different_names
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.errors import DataError
@@ -62,7 +63,7 @@ def read_arff(
         else:
             msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
             raise DataError(msg)
-        names = [attribute.name for attribute in attributes]
+        names = different_names([each.name for each in attributes], notes)
         check_names(names, declarations, origin=repr(origin))
         for number, line in lines:
             try:
@@ -71,7 +72,8 @@ def read_arff(
                 _refuse(origin, number, error)
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     table = table_of(dict(zip(names, columns, strict=True)), len(rows), declarations)
-    named = {attribute.name: attribute.levels for attribute in attributes}
+    levels = [attribute.levels for attribute in attributes]
+    named = dict(zip(names, levels, strict=True))
     table = with_values_of_types(table, named, declarations)
     notes.notes.extend(table.notes)
     return table

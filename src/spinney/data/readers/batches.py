@@ -10,7 +10,6 @@ import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from spinney.data.duckdb.columns import (
     selected,
     translated_errors,
 )
-from spinney.data.readers.local_files import format_of, origin_of, readable
+from spinney.data.readers.local_files import LocalFile, opened_file
 from spinney.data.readers.open_relation import (
     OpenRelation,
     opened_relation,
@@ -96,25 +95,23 @@ def table_batches(
     """
     with ExitStack() as stack:
         if isinstance(data, (str, os.PathLike)):
-            path = os.fspath(data)
-            kind, origin = format_of(path, declared=format), origin_of(path)
-            notes = [ReadingNotes(quiet=d.only is not None) for d in declarations]
-            local = stack.enter_context(
-                readable(path, format=kind, encoding=encoding, notes=notes[0])
+            first, *others = declarations
+            options: Any = {"format": format, "encoding": encoding}
+            file, notes = stack.enter_context(
+                opened_file(os.fspath(data), first, **options)
             )
+            noted = [(first, notes), *((each, ReadingNotes()) for each in others)]
             readings = [
-                stack.enter_context(
-                    _of_file(local, origin, kind, declared, encoding, each, n_rows)
-                )
-                for declared, each in zip(declarations, notes, strict=True)
+                stack.enter_context(_of_file(file, declared, each, n_rows))
+                for declared, each in noted
             ]
-            tell(notes[0].listed(), origin)
+            tell(notes.listed(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
             # Its connection, which we do not know, has room for one open result.
             relation = _of_relation(data, declarations[0], format, encoding, n_rows)
             readings = [stack.enter_context(relation)]
         else:
-            options: Any = {"format": format, "encoding": encoding}
+            options = {"format": format, "encoding": encoding}
             readings = [
                 _in_parts(read_table(data, declarations=declared, **options), n_rows)
                 for declared in declarations
@@ -163,32 +160,25 @@ def _numbers(table: Table) -> Floats:
 
 @contextmanager
 def _of_file(
-    local: Path,
-    origin: str,
-    kind: str,
-    declarations: Declarations,
-    encoding: str | None,
-    notes: ReadingNotes,
-    n_rows: int,
+    file: LocalFile, declarations: Declarations, notes: ReadingNotes, n_rows: int
 ) -> Iterator[Reading]:
-    """Give a reading of a plain file."""
-    options: Any = {"kind": kind, "declarations": declarations, "notes": notes}
-    table = read_without_duckdb(local, origin, **options)
+    """Give a reading of a file."""
+    table = read_without_duckdb(file, declarations, notes)
     if table is not None:
         if not table.columns:
             raise nothing_left(declarations)
         if not table.n_rows:
-            raise no_rows(origin)
+            raise no_rows(file.origin)
         yield _in_parts(table, n_rows)
         return
-    with scanned_file(local, origin, encoding=encoding, **options) as opened:
-        if kind != "parquet" and local.stat().st_size < SMALL_FILE:
+    with scanned_file(file, declarations, notes) as opened:
+        if file.format != "parquet" and file.path.stat().st_size < SMALL_FILE:
             table = load(opened.relation, opened.columns)
             if not table.n_rows:
-                raise no_rows(origin)
+                raise no_rows(file.origin)
             yield _in_parts(table, n_rows)
             return
-        with _streamed(opened, n_rows, origin) as reading:
+        with _streamed(opened, n_rows, file.origin) as reading:
             yield reading
 
 

@@ -10,6 +10,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -101,6 +102,35 @@ def refuse_notation(declarations: Declarations, format: str | None) -> None:
             raise refusal(
                 Setting(name, value), "is for text as people write it", remedy
             )
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A plain file that can be read at ``path``, and what the user knows it as."""
+
+    path: Path
+    origin: str
+    format: str
+    encoding: str | None
+
+
+@contextmanager
+def opened_file(
+    path: str,
+    declarations: Declarations,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[tuple[LocalFile, ReadingNotes]]:
+    """Give a table's file for as long as it is read, and notes for whoever reads it.
+
+    A model that reads has told of placeholders when it was grown.
+    """
+    kind = format_of(path, declared=format)
+    refuse_notation(declarations, kind)
+    notes = ReadingNotes(quiet=declarations.only is not None)
+    with readable(path, format=kind, encoding=encoding, notes=notes) as local:
+        yield LocalFile(local, origin_of(path), kind, encoding), notes
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.declarations import Declarations
@@ -12,9 +11,9 @@ from spinney.data.duckdb.columns import SqlColumn, is_relation, plan
 from spinney.data.notation import Notation
 from spinney.data.readers.delimited import DELIMITERS, open_delimited
 from spinney.data.readers.local_files import (
+    LocalFile,
     format_of,
-    origin_of,
-    readable,
+    opened_file,
     refuse_file_options,
     refuse_notation,
 )
@@ -59,46 +58,32 @@ def opened_relation(
         yield OpenRelation(data, columns, connection, declarations.missing)
         return
     path = os.fspath(data)
-    kind, origin = format_of(path, declared=format), origin_of(path)
+    kind = format_of(path, declared=format)
     if kind not in SCANNED:
         raise _no_relation(kind)
-    refuse_notation(declarations, kind)
-    notes = ReadingNotes(quiet=declarations.only is not None)
+    options: Any = {"format": kind, "encoding": encoding}
     with (
-        readable(path, format=kind, encoding=encoding, notes=notes) as local,
-        scanned_file(
-            local,
-            origin,
-            kind=kind,
-            declarations=declarations,
-            encoding=encoding,
-            notes=notes,
-        ) as opened,
+        opened_file(path, declarations, **options) as (file, notes),
+        scanned_file(file, declarations, notes) as opened,
     ):
-        tell(notes.listed(), origin)
+        tell(notes.listed(), file.origin)
         yield opened
 
 
 @contextmanager
 def scanned_file(
-    local: Path,
-    origin: str,
-    *,
-    kind: str,
-    declarations: Declarations,
-    encoding: str | None,
-    notes: ReadingNotes,
+    file: LocalFile, declarations: Declarations, notes: ReadingNotes
 ) -> Iterator[OpenRelation]:
-    """Open a plain file of a kind that DuckDB reads."""
-    if kind == "parquet":
-        scanned = open_parquet(local, origin)
+    """Open a file of a format that DuckDB reads."""
+    if file.format == "parquet":
+        scanned = open_parquet(file.path, file.origin)
     else:
         scanned = open_delimited(
-            local,
-            origin,
+            file.path,
+            file.origin,
             declarations=declarations,
-            delimiters="\t" if kind == "tsv" else DELIMITERS,
-            encoding=encoding,
+            delimiters="\t" if file.format == "tsv" else DELIMITERS,
+            encoding=file.encoding,
             notes=notes,
         )
     with scanned as (owner, relation, names):

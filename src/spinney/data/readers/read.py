@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ from spinney.data.duckdb.columns import is_relation, load, plan
 from spinney.data.readers.arff import read_arff
 from spinney.data.readers.json_lines import read_json_lines
 from spinney.data.readers.local_files import (
-    format_of,
-    origin_of,
-    readable,
+    LocalFile,
+    opened_file,
     refuse_file_options,
     refuse_notation,
 )
@@ -26,7 +24,7 @@ from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Table
-from spinney.errors import DataError, note
+from spinney.errors import DataError, Setting, note, refusal
 
 # The others are scanned by DuckDB.
 _READERS = {"arff": read_arff, "jsonl": read_json_lines, "xlsx": read_workbook}
@@ -73,6 +71,9 @@ def read_table(
     >>> table["colour"].levels
     ('blue', 'red')
     """
+    if not isinstance(declarations, Declarations | None):
+        problem = "must be what declarations_of returns"
+        raise refusal(Setting("declarations", declarations), problem)
     declared = declarations or Declarations()
     if isinstance(data, (str, os.PathLike)):
         table = _read_file(os.fspath(data), declared, format, encoding)
@@ -126,46 +127,33 @@ def _read_file(
     path: str, declarations: Declarations, format: str | None, encoding: str | None
 ) -> Table:
     """Return the table in a file, or in standard input."""
-    kind, origin = format_of(path, declared=format), origin_of(path)
-    refuse_notation(declarations, kind)
-    notes = ReadingNotes(quiet=declarations.only is not None)
-    with readable(path, format=kind, encoding=encoding, notes=notes) as local:
-        table = read_without_duckdb(
-            local, origin, kind=kind, declarations=declarations, notes=notes
-        )
+    options: Any = {"format": format, "encoding": encoding}
+    with opened_file(path, declarations, **options) as (file, notes):
+        table = read_without_duckdb(file, declarations, notes)
         if table is None:
-            with scanned_file(
-                local,
-                origin,
-                kind=kind,
-                declarations=declarations,
-                encoding=encoding,
-                notes=notes,
-            ) as opened:
+            with scanned_file(file, declarations, notes) as opened:
                 table = load(opened.relation, opened.columns)
     if table.n_rows == 0:
-        raise no_rows(origin)
+        raise no_rows(file.origin)
     listed = notes.listed()
-    tell(listed, origin)
+    tell(listed, file.origin)
     notation = declarations.notation.over(notes.notation).later()
     markers = tuple(notes.markers)
     return replace(table, notes=listed, notation=notation, markers=markers)
 
 
 def read_without_duckdb(
-    local: Path,
-    origin: str,
-    *,
-    kind: str,
-    declarations: Declarations,
-    notes: ReadingNotes,
+    file: LocalFile, declarations: Declarations, notes: ReadingNotes
 ) -> Table | None:
-    """Return the table in a plain file; None where DuckDB is to read it."""
-    if kind == "parquet":
+    """Return the table in a file; None where DuckDB is to read it."""
+    if file.format == "parquet":
         return None
-    if kind in SCANNED:
-        return read_plain(local, origin, kind=kind, declarations=declarations)
-    return _READERS[kind](local, origin, declarations=declarations, notes=notes)
+    if file.format in SCANNED:
+        return read_plain(
+            file.path, file.origin, kind=file.format, declarations=declarations
+        )
+    reader = _READERS[file.format]
+    return reader(file.path, file.origin, declarations=declarations, notes=notes)
 
 
 def no_rows(origin: str) -> DataError:

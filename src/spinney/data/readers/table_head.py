@@ -131,6 +131,12 @@ def settled_names(
     return settled
 
 
+def different_names(names: Sequence[str], notes: ReadingNotes) -> list[str]:
+    """Return names that all differ, none of them left out."""
+    settled = settled_names(names, {}, Declarations(), notes)
+    return [name for name in settled if name is not None]
+
+
 def _named(
     index: int,
     name: str,

@@ -14,6 +14,7 @@ from spinney.errors import SpinneyNote
 
 def look(
     data: Any,
+    target: str | None = None,
     *,
     nominal: Sequence[str] = (),
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
@@ -29,6 +30,8 @@ def look(
 
     Parameters
     ----------
+    target : str, optional
+        What is to be predicted: how it would be read, and which columns give it away.
     data, nominal, ordinal, numeric, ignore, values, missing_values, format, encoding, \
 notation
         As for :func:`spinney.grow`.
@@ -54,13 +57,14 @@ notation
     declared = declarations_of(
         nominal, ordinal, numeric, ignore, missing_values, notation, values
     )
-    return look_at(data, declared, format=format, encoding=encoding)
+    return look_at(data, declared, target=target, format=format, encoding=encoding)
 
 
 def look_at(
     data: Any,
     declarations: Declarations,
     *,
+    target: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
 ) -> TableSummary:
@@ -70,4 +74,4 @@ def look_at(
         table = read_table(
             data, declarations=declarations, format=format, encoding=encoding
         )
-    return summary_of(table, declarations)
+    return summary_of(table, declarations, target)

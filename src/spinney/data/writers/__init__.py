@@ -7,7 +7,7 @@ from spinney.data.writers.output_formats import (
     write_parts,
     write_rows,
 )
-from spinney.data.writers.row_stream import Field, RowStream, distinct_names
+from spinney.data.writers.row_stream import Batch, Field, RowStream, distinct_names
 from spinney.data.writers.text_formats import (
     json_form,
     json_objects,
@@ -16,6 +16,7 @@ from spinney.data.writers.text_formats import (
 
 __all__ = [
     "OUTPUT_FORMATS",
+    "Batch",
     "Field",
     "RowStream",
     "distinct_names",

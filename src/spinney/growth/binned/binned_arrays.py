@@ -69,8 +69,8 @@ def arrays_of_grown(
         missing=missing,
         gain=np.where(attribute >= 0, shape.real[:, GAIN], 0.0),
         weights=np.ascontiguousarray(weights),
-        rows=shape.counts[:, :n_counts].sum(axis=1).astype(np.int32),
-        absent=shape.counts[:, n_counts:].sum(axis=1).astype(np.int32),
+        rows=np.einsum("ij->i", shape.counts[:, :n_counts]).astype(np.int32),
+        absent=np.einsum("ij->i", shape.counts[:, n_counts:]).astype(np.int32),
         reason=REASONS[shape.whole[:, REASON]],
     )
 

@@ -1,6 +1,5 @@
 """Trees of a forest, grown by compiled loops on one thread."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,7 +76,7 @@ def grow_one(
 def grow_several(
     ready: Prepared,
     in_bags: NDArray[np.uint8],
-    seeds: Sequence[int],
+    seeds: NDArray[np.uint64],
     base: Floats | None,
 ) -> tuple[Shape, Lines, NDArray[np.int64]]:
     """Grow a tree for each bag, one after the other, as :func:`grow_one` does.
@@ -90,7 +89,7 @@ def grow_several(
         All rows, coded.
     in_bags : array of uint8, trees × rows
         How often each row is in each bag.
-    seeds : sequence of int
+    seeds : array of uint64
         Of what is drawn at the nodes, one a tree.
     base : array, optional
         What a row weighs that is in a bag once; 1 if not said. All bags together
@@ -101,6 +100,6 @@ def grow_several(
     least = 1.0 if base is None else float(weights.min())
     rules = ready.rules._replace(single=1.5 * least, tally=True, subtract=whole)
     roots = np.zeros(len(seeds), np.int64)
-    bags = Bags(in_bags, weights, np.array(seeds, np.uint64), roots)
+    bags = Bags(in_bags, weights, seeds, roots)
     shape, lines, _ = grow_bags(replace(ready, rules=rules), bags)
     return shape, lines, roots

@@ -24,6 +24,7 @@ from spinney.growth.binned.loops.coding import (
     prepare,
 )
 from spinney.growth.binned.loops.layout import Cells, Labels, Rules
+from spinney.growth.binned.loops.ordered_rows import BITS
 from spinney.recipes import MOST_IN_SIDE, Recipe
 from spinney.search import Search
 from spinney.sources import Request
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 SAMPLE, FEW_ROWS = 4096, 256
 LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
+MOST_NEAR = 32_768  # rows whose codes stay in the cache
 
 
 def cells_of(
@@ -236,6 +238,7 @@ def _weights(weights: Floats | None) -> Floats:
 
 
 SMALL = 96
+FEW_SMALLER = 20  # times as many where all attributes of a forest have few values
 DEEP = 2**31 - 1
 
 # The splits that lost are kept at nodes with so large a share of the rows, where every
@@ -295,18 +298,18 @@ def prepared(
     if numbers is not None:
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))
-        least_deviation = recipe.min_deviation * float(deviation(moments))
+        least_deviation = float(recipe.min_deviation) * float(deviation(moments))
     keeping = own is None and tries is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
         kind=kind,
         width=len(weights),
-        max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
+        max_depth=DEEP if recipe.max_depth is None else min(DEEP, recipe.max_depth),
         least_node=recipe.least_node(whole) * (1 - TOLERANCE),
         least_branch=recipe.least_branch(whole) * (1 - TOLERANCE),
-        min_gain=recipe.min_gain,
+        min_gain=float(recipe.min_gain),
         tries=len(schema.attributes) if tries is None else tries,
-        small=SMALL,
+        small=SMALL * (FEW_SMALLER if tries is not None and _are_few(cells) else 1),
         single=1.5 if own is None else 1.5 * float(own.min()),
         # Sums of numbers round: those of a branch are counted afresh, and those of its
         # bins as well where roots show what a subtraction leaves.
@@ -317,8 +320,8 @@ def prepared(
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
-        branch_share=recipe.min_branch_share,
-        cut_share=recipe.min_cut_share / max(1, schema.n_classes),
+        branch_share=float(recipe.min_branch_share),
+        cut_share=float(recipe.min_cut_share) / max(1, schema.n_classes),
         most_in_side=MOST_IN_SIDE,
         least_deviation=least_deviation * (1 - TOLERANCE),
         by_ratio=criterion.average,
@@ -334,6 +337,16 @@ def prepared(
         counts.astype(np.int64),
         buckets,
     )
+
+
+def _are_few(cells: Cells) -> bool:
+    """Return whether few values tell the rows of a node apart, by any attribute.
+
+    Then rows are counted by value and class as fast as they are read; of a larger table
+    it pays to read a row once for all attributes.
+    """
+    few = (cells.column < 0) & (cells.n_bins <= BITS) & ~cells.nominal
+    return bool(few.all()) and len(cells.codes) <= MOST_NEAR
 
 
 def _cuts_of_rows(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats]:

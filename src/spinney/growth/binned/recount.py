@@ -22,7 +22,7 @@ from spinney.growth.binned.loops.nodes import (
     Lines,
     Shape,
 )
-from spinney.growth.binned.loops.send import send_all
+from spinney.growth.binned.loops.send import SentTree, send_all
 from spinney.recipes import Recipe
 from spinney.trees import CountTable, Reason, altered_priors
 
@@ -63,9 +63,9 @@ class _Counter:
         self.rows = np.arange(n_rows, dtype=np.uint32)
         self.spans = np.zeros((len(shape.whole), 2), np.int64)
         self.spans[0] = 0, n_rows
-        tree = (self.shape.whole, self.shape.real, self.lines.codes, self.spans)
-        marks, spare = np.zeros(BINS, np.int64), np.empty(n_rows, np.int64)
-        send_all(self.cells, *tree, self.rows, marks, spare)
+        of_nodes = (self.shape.whole, self.shape.real, self.lines.codes)
+        tree = SentTree(self.cells, *of_nodes, self.spans, self.rows)
+        send_all(tree, np.zeros(BINS, np.int64), np.empty(n_rows, np.int64))
 
     def counted(
         self, recipe: Recipe, costs: Costs | None = None

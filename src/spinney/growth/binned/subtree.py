@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import Pace
 from spinney.growth.binned.binned_rows import Prepared
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.bags import Bags, no_bags
@@ -18,6 +19,7 @@ from spinney.growth.binned.loops.nodes import (
     NodeStack,
     Shape,
     cut,
+    first_lines,
     lines_for,
     longer,
     shape_for,
@@ -28,6 +30,7 @@ from spinney.growth.binned.loops.row_words import RowWords
 
 FIRST_NODES = 1024
 MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
+CELLS_AT_ONCE = 4_000_000  # looked at before the first pause, about
 FIRST_KEEPING = 256  # nodes that keep the splits that lost
 
 
@@ -127,7 +130,10 @@ def grow_bags(ready: Prepared, bags: Bags) -> Grown:
 def _grown(
     task: Task, ready: Prepared, rows: RowWords, stack: NodeStack, bags: Bags
 ) -> Grown:
-    """Grow nodes, with more room when there is none left."""
+    """Grow nodes, with more room when there is none left.
+
+    Room for a few at a time makes pauses, in which the work may be stopped.
+    """
     rules, n = ready.rules, len(stack.spare)
     p = len(ready.cells.n_bins)
     # About as many as full trees have, where classes are told apart with ease.
@@ -136,19 +142,23 @@ def _grown(
     keeping = FIRST_KEEPING if n >= rules.runners_up else 1
     sizes = {"n_nodes": first, "n_lines": 2 * rules.listing, "n_lost": p * keeping}
     search = search_of(ready, rows, stack, **sizes)._replace(bags=bags)
-    state = stack.state
+    state, pace = stack.state, Pace(CELLS_AT_ONCE // (n * min(rules.tries, p) + 1))
     while state[nodes.WAITING] or state[nodes.TREE] < len(bags.roots):
-        work_on(search, int(task), 0, 0, 0.0)
+        with pace as n_more:
+            room = first_lines(search.shape, state[nodes.DONE] + n_more)
+            work_on(search._replace(shape=room), int(task), 0, 0, 0.0)
         if state[nodes.DONE] == len(search.shape.whole):
             search = search._replace(shape=longer(search.shape))
         if state[nodes.LISTED] + rules.listing > len(search.listed.codes):
             search = search._replace(listed=longer(search.listed))
         if state[nodes.RECORDED] + p > len(search.runners_up.whole):
             search = search._replace(runners_up=longer(search.runners_up))
+    # Forests make other arrays of these at once, so there is no need to let room go.
+    ended = cut if task == Task.GROW else first_lines
     return Grown(
-        cut(search.shape, state[nodes.DONE]),
-        cut(search.listed, state[nodes.LISTED]),
-        cut(search.runners_up, state[nodes.RECORDED]),
+        ended(search.shape, state[nodes.DONE]),
+        ended(search.listed, state[nodes.LISTED]),
+        ended(search.runners_up, state[nodes.RECORDED]),
     )
 
 

@@ -10,12 +10,14 @@ needed: a forest keeps none.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
+from spinney._support.seed_sequences import generator_states, seed_words, words_of
 from spinney.errors import Setting, refusal
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.user_options import balanced_weights
@@ -28,8 +30,18 @@ def tree_seeds(seed: int, number: int) -> tuple[int, int]:
     >>> tree_seeds(0, 1) == tree_seeds(0, 1), tree_seeds(0, 1) == tree_seeds(1, 0)
     (True, False)
     """
-    words = np.random.SeedSequence((seed, number)).generate_state(2, np.uint64)
-    return int(words[0]), int(words[1])
+    nodes, bag = _seeds_of_trees(seed, range(number, number + 1))[0].tolist()
+    return nodes, bag
+
+
+def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
+    own = np.array(numbers, np.uint32)
+    entropy = [np.full_like(own, word) for word in words_of(int(seed))]
+    return seed_words([*entropy, own], 2)
+
+
+# So many trees have their seeds made together: as soon as those of one.
+SEEDS_AT_ONCE = 128
 
 
 @dataclass(frozen=True)
@@ -69,32 +81,63 @@ class ForestBags:
             return None
         return self.settings.bag_size(len(copies.places)) * copies.weight
 
+    @cached_property
+    def _made(self) -> dict[int, tuple[NDArray[np.uint64], list[Any]]]:
+        return {}
+
+    def _seeds(self, numbers: range) -> tuple[NDArray[np.uint64], list[Any]]:
+        """Return the seeds of the nodes of trees, and generators for their bags."""
+        nodes, states = np.empty(len(numbers), np.uint64), []
+        for place, number in enumerate(numbers):
+            block, at = divmod(number, SEEDS_AT_ONCE)
+            if block not in self._made:
+                first = block * SEEDS_AT_ONCE
+                own = range(first, first + SEEDS_AT_ONCE)
+                seeds = _seeds_of_trees(self.settings.seed, own)
+                self._made[block] = seeds[:, 0], generator_states(seeds[:, 1])
+            nodes[place] = self._made[block][0][at]
+            states.append(self._made[block][1][at])
+        return nodes, states
+
+    def node_seeds(self, numbers: range) -> NDArray[np.uint64]:
+        """Return the seeds of what is drawn at the nodes of some trees."""
+        return self._seeds(numbers)[0]
+
     def counts(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
-        return self.counts_of(self.drawn(number))
+        return np.asarray(self.counts_of(self.drawn(range(number, number + 1)))[0])
 
-    def counts_of(self, drawn: Integers) -> NDArray[np.uint32]:
-        """Return how often each row is in a bag, of how often each copy is."""
+    def counts_of(self, drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return how often each row is in bags, of how often each copy is."""
         n_rows, copies = len(self.training.classes), self.copies
-        if copies is not None:
-            drawn = np.bincount(copies.places, drawn, minlength=n_rows)
-        return np.asarray(drawn, dtype=np.uint32)
+        if copies is None:
+            return drawn
+        counts = np.zeros((len(drawn), n_rows), np.uint32)
+        if len(copies.places) == n_rows and copies.weight in (None, 1):  # once each
+            counts[:, copies.places] = drawn
+            return counts
+        for own, bag in zip(counts, drawn, strict=True):
+            own[:] = np.bincount(copies.places, bag, minlength=n_rows)
+        return counts
 
-    def drawn(self, number: int) -> Integers:
-        """Return how often each copy is in the bag of a tree."""
+    def drawn(self, numbers: range) -> NDArray[np.uint32]:
+        """Return how often each copy is in the bags of some trees, trees × copies."""
         settings, copies = self.settings, self.copies
         if copies is None:
-            return np.ones(len(self.training.classes), np.int64)
+            return np.ones((len(numbers), len(self.training.classes)), np.uint32)
         n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
-        _, seed = tree_seeds(settings.seed, number)
-        random = np.random.Generator(np.random.PCG64(seed))
-        if settings.replace:
-            drawn = np.bincount(random.integers(0, n_copies, size), minlength=n_copies)
-        else:
-            drawn = np.zeros(n_copies, np.int64)
-            drawn[random.choice(n_copies, size, replace=False, shuffle=False)] = 1
-        return np.asarray(drawn)
+        drawn = np.zeros((len(numbers), n_copies), np.uint32)
+        bits = np.random.PCG64(0)  # its state becomes that of each tree
+        random = np.random.Generator(bits)
+        for bag, state in zip(drawn, self._seeds(numbers)[1], strict=True):
+            bits.state = state
+            if settings.replace:
+                places = random.integers(0, n_copies, size)
+                bag[:] = np.bincount(places, minlength=n_copies)
+            else:
+                bag[random.choice(n_copies, size, replace=False, shuffle=False)] = 1
+        return drawn
 
     def out(self, number: int) -> NDArray[np.bool_]:
         """Return which rows are not in the bag of a tree, nor any twin of theirs."""

@@ -10,6 +10,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney._support.ties import TOLERANCE
 from spinney.growth.forest.bags import ForestBags
+from spinney.growth.forest.compact_tree import outputs_of_trees
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.shrinkage import parts_of
 from spinney.growth.forest.voting import Columns, subset
@@ -35,15 +36,16 @@ class Inquiry:
         self.unit = float(bags.training.own_weights.sum()) / len(copies)
         self._unseen: dict[int, NDArray[np.bool_]] = {}
 
-    def note(self, number: int, drawn: Integers) -> None:
-        """Note which rows are not in the bag of a tree, where that is known."""
-        self._unseen[number] = drawn[self.asked] == 0
+    def note(self, numbers: range, drawn: NDArray[np.uint32]) -> None:
+        """Note which rows are not in the bags of trees, where that is known."""
+        self._unseen.update(zip(numbers, drawn[:, self.asked] == 0, strict=True))
 
     def unseen(self, numbers: range) -> NDArray[np.bool_]:
         """Return which rows some trees have not seen, rows × trees."""
         for number in numbers:
             if number not in self._unseen:
-                self.note(number, self.bags.drawn(number))
+                own = range(number, number + 1)
+                self.note(own, self.bags.drawn(own))
         return np.stack([self._unseen[number] for number in numbers], axis=1)
 
 
@@ -92,7 +94,7 @@ def best_shrinkage(
 def _runs(forest: Forest) -> list[range]:
     """Return the numbers of trees in runs that have few numbers at their nodes."""
     wide = forest.n_outputs + len(SHRINKAGES)
-    ends = np.cumsum([wide * len(member) for member in forest.members])
+    ends = np.cumsum(wide * forest.members.sizes)
     starts = np.flatnonzero(np.diff(ends // MOST_NUMBERS, prepend=-1))
     return list(map(range, starts, [*starts[1:], len(forest)]))
 
@@ -124,22 +126,34 @@ def _compiled_votes(
     own: Integers,
     shrinkages: tuple[float, ...],
 ) -> Floats:
-    """Return the same by compiled loops: down to the leaves, and up their paths."""
-    from spinney.growth.forest.loops.climb import climb
-    from spinney.trees.predict.compiled import flat_of, leaves
+    """Return the same by compiled loops."""
+    from spinney.growth.forest.loops.path_sums import Paths, add_paths
+    from spinney.trees.predict.compiled import gather
 
-    tree, roots = forest.laid_out(numbers)
-    whole = tree.arrays
-    flat = flat_of(tree, roots)
-    reached = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
-    nodes = flat.numbers[reached] + roots.astype(np.int32)
-    # A missing value divides such rows.
-    is_open = np.asarray(((reached < 0) & out).any(axis=1))
-    asked = out & ~is_open[:, None]
-    parts = parts_of(whole.weight(forest.schema.target), shrinkages)
-    total = np.zeros((len(out), len(shrinkages)))
-    climb(nodes, asked, whole.parent, tree.distribution, parts, own, total)
-    rows = np.flatnonzero(is_open)
+    trees = forest.members[numbers.start : numbers.stop]
+    recipes = [forest.recipe_of(number) for number in numbers]
+    whole, target = trees.whole, forest.schema.target
+    asked = np.flatnonzero(np.bincount(whole.attribute[whole.inner], minlength=1))
+    column_of = np.full(len(columns) + 1, -1, np.int32)  # at -1, that of leaves
+    column_of[asked] = np.arange(len(asked))
+    paths = Paths(
+        whole.parent,
+        column_of[whole.attribute],
+        whole.cut,
+        whole.final_branch,
+        whole.listed,
+        whole.branches,
+        whole.cuts,
+        np.stack(whole.starts, axis=1),
+        outputs_of_trees(whole, target, recipes),
+        parts_of(whole.weight(target), shrinkages),
+        np.empty((2, len(whole) + 1), np.int64),
+    )
+    cells = np.empty((len(out), len(asked)))
+    gather(columns, asked, slice(None), cells)
+    total, divided = np.zeros((len(out), len(shrinkages))), np.zeros(len(out), np.bool_)
+    add_paths(paths, trees.roots, cells, out, own, total, divided)
+    rows = np.flatnonzero(divided)
     if len(rows):
         some = subset(columns, rows)
         total[rows] = _plain_votes(

@@ -59,15 +59,6 @@ def narrowed(weights: NDArray[np.floating]) -> NDArray[np.floating]:
     return small if np.array_equal(small, weights) else weights
 
 
-def alike(trees: Sequence[TreeArrays]) -> tuple[TreeArrays, ...]:
-    """Return trees whose weights are all in single precision, or none."""
-    if len({tree.weights.dtype for tree in trees}) < 2:
-        return tuple(trees)
-    return tuple(
-        replace(tree, weights=tree.weights.astype(np.float64)) for tree in trees
-    )
-
-
 def completed(
     tree: TreeArrays,
     target: Target,
@@ -79,14 +70,16 @@ def completed(
     Each tree has its recipe. What nodes say under each of several shrinkages stands
     side by side.
     """
-    outputs = _outputs(tree, target, recipes)
+    outputs = outputs_of_trees(tree, target, recipes)
     if shrinkages != (0.0,):
         weight = tree.weight(target)
         outputs = shrunk(outputs, weight, tree.parent, tree.depth, shrinkages)
     return replace(tree, outputs=outputs, shares=tree.shares_by_weight(target))
 
 
-def _outputs(tree: TreeArrays, target: Target, recipes: Sequence[Recipe]) -> Floats:
+def outputs_of_trees(
+    tree: TreeArrays, target: Target, recipes: Sequence[Recipe]
+) -> Floats:
     """Return what each node predicts, by the estimate that its tree's recipe has."""
     outputs = outputs_of_tree(tree, target, recipes[0])
     estimates = [(recipe.probability, recipe.m) for recipe in recipes]

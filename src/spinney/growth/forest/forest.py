@@ -13,7 +13,7 @@ from spinney.growth.forest.compact_tree import completed, readable
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.model import Member, Model
 from spinney.recipes import Recipe
-from spinney.trees import TreeArrays, joined
+from spinney.trees import SideBySide
 from spinney.trees.predict import FlatTree
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Forest:
         What it was grown on.
     settings : ForestSettings
         How bags, attributes and votes are drawn and counted.
-    members : sequence of TreeArrays
+    members : SideBySide
         The trees, as compact arrays.
     shrinkage : float
         How much leaves are shrunk when they vote; see
@@ -61,7 +61,7 @@ class Forest:
     recipes: tuple[Recipe, ...]
     fingerprint: Fingerprint
     settings: ForestSettings
-    members: tuple[TreeArrays, ...]
+    members: SideBySide
     shrinkage: float = 0.0
     typical: Typical | None = None
 
@@ -77,7 +77,7 @@ class Forest:
     @property
     def n_nodes(self) -> int:
         """How many nodes all trees have."""
-        return sum(map(len, self.members))
+        return len(self.members.whole)
 
     @property
     def n_outputs(self) -> int:
@@ -96,8 +96,8 @@ class Forest:
     @cached_property
     def needed(self) -> Integers:
         """The attributes that some tree asks about."""
-        asked = [member.attribute[member.inner] for member in self.members]
-        return np.unique(np.concatenate(asked)).astype(np.int64)
+        whole = self.members.whole
+        return np.unique(whole.attribute[whole.inner]).astype(np.int64)
 
     @cached_property
     def flat(self) -> "Flat":
@@ -135,10 +135,11 @@ class Forest:
 
         What nodes say under each of several shrinkages stands side by side.
         """
-        whole, roots = joined([self.members[number] for number in numbers])
+        trees = self.members[numbers.start : numbers.stop]
         recipes = [self.recipe_of(number) for number in numbers]
         target = self.schema.target
-        return FlatTree(completed(whole, target, recipes, shrinkages)), roots
+        arrays = completed(trees.whole, target, recipes, shrinkages)
+        return FlatTree(arrays), trees.roots
 
     def flat_tree(self, number: int) -> FlatTree:
         """Return one of the trees as arrays, its leaves shrunk as they vote."""

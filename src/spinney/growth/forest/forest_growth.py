@@ -17,7 +17,7 @@ from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
-from spinney.growth.forest.compact_tree import alike, compact
+from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
     ForestSettings,
@@ -34,15 +34,15 @@ from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
 from spinney.sources.rows import TrainingSet
-from spinney.trees import TreeArrays, arrays_of, parted
+from spinney.trees import SideBySide, TreeArrays, arrays_of, joined
 
 if TYPE_CHECKING:
     from spinney.growth.binned.binned_rows import Prepared
     from spinney.growth.binned.loops.nodes import Lines, Shape
 
 # Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
-# wait for these.
-ROWS_AT_ONCE = 400_000
+# wait for these. Fewer are not worth the call.
+ROWS_AT_ONCE, FEWEST_ROWS = 400_000, 20_000
 
 
 def grow_forest(
@@ -67,35 +67,35 @@ def grow_forest(
     )
     check_enough(n_trees, suited)
     fingerprint = training.fingerprint()
-    grown: tuple[TreeArrays, ...] = ()
+    grown = 0
     if before is not None:
         _check_before(before, n_trees, fingerprint, suited, settings)
-        grown = before.members
+        grown = len(before)
     ground = _Ground(training, settings)
     nurseries = [_Nursery(ground, recipe) for recipe in suited]
     threads = threads_of(n_jobs)
-    runs = _runs(nurseries, range(len(grown), n_trees), threads)
+    runs = _runs(nurseries, range(grown, n_trees), threads)
     finished: list[int] = []  # how many trees each finished run has
 
-    def grow(nursery: _Nursery, numbers: range) -> list[TreeArrays]:
+    def grow(nursery: _Nursery, numbers: range) -> SideBySide:
         trees = nursery.grow(numbers)
         finished.append(len(trees))
         return trees
 
     def tell(_: int) -> None:
         if progress is not None:
-            progress(len(grown) + sum(finished), n_trees)
+            progress(grown + sum(finished), n_trees)
 
     parts = run_each(
         [partial(grow, nursery, numbers) for nursery, numbers in runs],
         at_once=threads,
         done=tell,
     )
-    members = dict(enumerate(grown))
-    for (_, numbers), part in zip(runs, parts, strict=True):
-        members.update(zip(numbers, part, strict=True))
-    in_order = alike([members[number] for number in range(n_trees)])
-    forest = Forest(training.schema, suited, fingerprint, settings, in_order)
+    by_number = [numbers for _, numbers in runs]
+    if before is not None:
+        by_number, parts = [range(grown), *by_number], [before.members, *parts]
+    members = _in_order(by_number, parts)
+    forest = Forest(training.schema, suited, fingerprint, settings, members)
     shrinkage = settings.shrinkage
     if shrinkage is None:
         compiled = any(nursery.coded is not None for nursery in nurseries)
@@ -115,6 +115,16 @@ def _runs(
         step = nursery.trees_at_once(len(own), threads)
         runs += [(nursery, own[k : k + step]) for k in range(0, len(own), step)]
     return sorted(runs, key=lambda run: run[1].start)
+
+
+def _in_order(runs: Sequence[range], parts: Sequence[SideBySide]) -> SideBySide:
+    """Return the trees of runs by their numbers."""
+    if all(numbers.step == 1 for numbers in runs):
+        return joined(parts)
+    members: dict[int, TreeArrays] = {}
+    for numbers, part in zip(runs, parts, strict=True):
+        members.update(zip(numbers, part, strict=True))
+    return joined([members[number] for number in sorted(members)])
 
 
 def _check_before(
@@ -165,11 +175,11 @@ class _Ground:
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
 
-    def bag(self, number: int) -> NDArray[np.uint32]:
-        """Return how often each row is in the bag of a tree."""
-        drawn = self.bags.drawn(number)
+    def in_bags(self, numbers: range) -> NDArray[np.uint32]:
+        """Return how often each row is in the bags of some trees, trees × rows."""
+        drawn = self.bags.drawn(numbers)
         if self.inquiry is not None:
-            self.inquiry.note(number, drawn)
+            self.inquiry.note(numbers, drawn)
         return self.bags.counts_of(drawn)
 
     def shrinkage(self, forest: Forest, *, compiled: bool, threads: int) -> float:
@@ -215,24 +225,23 @@ class _Nursery:
         """
         if self.coded is None:
             return 1
-        by_rows = ROWS_AT_ONCE // max(1, len(self.rows.classes))
-        return max(1, min(n_trees // (4 * threads), by_rows))
+        n_rows = max(1, len(self.rows.classes))
+        least, most = FEWEST_ROWS // n_rows, ROWS_AT_ONCE // n_rows
+        return max(1, min(max(n_trees // (4 * threads), least), most))
 
-    def grow(self, numbers: range) -> list[TreeArrays]:
+    def grow(self, numbers: range) -> SideBySide:
         """Grow some trees."""
-        counts = [self.ground.bag(number) for number in numbers]
+        counts = self.ground.in_bags(numbers)
         if not self._suit(counts):
-            return [
-                self.grow_one(n, own) for n, own in zip(numbers, counts, strict=True)
-            ]
+            each = zip(numbers, counts, strict=True)
+            return joined([self.grow_one(number, own) for number, own in each])
         assert self.coded is not None
         from spinney.growth.binned.binned_forest import grow_several
 
-        seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
-        times = np.array(counts, np.uint8)
-        scaled = self.ground.scaled
+        seeds = self.bags.node_seeds(numbers)
+        times, scaled = counts.astype(np.uint8), self.ground.scaled
         shape, lines, roots = grow_several(self.coded, times, seeds, scaled)
-        return parted(self._arrays(shape, lines), roots)
+        return SideBySide(self._arrays(shape, lines), roots)
 
     def _arrays(self, shape: "Shape", lines: "Lines") -> TreeArrays:
         """Return what compiled loops grew as compact trees side by side."""
@@ -242,7 +251,7 @@ class _Nursery:
         grown = shape, lines, self.coded.schema, self.recipe
         return compact(arrays_of_grown(*grown, {}))
 
-    def _suit(self, counts: list[NDArray[np.uint32]]) -> bool:
+    def _suit(self, counts: NDArray[np.uint32]) -> bool:
         """Return whether these bags can be grown on in one go."""
         by_bag = self.settings.class_weight == "balanced_subsample"
         if self.coded is None or by_bag:
@@ -251,9 +260,8 @@ class _Nursery:
 
         scaled = self.ground.scaled
         heaviest = 1.0 if scaled is None else float(scaled.max())
-        total = max(float(own.sum()) for own in counts)
-        often = max(int(own.max()) for own in counts)
-        return heaviest * total < 2.0**32 and often <= MOST_TIMES
+        total = float(counts.sum(axis=1).max())
+        return heaviest * total < 2.0**32 and int(counts.max()) <= MOST_TIMES
 
     def grow_one(self, number: int, counts: NDArray[np.uint32]) -> TreeArrays:
         """Grow a tree."""

@@ -7,6 +7,7 @@ from math import log2, sqrt
 from typing import Any
 
 from spinney._support.checks import (
+    MOST_TREES,
     check_choice,
     check_named,
     check_number,
@@ -33,6 +34,7 @@ _REFUSED: tuple[tuple[str, Any, str], ...] = (
     ("smoothing", 0.0, "the leaves of a forest's trees hold no linear models"),
     ("linear_terms", 0, "a forest's trees make no attributes"),
     ("construct", 0, "a forest's trees make no attributes"),
+    ("search", "greedy", "trees that are all the best one are no forest"),
 )
 _PRUNINGS = {
     "cost-complexity": "every tree would be grown again in folds",
@@ -230,8 +232,8 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
 
 
 def check_enough(n_trees: int, recipes: Sequence[Recipe]) -> None:
-    """Refuse no trees, and recipes of which some would have none."""
-    check_whole("n_estimators", n_trees, least=1)
+    """Refuse no trees, too many, and recipes of which some would have none."""
+    check_whole("n_estimators", n_trees, least=1, most=MOST_TREES)
     if n_trees < len(recipes):
         raise refusal(
             Setting("n_estimators", n_trees),

@@ -11,7 +11,6 @@ majority
 honest guess without rows held out.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.forest import Forest
-from spinney.trees import TreeArrays, labels_of
+from spinney.trees import SideBySide, labels_of
 from spinney.trees.predict import BLOCK, FEWEST_STEPS
 
 if TYPE_CHECKING:
@@ -85,12 +84,11 @@ def blocks_of(rows: Integers, n_trees: int) -> Iterator[Integers]:
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
-def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
+def is_small(members: SideBySide, n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
     if n_rows * len(members) * MOST_LEVELS < FEWEST_STEPS:
         return True
-    steps = sum(math.log2(len(member) + 1) for member in members)
-    return n_rows * steps < FEWEST_STEPS
+    return bool(n_rows * np.log2(members.sizes + 1).sum() < FEWEST_STEPS)
 
 
 def subset(columns: Columns, rows: Integers) -> list[Any]:

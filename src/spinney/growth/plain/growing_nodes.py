@@ -7,6 +7,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import Schema
+from spinney.growth.growth_options import Planned
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.search import Decision
@@ -47,6 +48,7 @@ class Growing:
     chosen: int | None = None
     reason: Reason | None = None
     forced: bool = False
+    plan: Planned | None = None
     route: Route | None = None
     routed: CountTable | None = None
     children: "list[Growing]" = field(default_factory=list)

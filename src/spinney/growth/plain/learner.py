@@ -112,6 +112,7 @@ class _Learner:
             totals,
             tuple(range(len(self.schema.attributes))),
             key=0 if options.draws is None else root_key(options.draws.seed),
+            plan=options.plan,
         )
         self.unit, self.least_deviation = 1.0, 0.0
         if self.schema.target.is_numeric:
@@ -164,6 +165,8 @@ class _Learner:
                 node.reason = Reason.ROWS_TO_SPLIT
             elif alike[at]:
                 node.reason = Reason.DEVIATION
+            elif self.options.plan is not None and node.plan is None:
+                node.reason = Reason.BEST
         return [node for node in nodes if node.reason is None]
 
     def decide(self, front: Sequence[Growing]) -> None:
@@ -179,6 +182,9 @@ class _Learner:
                 asked[at] = wanted
             elif wanted is not None:
                 forced[at] = wanted
+        for at, node in enumerate(front):
+            if node.plan is not None:
+                asked[at] = node.plan.question
         search = partial(self.searched, front)
         searched = run_as_they_come(search, self.looked_at(front))
         parts, different = [], np.full(len(front), -1)
@@ -407,6 +413,7 @@ class _Learner:
                 parent=node,
                 path=self.path_to(node, branch),
                 key=branch_key(node.key, branch) if self.options.draws else 0,
+                plan=None if node.plan is None else node.plan.branches[branch],
             )
             for branch in range(split.n_branches)
         ]

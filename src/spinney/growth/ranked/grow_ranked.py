@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.threads import n_threads, run_all
+from spinney._support.threads import Pace, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.growth.growth_options import Options
 from spinney.growth.prune import Pruned
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 8_000
 SHARE = 8
 BUNDLES = 4
+# About so many cells are looked at before the first pause.
+CELLS_AT_ONCE = 4_000_000
 
 OF_NODES = ROOM_OF_NODES[layout.SHORT_OF_NODES]
 WRITTEN_ARRAYS = (*OF_NODES, *ROOM_OF_NODES[layout.SHORT_OF_LINES])
@@ -108,7 +110,7 @@ class _Gang:
             np.empty(lines, np.int32),
             np.empty((lines, n_classes)),
             np.empty((lines, n_classes), np.int64),
-            np.zeros(5, np.int64),
+            np.zeros(6, np.int64),
         )
         return cls(ready, members, grown, workspace_for(ready, n_members))
 
@@ -123,8 +125,13 @@ class _Gang:
             self.enlarge(int(short))
 
     def run(self) -> None:
-        """Grow all that waits."""
-        self.step(Task.GROW, 0, len(self.ready.ranked.facts))
+        """Grow all that waits, with pauses in which the work may be stopped."""
+        n_members, p = len(self.members.rows), len(self.ready.ranked.facts)
+        pace, state = Pace(CELLS_AT_ONCE // (n_members * p)), self.grown.state
+        while state[layout.WAITING]:
+            with pace as n_more:
+                state[layout.PAUSE] = state[layout.NODES] + n_more
+                self.step(Task.GROW, 0, p)
 
     def enlarge(self, short: int) -> None:
         """Give more room to what is short of it."""
@@ -220,7 +227,7 @@ def _joined(top: Grown, bundles: list[Grown]) -> Grown:
         n_found += len(part.candidates)
         n_lines += len(part.line_codes)
     begins = [0, *(int(bundle.state[layout.WAITING]) for bundle in bundles)]
-    joined: dict[str, Any] = {"state": np.array([0, n_nodes, n_found, n_lines, 0])}
+    joined: dict[str, Any] = {"state": np.array([0, n_nodes, n_found, n_lines, 0, 0])}
     for name in WRITTEN_ARRAYS:
         arrays = [getattr(part, name) for part in cut]
         if name in OF_NODES:

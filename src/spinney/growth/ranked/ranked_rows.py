@@ -99,7 +99,7 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         layout.GINI if criterion.name == "gini" else layout.ENTROPY,
         criterion.average,
         float(criterion.slack),
-        DEEP if recipe.max_depth is None else recipe.max_depth,
+        DEEP if recipe.max_depth is None else min(DEEP, recipe.max_depth),
         recipe.least_node(total),
         recipe.least_branch(total),
         float(recipe.min_cut_share),

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from spinney._support.checks import check_named, check_number, check_seed, check_whole
+from spinney._support.checks import (
+    MOST_STARTS,
+    check_choice,
+    check_named,
+    check_number,
+    check_seed,
+    check_whole,
+)
 from spinney._support.threads import thread_count
 from spinney.cluster import MIXED
 from spinney.cluster.choose_k import MEASURES
@@ -78,10 +85,11 @@ class Plan:
         if isinstance(self.n_init, str):
             check_named("n_init", self.n_init, ["auto"])
         else:
-            check_whole("n_init", self.n_init, least=1)
+            check_whole("n_init", self.n_init, least=1, most=MOST_STARTS)
         check_whole("max_iter", self.max_iter, least=1, optional=True)
         check_number("tol", self.tol)
         check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
+        check_choice("standardise", self.standardise)
         check_seed("seed", self.seed)
         thread_count(self.n_jobs)
 

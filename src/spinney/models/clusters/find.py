@@ -54,6 +54,7 @@ from spinney.data import (
     Table,
     columns_named,
     fingerprint_of,
+    without_identifiers,
 )
 from spinney.data.readers import read_by, read_table
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
@@ -128,6 +129,7 @@ def read_rows(
     """Return a table, its columns that distances are measured in, and the weights.
 
     Columns that are ignored are read all the same, as texts: the result may show them.
+    Where none is chosen, those that only tell rows apart are left out, with a note.
     """
     as_texts = (*declarations.nominal, *declarations.ignore)
     whole = read_table(
@@ -142,9 +144,10 @@ def read_rows(
         if name in left_out:
             msg = f"column {name!r} is chosen and left out: do one of both"
             raise ParameterError(msg)
-    used = whole.without(left_out)
     if chosen:
         used = Table(tuple(whole[name] for name in chosen), whole.n_rows)
+    else:
+        used = without_identifiers(whole.without(left_out), declarations)
     if not used.columns:
         msg = "every column is ignored: leave at least one"
         raise DataError(msg)

@@ -156,14 +156,22 @@ class FittedClusters(Explored, LargeTables):
         save_model(self.clusters_, path, force=force)
 
     def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
     ) -> Any:
-        """Return the clusters as "text", "html", the page of :meth:`explore`, or "svg".
+        """Return the clusters in a format, and write them to a path.
 
-        "png" and "pdf" are bytes, and need Matplotlib. What is returned is written to
-        a path too, if one is given.
+        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
+        "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
+        that send rows to the same clusters: "python", "javascript", "c", "onnx", of
+        k-means "pmml", and "sql" with its options ``dialect`` and ``table``; "json" is
+        read back by :func:`spinney.load` (``docs/exports.md``).
         """
-        return exported(self, format, path=path)
+        return exported(self, format, path=path, dialect=dialect, table=table)
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:

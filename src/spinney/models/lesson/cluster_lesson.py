@@ -7,8 +7,9 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, shown
 from spinney.cluster import Trace
-from spinney.models.lesson.lesson_markup import Markup, Slide, paragraph, table, tag
-from spinney.output.picture import element, words
+from spinney.models.lesson.lesson_slides import Slide, paragraph, table
+from spinney.output import Markup, element
+from spinney.output.picture import words
 
 __all__ = ["cluster_slides"]
 
@@ -72,7 +73,7 @@ def _beside(words: list[Markup], picture: list[Markup]) -> tuple[Markup, ...]:
     """Return words with a picture beside them, where there is one."""
     if not picture:
         return tuple(words)
-    return (tag("div", tag("div", *words), *picture, class_="beside"),)
+    return (element("div", element("div", *words), *picture, class_="beside"),)
 
 
 def _centroids(points: Floats, names: list[str], sizes: Any = None) -> Markup:
@@ -119,4 +120,4 @@ def _picture(trace: Trace, centres: Floats, clusters: Any) -> list[Markup]:
     )
     size = f"0 0 {SIDE:.0f} {SIDE:.0f}"
     svg = element("svg", *drawn, *names, viewBox=size, class_="points", role="img")
-    return [tag("figure", Markup(svg))]
+    return [element("figure", svg)]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from spinney.models.lesson.lesson_markup import Slide, tag
-from spinney.output import OfflinePage, page_around
+from spinney.models.lesson.lesson_slides import Slide
+from spinney.output import OfflinePage, element, page_around
 from spinney.output.picture import STYLE_SHEET, colours
 
 __all__ = ["LessonPage", "lesson_page"]
@@ -39,7 +39,7 @@ def lesson_page(slides: Sequence[Slide], title: str) -> str:
     """Return slides as one page of HTML."""
     total = len(slides)
     sections = [slide.markup(number, total) for number, slide in enumerate(slides, 1)]
-    body = tag("main", *sections, id="lesson")
+    body = element("main", *sections, id="lesson")
     style = colours() + _source("lesson.css")
     script = _source("lesson.js")
     return page_around(title, body, style=style, script=script, more=STYLE_SHEET)

@@ -14,14 +14,13 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import label_text, shown, value_text, weight_text
 from spinney.data import Table, Value
-from spinney.models.lesson.lesson_markup import (
-    Markup,
+from spinney.models.lesson.lesson_slides import (
     Slide,
     paragraph,
     preformatted,
     table,
-    tag,
 )
+from spinney.output import Markup, element
 from spinney.output.explain import NodeExplanation, working_lines
 from spinney.trees import Node
 
@@ -121,9 +120,9 @@ class _Lesson:
     def _candidates(self, explained: NodeExplanation) -> tuple[Markup, ...]:
         """Return the counts and the arithmetic of each attribute."""
         cards = [
-            tag(
+            element(
                 "article",
-                tag("h3", shown(candidate.attribute)),
+                element("h3", shown(candidate.attribute)),
                 _counts(candidate, explained),
                 *(paragraph(line) for line in working_lines(candidate, explained)),
             )
@@ -132,7 +131,7 @@ class _Lesson:
         rest = len(explained.candidates) - len(cards)
         more = [paragraph(f"{rest} more attributes are weighed.")] if rest > 0 else []
         own = self._impurity(explained) if explained.path else []
-        return (*own, tag("div", *cards, class_="cards"), *more)
+        return (*own, element("div", *cards, class_="cards"), *more)
 
     def _choice(
         self, node: Node, explained: NodeExplanation, later: list[int]
@@ -141,22 +140,22 @@ class _Lesson:
         ranked = sorted(explained.candidates, key=lambda c: -c.merit)[:CANDIDATES_SHOWN]
         best = max((c.merit for c in ranked), default=0.0) or 1.0
         bars = [
-            tag(
+            element(
                 "li",
-                tag("span", shown(each.attribute), class_="name"),
+                element("span", shown(each.attribute), class_="name"),
                 _bar(max(each.merit, 0.0) / best),
-                tag("span", f"{each.merit:.3f}", class_="figure"),
+                element("span", f"{each.merit:.3f}", class_="figure"),
                 **({"class_": "chosen"} if each.attribute == explained.chosen else {}),
             )
             for each in ranked
         ]
-        words = tag(
+        words = element(
             "div",
-            tag("ul", *bars, class_="merits"),
+            element("ul", *bars, class_="merits"),
             paragraph(explained.why),
             self._branches(node),
         )
-        return (tag("div", words, self._so_far(later), class_="beside"),)
+        return (element("div", words, self._so_far(later), class_="beside"),)
 
     def _branches(self, node: Node) -> Markup:
         """Return the branches: how many rows, which, and what becomes of them."""
@@ -220,15 +219,15 @@ def _pruning(pruned: Any, grown: Any = None) -> Slide:
 def _end(model: Any) -> Slide:
     """Return the finished tree with its rules."""
     rules = list(model.rules())
-    lines = [tag("li", rule.text()) for rule in rules[:MOST_NODES]]
+    lines = [element("li", rule.text()) for rule in rules[:MOST_NODES]]
     if len(rules) > len(lines):
-        lines.append(tag("li", f"… and {len(rules) - len(lines)} more"))
-    listed = tag("ol", *lines, class_="rules")
+        lines.append(element("li", f"… and {len(rules) - len(lines)} more"))
+    listed = element("ol", *lines, class_="rules")
     return Slide("The tree, and its rules", (_picture(model), listed))
 
 
 def _picture(model: Any) -> Markup:
-    return tag("figure", Markup(model.plot().svg))
+    return element("figure", Markup(model.plot().svg))
 
 
 def _worked_impurity(explained: NodeExplanation) -> str:
@@ -268,6 +267,6 @@ def _counts(candidate: Any, explained: NodeExplanation) -> Markup:
 
 def _bar(share: float) -> Markup:
     """Return a bar as long as a share of its room."""
-    bar = tag("rect", width=f"{100 * share:.1f}", height="8", rx="1")
+    bar = element("rect", width=f"{100 * share:.1f}", height="8", rx="1")
     size = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
-    return tag("svg", bar, class_="bar", aria_hidden="true", **size)
+    return element("svg", bar, class_="bar", aria_hidden="true", **size)

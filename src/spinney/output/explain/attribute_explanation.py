@@ -27,8 +27,8 @@ from spinney.output.explain.node_explanation import (
     ValueLine,
     candidate_lines,
     checked_node,
+    facts_at,
     figures_of,
-    impurity_of,
     search_of,
 )
 from spinney.search import EveryWay, Form, Search, every_way, same_question
@@ -165,24 +165,12 @@ def explain_attribute(
         table = _counted_table(counted.tables, attribute, index)
     ways = every_way(search, table, tree.schema, index, most=limit)
     lines = partial(candidate_lines, tree, node, search=search, competes=True)
-    altered, target = search.altered, tree.schema.target
-    weighed = node.weights if altered is None else node.weights * altered
     return AttributeExplanation(
-        node=int(number),
-        path=tuple(tree.condition(step) for step in tree.path(number)[1:]),
+        **facts_at(tree, node, number, search),
         attribute=attribute.name,
         kind=attribute.kind,
-        target=target.name,
-        classes=target.classes or ("mean", "sd"),
-        weights=figures_of(node.weights, target=target),
-        weight=node.weight,
-        n_rows=node.n_rows,
-        criterion=search.criterion.name,
-        impurity_name=search.criterion.impurity_name,
-        impurity=impurity_of(search.criterion, weighed),
         merit_name=search.criterion.merit_name,
-        altered=None if altered is None else tuple(altered.tolist()),
-        values=_values(attribute, table.scaled(altered), tree),
+        values=_values(attribute, table.scaled(search.altered), tree),
         what="" if ways.form is None else NAMES[ways.form],
         n_ways=ways.n_ways,
         n_subsets=ways.n_subsets,

@@ -282,7 +282,7 @@ def fact_lines(candidate: "CandidateLines", impurity_name: str) -> list[str]:
 def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
     """Return what a split lacks, or pays, in the competition of attributes."""
     if candidate.given:
-        return ["written by the user, and not sought"]
+        return ["given, and not sought here"]
     lines = []
     left = candidate.gain - candidate.correction
     if node.average_gain is not None and not candidate.competes:

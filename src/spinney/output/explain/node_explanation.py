@@ -235,7 +235,7 @@ def explain_node(
     search = search_of(model)
     if counted is not None:
         node, search = counted.node, counted.search
-    recipe, criterion, altered = model.recipe, search.criterion, search.altered
+    recipe, criterion = model.recipe, search.criterion
     taught = bool(recipe.forest) and counted is None
     sought = [at for at, each in enumerate(node.candidates) if not each.given]
     rivals = [node.candidates[at] for at in sought]
@@ -248,22 +248,10 @@ def explain_node(
     averaged = criterion.average and not alone
     average, in_average = average_gain(search, rivals, tree.schema)
     averaged = averaged and average < np.inf
-    target = tree.schema.target
-    shown_as = partial(figures_of, target=target)
-    weighed = node.weights if altered is None else node.weights * altered
+    weighed = _weighed(node, search).tolist()
     return NodeExplanation(
-        node=int(number),
-        path=tuple(tree.condition(step) for step in tree.path(number)[1:]),
-        target=target.name,
-        classes=target.classes or ("mean", "sd"),
-        weights=shown_as(node.weights),
-        weight=node.weight,
-        n_rows=node.n_rows,
+        **facts_at(tree, node, number, search),
         label=tree.label(node),
-        criterion=criterion.name,
-        impurity_name=criterion.impurity_name,
-        impurity=impurity_of(criterion, weighed),
-        altered=None if altered is None else tuple(altered.tolist()),
         average_gain=average if averaged else None,
         in_average=tuple(
             tree.schema.attributes[rivals[index].attribute].name
@@ -300,11 +288,38 @@ def explain_node(
         forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
         tried=model.tried if number == 0 else (),
-        surprise=() if target.is_numeric else surprise_of(weighed.tolist()),
+        surprise=() if tree.schema.target.is_numeric else surprise_of(weighed),
         rivals=counted is not None or _has_rivals(model, node),
         given=given,
         member=member,
     )
+
+
+def facts_at(tree: Tree, node: Node, number: int, search: Search) -> dict[str, Any]:
+    """Return what is explained of a node whatever is asked of it.
+
+    ``node`` is that of the ``number``, or the same over rows that were given.
+    """
+    target, criterion, altered = tree.schema.target, search.criterion, search.altered
+    return {
+        "node": int(number),
+        "path": tuple(tree.condition(step) for step in tree.path(number)[1:]),
+        "target": target.name,
+        "classes": target.classes or ("mean", "sd"),
+        "weights": figures_of(node.weights, target=target),
+        "weight": node.weight,
+        "n_rows": node.n_rows,
+        "criterion": criterion.name,
+        "impurity_name": criterion.impurity_name,
+        "impurity": impurity_of(criterion, _weighed(node, search)),
+        "altered": None if altered is None else tuple(altered.tolist()),
+    }
+
+
+def _weighed(node: Node, search: Search) -> Floats:
+    """Return the weights of the classes at a node as the criterion sees them."""
+    altered = search.altered
+    return node.weights if altered is None else node.weights * altered
 
 
 def _has_rivals(model: Model, node: Node) -> bool:
@@ -473,9 +488,10 @@ def _adjustment(
         return []
     if candidate.merit == 0:
         return ["times the ways to group the values: at least 1, so p = 1"]
-    ways = float(np.exp(plain - candidate.merit))
+    exponent = plain - candidate.merit  # of many values there are more ways than floats
+    ways = f"e^{exponent:.6g}" if exponent > 700 else f"{np.exp(exponent):.6g}"
     return [
-        f"times {ways:.6g} ways to group the values: p = {candidate.p_value:.3g}, "
+        f"times {ways} ways to group the values: p = {candidate.p_value:.3g}, "
         f"−ln p = {candidate.merit:.3f}"
     ]
 

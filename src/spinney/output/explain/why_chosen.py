@@ -37,6 +37,10 @@ def why(
         given = node.candidate.given
         what = _asked(model.tree, node, node.candidate) if given else name
         return f"{what}: forced by the user{_instead(model, node, criterion, able)}"
+    if model.recipe.search == "optimal" and not recounted:
+        what = _asked(model.tree, node, node.candidate)
+        instead = _instead(model, node, criterion, able)
+        return f"{what}: a part of the best tree of its size{instead}"
     among = " among those of at least average gain" if criterion.average else ""
     if any(attribute.cost for attribute in attributes):
         among += " for what it costs to ask"

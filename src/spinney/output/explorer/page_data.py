@@ -1,10 +1,11 @@
 """Any fitted model as the data of its page, and what of it the page contains.
 
-Aggregates only: counts, splits, merits. Rows are there where a table of them is given.
+Aggregates only: counts, splits, merits, and of a table that is given the errors and
+histograms. Rows are there where a table of them is given to be shown.
 What would make a page too large is left out from the small nodes up, and said so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +15,7 @@ from spinney._support.arrays import Integers
 from spinney._support.text import shown
 from spinney._version import __version__
 from spinney.data import Fingerprint, Schema, Table
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import Model
 from spinney.growth.forest import (
     Forest,
@@ -38,12 +39,20 @@ from spinney.output.explorer.schema_data import schema_data
 from spinney.output.explorer.tree_data import (
     candidate_data,
     digits_of,
+    histogram_data,
     nodes_data,
     record_data,
     sequence_data,
 )
+from spinney.output.node_histograms import BINS, Histogram, node_histograms
 from spinney.recipes import Recipe
-from spinney.trees import CandidateArrays, Reason, arrays_of, candidate_arrays_of
+from spinney.trees import (
+    CandidateArrays,
+    Reason,
+    Tree,
+    arrays_of,
+    candidate_arrays_of,
+)
 from spinney.trees.predict import flatten
 
 __all__ = ["KINDS", "explorer_data"]
@@ -53,11 +62,14 @@ VERSION = 1
 MOST_NODES = 250_000
 # Of a page: numbers in count tables, explained nodes, signs in their texts.
 MOST_COUNTS, MOST_EXPLAINED, MOST_SIGNS = 300_000, 64, 300_000
+MOST_BINS = 60_000  # numbers in histograms
 # Of a forest.
 MOST_TREES, MOST_FOREST_NODES = 200, 60_000
 
 
-def explorer_data(models: Sequence[Any], *, rows: Any = None) -> dict[str, Any]:
+def explorer_data(
+    models: Sequence[Any], *, rows: Any = None, data: Any = None
+) -> dict[str, Any]:
     """Return the data of a page for one fitted model, or for two side by side.
 
     Parameters
@@ -66,33 +78,48 @@ def explorer_data(models: Sequence[Any], *, rows: Any = None) -> dict[str, Any]:
         Trees, forests or clusters.
     rows : table, optional
         Whose rows the page shows behind nodes; read as each model reads tables.
+    data : table, optional
+        In its place: a table of which the page has aggregates and no row.
     """
+    if rows is not None and data is not None:
+        raise ParameterError(
+            Setting("rows"),
+            (" and ", Setting("data"), " both give rows"),
+            remedy="leave one out: with data the page has aggregates of them only",
+        )
     for model in models:
         kind = getattr(model, "kind", type(model).__name__)
         if kind not in KINDS:
             msg = f"a page shows a model of the kind {', '.join(KINDS)}, not {kind!r}"
             raise ParameterError(msg)
+        if kind == "clusters" and data is not None:
+            raise refusal(
+                Setting("data"),
+                "says nothing of clusters",
+                phrase("give the rows ({}), to be in the page", Setting("rows", ...)),
+            )
     return {
         "format": f"spinney/explorer/{VERSION}",
         "made_by": f"spinney {__version__}",
-        "models": [_model_data(model, rows) for model in models],
+        "models": [
+            _model_data(model, rows if data is None else data, with_rows=data is None)
+            for model in models
+        ],
     }
 
 
-def _model_data(model: Any, rows: Any) -> dict[str, Any]:
+def _model_data(model: Any, rows: Any, *, with_rows: bool) -> dict[str, Any]:
+    given = None if rows is None else model.read(rows)
     if model.kind == "clusters":
-        return clusters_data(model.clusters_, _read(model, rows))
-    given = _read(model, rows)
+        return clusters_data(model.clusters_, given)
     if model.kind == "forest":
-        return _forest_data(model.forest_, given)
-    return _tree_model_data(model.model_, given)
+        return _forest_data(model.forest_, given, with_rows=with_rows)
+    return _tree_model_data(model.model_, given, with_rows=with_rows)
 
 
-def _read(model: Any, rows: Any) -> Table | None:
-    return None if rows is None else model.read(rows)
-
-
-def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
+def _tree_model_data(
+    model: Model, table: Table | None, *, with_rows: bool
+) -> dict[str, Any]:
     tree, schema = model.tree, model.schema
     if len(tree) > MOST_NODES:
         msg = (
@@ -107,6 +134,8 @@ def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
     texts, given = _explanations(model, order), None
     if table is not None:
         given = leaf_rows(table, schema, flatten(tree))
+    coded = _coded(given)
+    histograms = _histograms(tree, coded, order)
     return {
         "kind": "tree",
         **_about(schema, model.fingerprint, model.recipe),
@@ -116,13 +145,16 @@ def _tree_model_data(model: Model, table: Table | None) -> dict[str, Any]:
             "digits": packed(digits_of(arrays, candidates)),
             "candidates": candidate_data(candidates, kept),
             "explained": texts,
-            "sequence": sequence_data(tree, _coded(given)),
+            "sequence": sequence_data(tree, coded),
+            "histograms": histogram_data(histograms, schema.target.width),
         },
         "record": record_data(model.sequence),
         "names": {str(node): name for node, name in tree.model_names.items()},
-        "rows": None if given is None else rows_data(given),
+        "rows": rows_data(given) if given is not None and with_rows else None,
         "contains": {
             "nodes": len(tree),
+            "histograms": len(histograms),
+            "counted": 0 if coded is None else len(coded.targets),
             "candidates": len(kept),
             "explained": len(texts),
         },
@@ -163,6 +195,18 @@ def _explanations(model: Model, order: Integers) -> dict[str, str]:
     return texts
 
 
+def _histograms(
+    tree: Tree, rows: CodedRows | None, order: Integers
+) -> Mapping[int, Histogram]:
+    """Return histograms of rows at the heaviest nodes that ask for numbers."""
+    if rows is None:
+        return {}
+    most = MOST_BINS // (BINS * tree.schema.target.width)
+    arrays = arrays_of(tree)
+    cut = arrays.inner & np.isfinite(arrays.cut)
+    return node_histograms(tree, rows, order[cut[order]][:most].tolist())
+
+
 def _coded(given: RowsGiven | None) -> CodedRows | None:
     """Return the rows given whose target is known; None without their target."""
     if given is None or given.targets is None:
@@ -175,7 +219,9 @@ def _coded(given: RowsGiven | None) -> CodedRows | None:
     return CodedRows(columns, targets, np.ones(len(targets)))
 
 
-def _forest_data(forest: Forest, table: Table | None) -> dict[str, Any]:
+def _forest_data(
+    forest: Forest, table: Table | None, *, with_rows: bool
+) -> dict[str, Any]:
     schema, importances = forest.schema, impurity_importances(forest)
     typical, leaves = forest.typical, None
     if table is not None:
@@ -193,7 +239,7 @@ def _forest_data(forest: Forest, table: Table | None) -> dict[str, Any]:
     for number in chosen.tolist():
         arrays = forest.flat_tree(number).arrays
         data: dict[str, Any] = {"tree": nodes_data(arrays, schema.target)}
-        if table is not None and leaves is not None:
+        if leaves is not None and with_rows:
             data["leaf"] = packed(leaves[:MOST_ROWS, number])
         trees.append({"number": number, **data})
     return {
@@ -208,7 +254,7 @@ def _forest_data(forest: Forest, table: Table | None) -> dict[str, Any]:
             "spread": importances.spread.tolist(),
             "by_tree": packed(importances.by_tree[chosen]),
         },
-        "rows": None if table is None else cells_data(table),
+        "rows": cells_data(table) if table is not None and with_rows else None,
         "sizes": {
             "trees": len(forest),
             "nodes": packed(sizes[chosen]),

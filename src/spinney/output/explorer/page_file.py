@@ -36,14 +36,15 @@ off.</noscript>
 <script id="spinney-data" type="application/json">{data}</script>"""
 
 
-def explorer_page(models: Sequence[Any], *, rows: Any = None) -> str:
+def explorer_page(models: Sequence[Any], *, rows: Any = None, data: Any = None) -> str:
     """Return the page of one fitted model, or of two side by side.
 
-    ``rows`` is a table whose rows are shown behind the nodes that they come to.
+    ``rows`` is a table whose rows are shown behind the nodes that they come to; of
+    ``data``, in its place, there are counts only.
     """
-    data = explorer_data(models, rows=rows)
-    title = " and ".join(model["title"] for model in data["models"])
-    body = BODY.format(data=island(data))
+    content = explorer_data(models, rows=rows, data=data)
+    title = " and ".join(model["title"] for model in content["models"])
+    body = BODY.format(data=island(content))
     return page_around(title, body, style=style(), script=script())
 
 

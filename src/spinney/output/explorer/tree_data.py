@@ -1,5 +1,6 @@
 """A tree as the page reads it: one array for each thing that is known of its nodes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from spinney.growth.prune import (
     validated,
 )
 from spinney.output.explorer.packed_numbers import packed
+from spinney.output.node_histograms import Histogram
 from spinney.trees import (
     CandidateArrays,
     FlatModels,
@@ -25,7 +27,14 @@ from spinney.trees import (
     labels_of,
 )
 
-__all__ = ["candidate_data", "digits_of", "nodes_data", "record_data", "sequence_data"]
+__all__ = [
+    "candidate_data",
+    "digits_of",
+    "histogram_data",
+    "nodes_data",
+    "record_data",
+    "sequence_data",
+]
 
 OF_MODELS = (
     *("has", "intercept", "count", "attribute", "coefficient", "missing"),
@@ -152,6 +161,22 @@ def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
                 digits[node] = count
                 break
     return digits
+
+
+def histogram_data(made: Mapping[int, Histogram], width: int) -> dict[str, Any]:
+    """Return histograms by node, and the bins of all of them, one after another."""
+    every = list(made.values())
+    bins = [each.weights for each in every]
+    return {
+        "nodes": packed(np.array(list(made), np.int64)),
+        "bins": packed(np.array([len(each) for each in bins], np.int64)),
+        **{
+            name: packed(np.array([getattr(each, name) for each in every], float))
+            for name in ("low", "step", "least", "greatest")
+        },
+        "weights": packed(np.concatenate([*bins, np.zeros((0, width))])),
+        "missing": packed(np.array([each.missing for each in every], float)),
+    }
 
 
 def sequence_data(tree: Tree, rows: CodedRows | None = None) -> dict[str, Any] | None:

@@ -7,16 +7,16 @@ a node has a range of questions, a question a range of answers.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import isfinite
 
 from spinney._support.json_text import json_text
 from spinney._support.text import value_text
 from spinney.output.export.form_data import head
 from spinney.output.export.portable import (
     Both,
+    FormClause,
     FormNode,
     FormQuestion,
-    Holds,
     Input,
     Made,
     Portable,
@@ -77,7 +77,7 @@ def to_c(form: Portable) -> str:
     """Return C with ``model_predict`` and, of classes, ``model_probabilities``.
 
     >>> import spinney
-    >>> from spinney.output.export.portable import portable
+    >>> from spinney.output.export.portable_models import portable
     >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     >>> code = to_c(portable(spinney.grow(shop, "sold", recipe="id3")))
     >>> print(code[code.index("struct model_row") : code.index("#define")])
@@ -86,45 +86,87 @@ def to_c(form: Portable) -> str:
     };
     <BLANKLINE>
     """
-    tables, names = _Tables(form), field_names(form.columns)
+    names = field_names(form.columns)
     pairs = [*zip(names, form.columns, strict=True)]
+    row = [
+        head(form, "//", json_text),
+        _ABOUT,
+        "struct model_row {",
+        *(f"  {_type(c)}{n}; // {json_text(c.name)}: {_asked(c)}" for n, c in pairs),
+        *(() if pairs else ("  int nothing; // no column is asked about",)),
+        "};",
+        "",
+    ]
+    body = _by_nodes(form, pairs) if form.centres is None else _by_centres(form, pairs)
+    return "\n".join([*row, *body])
+
+
+def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
+    """Return the tables of trees or rules, and the functions over them."""
+    tables = _Tables(form)
     classes = [string(value_text(value)) for value in form.target.classes]
-    return "\n".join(
-        [
-            head(form, "//", json_text),
-            _ABOUT,
-            "struct model_row {",
-            *(
-                f"  {_type(c)}{n}; // {json_text(c.name)}: {_asked(c)}"
-                for n, c in pairs
-            ),
-            *(() if pairs else ("  int nothing; // no column is asked about",)),
-            "};",
-            "",
-            *tables.sizes(),
-            *(
-                [f"const char *const model_classes[] = {_list(classes)};"]
-                * bool(classes)
-            ),
-            _STRUCTS,
-            *([_NUMBER] if any(not isinstance(m, Both) for m in form.made) else ()),
-            *([_SAME] if any(isinstance(m, Both) for m in form.made) else ()),
-            *tables.lines(),
-            *([_costs(form)] if form.cost_lines is not None else ()),
-            "",
-            "static void read_cells(const struct model_row *row, struct cell *cells) {",
-            *(f"  {_read(at, *pair)}" for at, pair in enumerate(pairs)),
-            *(
-                f"  {line}"
-                for at, made in enumerate(form.made, len(form.columns))
-                for line in _made(at, made)
-            ),
-            *(() if pairs else ("  (void)row; (void)cells;",)),
-            "}",
-            _WALK,
-            _NUMERIC if form.target.is_numeric else _classes(form),
-        ]
+    return [
+        *tables.sizes(),
+        *([f"const char *const model_classes[] = {_list(classes)};"] * bool(classes)),
+        _STRUCTS,
+        *([_NUMBER] if any(not isinstance(m, Both) for m in form.made) else ()),
+        *([_SAME] if any(isinstance(m, Both) for m in form.made) else ()),
+        *tables.lines(),
+        *([_costs(form)] if form.cost_lines is not None else ()),
+        "",
+        "static void read_cells(const struct model_row *row, struct cell *cells) {",
+        *(f"  {_read(at, *pair)}" for at, pair in enumerate(pairs)),
+        *(
+            f"  {line}"
+            for at, made in enumerate(form.made, len(form.columns))
+            for line in _made(at, made)
+        ),
+        *(() if pairs else ("  (void)row; (void)cells;",)),
+        "}",
+        _WALK,
+        _NUMERIC if form.target.is_numeric else _classes(form),
+    ]
+
+
+def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
+    """Return the function that finds the nearest of some centres."""
+    assert form.centres is not None
+    numbers, texts, may_lack = (
+        form.centres.numbers,
+        form.centres.texts,
+        form.centres.may_lack,
     )
+    lines = [
+        f"#define N_CLUSTERS {len(form.target.classes)}",
+        "",
+        "struct apart { const char *text; double from[N_CLUSTERS]; };",
+        *(
+            f"static const double CENTRES_{at}[N_CLUSTERS] = "
+            f"{_list(map(repr, each.centres))};"
+            for at, each in enumerate(numbers)
+        ),
+    ]
+    for at, known in enumerate(texts):
+        entries = [
+            f"  {{{string(text)}, {_list(map(repr, apart))}}}"
+            for text, apart in known.apart.items()
+        ]
+        content = ",\n".join(entries or ["  {0}"])
+        lines.append(f"static const struct apart APART_{at}[] = {{\n{content}\n}};")
+    lines += [_NUMBER_APART] * bool(numbers) + [_TEXT_APART] * bool(texts)
+    lines += [_NEAREST]
+    for at, each in enumerate(numbers):
+        name, column = pairs[each.cell]
+        lines += [
+            f"  if (!add_number({_read_number(name, column)}, {each.scale!r}, "
+            f"CENTRES_{at}, {int(may_lack)}, totals))",
+            "    return -1;",
+        ]
+    lines += [
+        f"  add_text(row->{pairs[t.cell][0]}, APART_{at}, {len(t.apart)}, others);"
+        for at, t in enumerate(texts)
+    ]
+    return [*lines, _LEAST.replace("GAMMA", repr(form.centres.gamma))]
 
 
 def field_names(columns: Iterable[Input]) -> list[str]:
@@ -175,6 +217,7 @@ class _Tables:
     parts: list[str] = field(default_factory=list)
     terms: list[str] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
     nodes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -203,6 +246,8 @@ class _Tables:
             len(self.terms) - start[2],
         )
         says = start[3] if len(self.says) > start[3] else -1
+        if says >= 0 and self.form.has_labels:
+            self.labels.append(str(node.label))
         otherwise = -1 if node.otherwise is None else node.otherwise
         return (
             f"{{{start[0]}, {counts[0]}, {otherwise}, {start[1]}, {counts[1]}, "
@@ -247,6 +292,7 @@ class _Tables:
             "double SAYS[][N_OUTPUTS]": self.says,
             "struct node NODES[]": self.nodes,
             "int ROOTS[]": [str(root) for root in self.form.roots],
+            **({"int LABELS[]": self.labels} if self.labels else {}),
         }
         return [
             f"static const {name} = {{\n  " + ",\n  ".join(each or ["{0}"]) + "\n};"
@@ -272,9 +318,13 @@ def _asked(column: Input) -> str:
 def _read(at: int, name: str, column: Input) -> str:
     if not column.is_number:
         return f"cells[{at}].text = row->{name};"
+    return f"cells[{at}].number = {_read_number(name, column)};"
+
+
+def _read_number(name: str, column: Input) -> str:
+    """Return a number of a row, NAN where it stands for a missing one."""
     lacks = " || ".join(f"row->{name} == {number!r}" for number in column.missing)
-    value = f"({lacks}) ? NAN : row->{name}" if lacks else f"row->{name}"
-    return f"cells[{at}].number = {value};"
+    return f"({lacks}) ? NAN : row->{name}" if lacks else f"row->{name}"
 
 
 def _made(at: int, made: Made) -> list[str]:
@@ -292,17 +342,18 @@ def _made(at: int, made: Made) -> list[str]:
     return [f"cells[{at}].number = number_or_nan({first} / {second});"]
 
 
-def _clause(clause: tuple[int, Holds]) -> tuple[str, str]:
+def _clause(clause: FormClause) -> tuple[str, str]:
     """Return that the cell of a clause is known, and that it satisfies it."""
-    cell, holds = clause
+    cell, holds = clause.cell, clause.holds
     if isinstance(holds, Mapping):
         yes = [text for text, held in holds.items() if held]
-        return _is_one_of(cell, holds), _is_one_of(cell, yes)
-    name, (low, high) = f"cells[{cell}].number", holds
-    bounds = [f"{name} > {low!r}"] * isfinite(low) + [f"{name} <= {high!r}"] * (
-        high < inf
-    )
-    return f"!isnan({name})", " && ".join(bounds)
+        known, held = _is_one_of(cell, holds), _is_one_of(cell, yes)
+    else:
+        name, (low, high) = f"cells[{cell}].number", holds
+        bounds = [f"{name} > {low!r}"] * isfinite(low)
+        bounds += [f"{name} <= {high!r}"] * isfinite(high)
+        known, held = f"!isnan({name})", " && ".join(bounds) or "1"
+    return ("1", f"(!{known} || ({held}))") if clause.missing else (known, held)
 
 
 def _is_one_of(cell: int, texts: Iterable[str]) -> str:
@@ -316,7 +367,11 @@ def _costs(form: Portable) -> str:
 
 
 def _classes(form: Portable) -> str:
-    return _CLASSES.replace("MERITS", _BY_COST if form.cost_lines is not None else "")
+    if form.has_labels:
+        return _SHARES + _LABELS
+    return _SHARES + _CLASSES.replace(
+        "MERITS", _BY_COST if form.cost_lines is not None else ""
+    )
 
 
 _ABOUT = """\
@@ -461,12 +516,25 @@ double model_predict(const struct model_row *row) {
 }
 """
 
-_CLASSES = """
+_SHARES = """
 // Write the share of each class of model_classes.
 void model_probabilities(const struct model_row *row, double *shares) {
   outputs(row, shares);
 }
+"""
 
+_LABELS = """
+// Return the class of a row, as its number among model_classes.
+int model_predict(const struct model_row *row) {
+  struct cell cells[N_CELLS];
+  const struct node *node = &NODES[ROOTS[0]];
+  read_cells(row, cells);
+  while (node->questions) node = &NODES[following(cells, node)];
+  return LABELS[node->says];
+}
+"""
+
+_CLASSES = """
 // Return the class of a row, as its number among model_classes.
 int model_predict(const struct model_row *row) {
   double merits[N_OUTPUTS];
@@ -483,3 +551,39 @@ _BY_COST = """
     for (int of = 0; of < N_OUTPUTS; of++) cost += shares[of] * COSTS[k][of];
     merits[k] = -cost;
   }"""
+
+_NUMBER_APART = """
+// Add squared differences; 0 where the number is missing or too large to square.
+static int add_number(double number, double scale, const double *centres,
+                      int may_lack, double *totals) {
+  if (isnan(number)) return may_lack;
+  if (fabs(number / scale) > ldexp(1, 400)) return 0;
+  for (int k = 0; k < N_CLUSTERS; k++) {
+    const double apart = number / scale - centres[k];
+    totals[k] += apart * apart;
+  }
+  return 1;
+}"""
+
+_TEXT_APART = """
+// Add how unlike a text is; one that is not known is 1 from all.
+static void add_text(const char *text, const struct apart *known, int count,
+                     double *others) {
+  int at = 0;
+  if (!text) return;
+  while (at < count && strcmp(text, known[at].text) != 0) at++;
+  for (int k = 0; k < N_CLUSTERS; k++) others[k] += at < count ? known[at].from[k] : 1;
+}"""
+
+_NEAREST = """
+// Return the cluster of a row; -1 where a number is missing or too large to square.
+int model_predict(const struct model_row *row) {
+  double totals[N_CLUSTERS] = {0}, others[N_CLUSTERS] = {0};
+  int nearest = 0;"""
+
+_LEAST = """\
+  for (int k = 0; k < N_CLUSTERS; k++) totals[k] += GAMMA * others[k];
+  for (int k = 1; k < N_CLUSTERS; k++) if (totals[k] < totals[nearest]) nearest = k;
+  return nearest;
+}
+"""

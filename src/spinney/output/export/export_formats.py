@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.atomic_file import write_whole
@@ -9,11 +10,13 @@ from spinney._support.checks import check_named
 from spinney.errors import Setting, refusal
 from spinney.output.export.c_code import to_c
 from spinney.output.export.javascript_code import to_javascript
-from spinney.output.export.portable import portable
+from spinney.output.export.json_model import model_json
+from spinney.output.export.onnx_code import to_onnx
+from spinney.output.export.pmml_code import to_pmml
+from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
 from spinney.output.export.tree_dot import to_dot
-from spinney.output.export.tree_json import to_json
 from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
@@ -44,14 +47,32 @@ class Format:
     options: tuple[str, ...] = ()
 
 
+CONTENT = {"tree": "model_", "forest": "forest_", "clusters": "clusters_"}
+"""What a fitted model of each kind is made of."""
+
+
 def _json(model: Any) -> str:
-    return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
+    if model.kind == "rules":
+        return str(model.to_json())
+    return model_json(getattr(model, CONTENT[model.kind]))
 
 
-def _page(model: Any) -> str:
+def _page(model: Any, **options: Any) -> str:
     from spinney.output.explorer import explorer_page
 
-    return explorer_page([model])
+    return explorer_page([model], **options)
+
+
+def _svg(model: Any, **options: Any) -> str:
+    for name, value in options.items():
+        if name not in signature(model.plot).parameters:
+            problem = f"is not for pictures of the kind {model.kind!r}"
+            raise refusal(Setting(name, value), problem, "leave it out")
+    return str(model.plot(**options).svg)
+
+
+def _drawn(suffix: str) -> Callable[..., bytes]:
+    return lambda model, **options: svg_bytes(_svg(model, **options), suffix)
 
 
 def _sql(model: Any, **options: str) -> str:
@@ -60,26 +81,30 @@ def _sql(model: Any, **options: str) -> str:
 
 TREES = ("tree", "forest")
 DRAWN = (*TREES, "clusters")
+LOOKS = ("data", "bars")
+ALL = (*DRAWN, "rules")
 
 FORMATS = {
     row.name: row
     for row in (
-        Format("text", ("tree", "forest", "clusters", "rules"), lambda m: f"{m}\n"),
+        Format("text", ALL, lambda m: f"{m}\n"),
         Format(
             "numbered-text", ("tree",), lambda m: to_text(m.tree, numbers=True) + "\n"
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
-        Format("json", ("tree", "rules"), _json),
-        Format("svg", DRAWN, lambda m: m.plot().svg + "\n"),
-        Format("html", DRAWN, _page),
-        Format("png", DRAWN, lambda m: svg_bytes(m.plot().svg, "png")),
-        Format("pdf", DRAWN, lambda m: svg_bytes(m.plot().svg, "pdf")),
+        Format("json", ALL, _json),
+        Format("svg", DRAWN, lambda m, **o: _svg(m, **o) + "\n", options=LOOKS),
+        Format("html", DRAWN, _page, options=("data",)),
+        Format("png", DRAWN, _drawn("png"), options=LOOKS),
+        Format("pdf", DRAWN, _drawn("pdf"), options=LOOKS),
         Format("lesson", ("tree",), lambda m: m.lesson().html),
         Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n"),
-        Format("python", TREES, lambda m: to_python(portable(m))),
-        Format("javascript", TREES, lambda m: to_javascript(portable(m))),
-        Format("c", TREES, lambda m: to_c(portable(m))),
-        Format("sql", TREES, _sql, options=("dialect", "table")),
+        Format("python", ALL, lambda m: to_python(portable(m))),
+        Format("javascript", ALL, lambda m: to_javascript(portable(m))),
+        Format("c", ALL, lambda m: to_c(portable(m))),
+        Format("onnx", ALL, lambda m: to_onnx(portable(m))),
+        Format("pmml", ALL, lambda m: to_pmml(portable(m))),
+        Format("sql", ALL, _sql, options=("dialect", "table")),
     )
 }
 
@@ -93,8 +118,8 @@ def exported(
 ) -> Any:
     """Return a fitted model in a format; write it to a path too, if one is given.
 
-    Formats are texts, but for "png" and "pdf", which are bytes. Options that are None
-    have not been given.
+    Formats are texts, but for "png", "pdf" and "onnx", which are bytes. Options that
+    are None have not been given.
     """
     check_named("format", format, FORMATS)
     kinds = FORMATS[format].kinds

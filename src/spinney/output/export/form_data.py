@@ -11,6 +11,7 @@ from typing import Any
 from spinney._support.text import value_text
 from spinney.output.export.portable import (
     Both,
+    Centres,
     FormNode,
     Holds,
     Input,
@@ -35,7 +36,7 @@ def form_data(form: Portable) -> dict[str, Any]:
     """Return a model as dictionaries and lists, one entry for each constant.
 
     >>> import spinney
-    >>> from spinney.output.export.portable import portable
+    >>> from spinney.output.export.portable_models import portable
     >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     >>> data = form_data(portable(spinney.grow(shop, "sold", recipe="id3")))
     >>> data["NODES"][0]
@@ -44,6 +45,11 @@ def form_data(form: Portable) -> dict[str, Any]:
     ([['size', {'number': []}]], {'say': [1.0, 0.0]})
     """
     cells = form.cells
+    if form.centres is not None:
+        return {
+            "COLUMNS": [[column.name, _column(column)] for column in form.columns],
+            "CENTRES": _centres(form, form.centres),
+        }
     return {
         "CLASSES": list(form.target.classes),
         "COSTS": form.cost_lines,
@@ -63,10 +69,11 @@ def form_text(form: Portable, statement: str, comment: str, written: Written) ->
     data = form_data(form)
     nodes = [
         f"    {written(node)},  {comment} {number}"
-        for number, node in enumerate(data.pop("NODES"))
+        for number, node in enumerate(data.pop("NODES", ()))
     ]
     texts = {name: written(value) for name, value in data.items()}
-    texts["NODES"] = "\n".join(["[", *nodes, "]"])
+    if nodes:
+        texts["NODES"] = "\n".join(["[", *nodes, "]"])
     return "\n".join(statement.format(*pair) for pair in texts.items())
 
 
@@ -81,7 +88,10 @@ def head(
     for column in form.columns:
         what = asked(column, written, may_lack=may_lack)
         lines.append(f"  {written(column.name)}: {what}")
-    lines += ["A text that is not listed is treated as a missing value."]
+    if form.centres is None:
+        lines += ["A text that is not listed is treated as a missing value."]
+    elif not form.centres.may_lack:
+        lines += ["None of them may be missing."]
     return "\n".join(f"{comment} {line}".rstrip() for line in lines)
 
 
@@ -112,7 +122,8 @@ def _made(made: Made, cells: list[str]) -> dict[str, Any]:
     if isinstance(made, Sum):
         return {"sum": [[cells[cell], factor] for cell, factor in made.terms]}
     if isinstance(made, Both):
-        return {"both": [[cells[cell], _holds(holds)] for cell, holds in made.clauses]}
+        clauses = [[cells[c.cell], _holds(c.holds), c.missing] for c in made.clauses]
+        return {"both": clauses}
     return {"ratio": [cells[made.first], cells[made.second]]}
 
 
@@ -121,6 +132,24 @@ def _holds(holds: Holds) -> Any:
     if isinstance(holds, Mapping):
         return ByText(holds)
     return [bound if isfinite(bound) else None for bound in holds]
+
+
+def _centres(form: Portable, centres: Centres) -> dict[str, Any]:
+    """Return where centres lie, column by column."""
+    cells = form.cells
+    return {
+        "clusters": len(form.target.classes),
+        "numbers": [
+            [cells[each.cell], each.scale, list(each.centres)]
+            for each in centres.numbers
+        ],
+        "texts": [
+            [cells[t.cell], ByText({text: list(a) for text, a in t.apart.items()})]
+            for t in centres.texts
+        ],
+        "gamma": centres.gamma,
+        "missing": centres.may_lack,
+    }
 
 
 def _node(node: FormNode, cells: list[str]) -> dict[str, Any]:
@@ -133,7 +162,8 @@ def _node(node: FormNode, cells: list[str]) -> dict[str, Any]:
         ]
         return {"line": terms, "plus": node.line.intercept}
     if not node.questions:
-        return {"say": list(node.says)}
+        label = {} if node.label is None else {"label": node.label}
+        return {"say": list(node.says), **label}
     asks = [
         [cells[q.cell], list(q.cuts), list(q.nodes)]
         if q.texts is None

@@ -19,7 +19,7 @@ def to_javascript(form: Portable) -> str:
     r"""Return JavaScript with ``predict(row)`` and, of classes, ``probabilities(row)``.
 
     >>> import spinney
-    >>> from spinney.output.export.portable import portable
+    >>> from spinney.output.export.portable_models import portable
     >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     >>> code = to_javascript(portable(spinney.grow(shop, "sold", recipe="id3")))
     >>> print(*[line for line in code.splitlines() if "say:" in line], sep="\n")
@@ -30,11 +30,16 @@ def to_javascript(form: Portable) -> str:
         if not isinstance(label, str) and abs(label) > LARGEST_EXACT:
             what = f"the class {label!r}, for its numbers are exact up to 2**53"
             refuse_to_say("javascript", what, "make the classes texts")
-    functions = [_NUMERIC if form.target.is_numeric else _CLASSES, _WALK]
+    about, functions = [_MISSING, _ABOUT], [_WALK, _READ, _MAKE]
+    if form.centres is not None:
+        about, functions = [_MISSING], [_CENTRES, _READ]
+    elif form.target.is_numeric:
+        functions.insert(0, _NUMERIC)
+    else:
+        functions.insert(0, (_LABELS if form.has_labels else _CLASSES) + _SHARES)
     constants = form_text(form, "const {} = {};", "//", written)
-    return "\n".join(
-        [head(form, "//", written, may_lack=True), _ABOUT, constants, *functions]
-    )
+    first = head(form, "//", written, may_lack=True)
+    return "\n".join([first, *about, constants, *functions])
 
 
 def written(value: Any) -> str:
@@ -55,9 +60,11 @@ def written(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-_ABOUT = """\
+_MISSING = """\
 // null and NaN are missing values.
-//
+//"""
+
+_ABOUT = """\
 // A node asks [column, upper bounds, nodes] or [column, nodes by text], in this order
 // until one of them knows the next node. Other rows go "else", or "divide" by shares.
 """
@@ -80,7 +87,19 @@ export function predict(row) {
   }
   return CLASSES[best(merits)];
 }
+"""
 
+_LABELS = """
+/** Return the class of a row, an object of values by column. */
+export function predict(row) {
+  const cells = cellsOf(row);
+  let node = NODES[ROOTS[0]];
+  while (node.ask) node = NODES[following(cells, node)];
+  return CLASSES[node.label];
+}
+"""
+
+_SHARES = """
 /** Return the share of each class for a row, as a Map. */
 export function probabilities(row) {
   const shares = says(row);
@@ -160,8 +179,45 @@ function line(cells, node) {
   return total + node.plus;
 }
 
-/** Return the cells of a row: numbers and texts, null where missing. */
+/** Return the cells of a row, and those that are made of them. */
 function cellsOf(row) {
+  const cells = read(row);
+  for (const [name, formula] of FORMULAS) cells.set(name, made(cells, formula));
+  return cells;
+}
+"""
+
+_CENTRES = r"""
+/** Return the cluster of a row, an object of values by column. */
+export function predict(row) {
+  const cells = read(row);
+  let totals = new Array(CENTRES.clusters).fill(0);
+  let others = [...totals];
+  for (const [name, scale, centres] of CENTRES.numbers) {
+    const cell = cells.get(name);
+    if (cell === null && CENTRES.missing) continue;
+    const column = JSON.stringify(name);
+    if (cell === null) throw new TypeError(`column ${column} is missing`);
+    if (Math.abs(cell / scale) > 2 ** 400) {
+      throw new TypeError(`column ${column} holds ${cell}, too large to square`);
+    }
+    const parts = centres.map((centre) => cell / scale - centre);
+    totals = totals.map((total, at) => total + parts[at] * parts[at]);
+  }
+  for (const [name, byText] of CENTRES.texts) {
+    const cell = cells.get(name);
+    if (cell === null) continue;
+    const parts = byText.get(cell);
+    others = others.map((other, at) => other + (parts ? parts[at] : 1));
+  }
+  totals = totals.map((total, at) => total + CENTRES.gamma * others[at]);
+  return totals.indexOf(Math.min(...totals));
+}
+"""
+
+_READ = r"""
+/** Return the cells of a row: numbers and texts, null where missing. */
+function read(row) {
   const cells = new Map();
   for (const [name, form] of COLUMNS) {
     if (!Object.hasOwn(row, name) && !form.optional) {
@@ -170,7 +226,6 @@ function cellsOf(row) {
     const value = Object.hasOwn(row, name) ? row[name] : null;
     cells.set(name, cellOf(name, value, form));
   }
-  for (const [name, formula] of FORMULAS) cells.set(name, made(cells, formula));
   return cells;
 }
 
@@ -202,12 +257,16 @@ function numberText(number) {
   if (Math.abs(number) >= 1e-4) return String(number);
   return number.toExponential().replace(/e-(\d)$/, "e-0$1");
 }
+"""
 
+_MAKE = """
 /** Return a cell that is made of others; null where one of them is missing. */
 function made(cells, formula) {
   let number;
   if (formula.both) {
-    const held = formula.both.map(([column, asks]) => holds(cells.get(column), asks));
+    const held = formula.both.map(([column, ...asks]) =>
+      holds(cells.get(column), ...asks),
+    );
     return held.includes(null) ? null : String(held.every(Boolean));
   }
   if (formula.ratio) {
@@ -223,10 +282,11 @@ function made(cells, formula) {
 }
 
 /** Return whether a cell satisfies a clause; null where it is missing. */
-function holds(cell, asks) {
-  if (asks instanceof Map) return asks.get(cell) ?? null;
+function holds(cell, asks, missing) {
+  const byText = asks instanceof Map;
+  if (cell === null || (byText && !asks.has(cell))) return missing || null;
+  if (byText) return asks.get(cell);
   const [low, high] = asks;
-  if (cell === null) return null;
   return (low === null || cell > low) && (high === null || cell <= high);
 }
 """

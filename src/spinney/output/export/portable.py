@@ -13,36 +13,30 @@ writer needs no list of what the model has seen.
     node 0       texture: {"blurry": 1, "clear": 2}        else parts 1 × 0.3, 2 × 0.7
     node 2       density: at most 0.3815 → 3, above → 4    else 4
 
+A set of rules is such a tree, too: a cell says whether all conditions of a rule hold,
+and a chain of nodes asks one rule after the other. Clusters have no nodes: a row goes
+to the nearest of some ``Centres``.
+
 All formats are written from this, and none of them knows a tree.
 """
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
-from spinney._support.arrays import Integers
-from spinney._support.text import value_text
-from spinney.data import (
-    Attribute,
-    Conjunction,
-    Difference,
-    Linear,
-    Ratio,
-    Schema,
-    Target,
-    Value,
-    marker_numbers,
-    marker_values,
-)
-from spinney.errors import ParameterError, Setting, Text, refusal
-from spinney.trees import Groups, LinearModel, Split, Surrogate, Threshold, labels_of
-from spinney.trees.predict import FlatTree, flatten
+from spinney.data import Target, Value
+from spinney.errors import Setting, Text, refusal
+from spinney.trees import labels_of
 
 __all__ = [
+    "LARGEST",
     "Both",
+    "CentreNumber",
+    "CentreText",
+    "Centres",
+    "FormClause",
     "FormLine",
     "FormNode",
     "FormQuestion",
@@ -54,7 +48,6 @@ __all__ = [
     "Quotient",
     "Sum",
     "best_class",
-    "portable",
     "refuse_to_say",
 ]
 
@@ -93,6 +86,16 @@ class Input:
 
 
 Holds = tuple[float, float] | Mapping[str, bool]
+"""The interval (low, high] of a number, or whether each known text will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormClause:
+    """What is asked of a cell; ``missing`` says whether a missing one satisfies it."""
+
+    cell: int
+    holds: Holds
+    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +119,15 @@ class Quotient:
 class Both:
     """A cell that is "true" where all clauses hold, else "false".
 
-    A clause is a cell, and the interval (low, high] of a number or whether each text
-    that is known satisfies it.
+    It is missing where a cell is missing whose clause does not take that.
     """
 
     name: str
-    clauses: tuple[tuple[int, Holds], ...]
+    clauses: tuple[FormClause, ...]
 
 
 Made = Sum | Quotient | Both
-"""A cell that is made of others: missing where one of them is, or is not finite."""
+"""A cell that is made of earlier ones: missing where one is, or is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,11 @@ class FormQuestion:
     cuts: tuple[float, ...] = ()
     nodes: tuple[int, ...] = ()
     texts: Mapping[str, int] | None = None
+
+    @property
+    def below(self) -> list[int]:
+        """The nodes that it leads to, rising."""
+        return sorted({*self.nodes, *(self.texts or {}).values()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +172,8 @@ class FormNode:
     """A node: a leaf where it asks nothing.
 
     Where ``otherwise`` is None, a row that no question sends is divided into ``parts``.
-    A leaf ``says`` class shares or one number, or has a ``line``.
+    A leaf ``says`` class shares or one number, or has a ``line``. Where it has a
+    ``label``, that is its class, likeliest or not.
     """
 
     questions: tuple[FormQuestion, ...] = ()
@@ -173,6 +181,52 @@ class FormNode:
     parts: tuple[tuple[int, float], ...] = ()
     says: tuple[float, ...] = ()
     line: FormLine | None = None
+    label: int | None = None
+
+    @property
+    def children(self) -> list[int]:
+        """The nodes that rows can go to, rising."""
+        below = {child for child, _ in self.parts}
+        below.update(child for question in self.questions for child in question.below)
+        return sorted(below if self.otherwise is None else below | {self.otherwise})
+
+
+LARGEST = 2.0**400
+"""The largest number, in scales, whose squares are added up as they are.
+
+Rows beyond it are refused: the model itself divides them by a power of two meanwhile.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CentreNumber:
+    """A number that is divided by its scale, and where each centre lies in it."""
+
+    cell: int
+    scale: float
+    centres: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CentreText:
+    """How unlike each centre a known text is; one that is not known is 1 from all."""
+
+    cell: int
+    apart: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Centres:
+    """Centres of clusters; the first of the nearest ones takes a row.
+
+    The distance is the sum of the squared differences of numbers, in this order, and
+    ``gamma`` times that of texts. A missing cell adds nothing to it, or is refused.
+    """
+
+    numbers: tuple[CentreNumber, ...]
+    texts: tuple[CentreText, ...]
+    gamma: float
+    may_lack: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +247,8 @@ class Portable:
         Whether trees vote with one class each, and not with class shares.
     target : Target
         The classes, their costs, or that a number is predicted.
+    centres : Centres, optional
+        Of clusters, which have no nodes.
     """
 
     columns: tuple[Input, ...]
@@ -201,6 +257,7 @@ class Portable:
     roots: tuple[int, ...]
     majority: bool
     target: Target
+    centres: Centres | None = None
 
     @property
     def cells(self) -> list[str]:
@@ -210,8 +267,17 @@ class Portable:
     def title(self, written: Callable[[str], str]) -> str:
         """Return what it predicts, and by what; a language writes the name."""
         n, nodes = len(self.roots), len(self.nodes)
-        by = "a tree" if n == 1 else f"{n} trees"
-        return f"{written(self.target.name)}, predicted by {by} of {nodes} nodes"
+        by = f"a tree of {nodes} nodes" if n == 1 else f"{n} trees of {nodes} nodes"
+        if self.has_labels:
+            by = f"{nodes // 2} rules and a default"
+        if self.centres is not None:
+            by = f"the nearest of {len(self.target.classes)} centres"
+        return f"{written(self.target.name)}, predicted by {by}"
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether leaves have classes, which need not be the likeliest."""
+        return any(node.label is not None for node in self.nodes)
 
     @property
     def divides(self) -> bool:
@@ -236,168 +302,3 @@ def best_class(shares: Sequence[float], costs: Any = None) -> int:
 def refuse_to_say(format: str, what: str, remedy: Text) -> NoReturn:
     """Raise the error for a part of a model that a format has no words for."""
     raise refusal(Setting("format", format), f"cannot say {what}", remedy)
-
-
-def portable(model: Any) -> Portable:
-    """Return a fitted tree or forest in the form that other languages can say.
-
-    >>> import spinney
-    >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
-    >>> form = portable(spinney.grow(shop, "sold", recipe="id3"))
-    >>> form.columns[0].name, form.nodes[0].questions[0]
-    ('size', FormQuestion(cell=0, cuts=(2.5,), nodes=(1, 2), texts=None))
-    >>> form.nodes[2].says
-    (0.0, 1.0)
-    """
-    if model.kind == "tree":
-        tree: FlatTree = flatten(model.model_.tree)
-        return _Writer(model.schema, tree).portable(np.zeros(1, np.int64))
-    forest = model.forest_
-    tree, roots = forest.side_by_side(forest.numbers)
-    writer = _Writer(model.schema, tree)
-    return writer.portable(roots, majority=not forest.votes_by_share)
-
-
-class _Writer:
-    """What turns the attributes and nodes of a tree into portable ones."""
-
-    def __init__(self, schema: Schema, tree: FlatTree) -> None:
-        self.schema, self.tree = schema, tree
-        needed = tree.needed.tolist()
-        self.behind = schema.behind(needed)
-        formulas = [i for i in needed if schema.attributes[i].formula is not None]
-        self.formulas = formulas
-        self.cells = {index: at for at, index in enumerate((*self.behind, *formulas))}
-
-    def portable(self, roots: Integers, *, majority: bool = False) -> Portable:
-        optional = self.tree.optional.tolist()
-        required = self.schema.behind(set(self.tree.needed.tolist()) - {*optional})
-        attributes = self.schema.attributes
-        return Portable(
-            tuple(
-                _column(attributes[i], self.schema.markers, optional=i not in required)
-                for i in self.behind
-            ),
-            tuple(map(self._made, self.formulas)),
-            tuple(map(self._node, range(len(self.tree.arrays)))),
-            tuple(roots.tolist()),
-            majority,
-            self.schema.target,
-        )
-
-    def _texts(self, attribute: int) -> list[str]:
-        """Return how the values of an attribute read; of each code one text."""
-        return [value_text(value) for value in self.schema.attributes[attribute].values]
-
-    def _made(self, index: int) -> Made:
-        attribute = self.schema.attributes[index]
-        name, formula = attribute.name, attribute.formula
-        assert formula is not None
-        cells = [self.cells[place] for place in formula.places]
-        if isinstance(formula, Difference):
-            return Sum(name, ((cells[0], 1.0), (cells[1], -1.0)))
-        if isinstance(formula, Linear):
-            factors = map(float, formula.coefficients)
-            return Sum(name, tuple(zip(cells, factors, strict=True)))
-        if isinstance(formula, Ratio):
-            return Quotient(name, *cells)
-        assert isinstance(formula, Conjunction)
-        clauses: list[Any] = []
-        for cell, clause in zip(cells, formula.clauses, strict=True):
-            if clause.codes is None:
-                clauses.append((cell, (float(clause.low), float(clause.high))))
-                continue
-            texts = enumerate(self._texts(clause.place))
-            clauses.append((cell, {text: c in clause.codes for c, text in texts}))
-        return Both(name, tuple(clauses))
-
-    def _node(self, number: int) -> FormNode:
-        arrays, links = self.tree.arrays, self.tree.links
-        if arrays.attribute[number] < 0:
-            line = None if arrays.models is None else arrays.models.model(number)
-            says = tuple(self.tree.distribution[number].tolist())
-            return FormNode(says=says, line=None if line is None else self._line(line))
-        first, count = int(links.first[number]), int(links.count[number])
-        children = links.children[first : first + count].tolist()
-        questions = [self._question(arrays.split(number, n_branches=count), children)]
-        for each in self._surrogates(number):
-            own = children[::-1] if each.reversed else children
-            questions.append(self._question(each.split, own))
-        branch = int(arrays.final_branch[number])
-        if branch >= 0:
-            return FormNode(tuple(questions), otherwise=children[branch])
-        assert arrays.shares is not None
-        shares = arrays.shares[first : first + count].tolist()
-        parts = zip(children, shares, strict=True)
-        return FormNode(tuple(questions), parts=tuple(p for p in parts if p[1] > 0))
-
-    def _surrogates(self, number: int) -> Iterator[Surrogate]:
-        surrogates = self.tree.arrays.surrogates
-        if surrogates is not None:
-            first = int(surrogates.first[number])
-            last = first + int(surrogates.count[number])
-            yield from map(surrogates.surrogate, range(first, last))
-
-    def _question(self, split: Split, children: list[int]) -> FormQuestion:
-        cell = self.cells[split.attribute]
-        if isinstance(split, Groups):
-            texts = self._texts(split.attribute)
-            pairs = zip(split.groups, children, strict=True)
-            by_code = {code: child for group, child in pairs for code in group}
-            return FormQuestion(
-                cell, texts={texts[c]: by_code[c] for c in sorted(by_code)}
-            )
-        cuts = (split.threshold,) if isinstance(split, Threshold) else split.cuts
-        if self.schema.attributes[split.attribute].kind == "ordinal":
-            places = enumerate(self._texts(split.attribute))
-            return FormQuestion(
-                cell,
-                texts={t: children[sum(p > cut for cut in cuts)] for p, t in places},
-            )
-        # No number lies above a cut of infinity, which asks whether it is known.
-        finite = tuple(float(cut) for cut in cuts if cut != math.inf)
-        return FormQuestion(cell, finite, tuple(children[: len(finite) + 1]))
-
-    def _line(self, model: LinearModel) -> FormLine:
-        terms = []
-        for term, factor in zip(model.terms, model.coefficients, strict=True):
-            numbers = None
-            if self.schema.attributes[term.attribute].kind != "numeric":
-                known = enumerate(self._texts(term.attribute))
-                numbers = {
-                    text: float(code if term.codes is None else code in term.codes)
-                    for code, text in known
-                }
-            cell, missing = self.cells[term.attribute], float(term.missing)
-            terms.append(FormTerm(cell, float(factor), missing, numbers))
-        return FormLine(float(model.intercept), tuple(terms))
-
-
-def _column(attribute: Attribute, markers: Collection[str], *, optional: bool) -> Input:
-    """Return how the cells of a column are read."""
-    name, unit = attribute.name, attribute.unit
-    if attribute.kind == "numeric":
-        missing = marker_numbers(markers, unit=unit)
-        return Input(name, True, (), unit, optional, missing)
-    texts = [value_text(value) for value in attribute.values]
-    if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
-        msg = (
-            f"column {name!r} has several values that read {twice!r}, a number and a "
-            "text: other languages cannot tell them apart; make them one type"
-        )
-        raise ParameterError(msg)
-    dropped = {value_text(value) for value in marker_values(markers)}
-    if dropped.intersection(texts):
-        msg = f"column {name!r} has a value that stands for a missing one: ignore it"
-        raise ParameterError(msg)
-    kinds = {isinstance(value, bool) for value in attribute.values}
-    if len(kinds) > 1:
-        msg = f"column {name!r} mixes booleans and others: make them one type"
-        raise ParameterError(msg)
-    small = {text.lower(): text for text in reversed(texts)}
-    no, yes = (w if w in texts else small.get(w, w) for w in ("false", "true"))
-    folded = True in kinds
-    return Input(
-        name, False, attribute.values, unit, optional, words=(no, yes), folded=folded
-    )

@@ -14,23 +14,30 @@ def to_python(form: Portable) -> str:
     """Return Python with ``predict(row)`` and, of classes, ``probabilities(row)``.
 
     >>> import spinney
-    >>> from spinney.output.export.portable import portable
+    >>> from spinney.output.export.portable_models import portable
     >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     >>> names = {}
     >>> exec(to_python(portable(spinney.grow(shop, "sold", recipe="id3"))), names)
     >>> names["predict"]({"size": 3}), names["probabilities"]({"size": None})
     ('yes', {'no': 0.5, 'yes': 0.5})
     """
-    functions = [_NUMERIC if form.target.is_numeric else _CLASSES, _WALK]
+    about, functions = [_MISSING, _ABOUT], [_WALK, _READ, _MAKE]
+    if form.centres is not None:
+        about, functions = [_MISSING], [_CENTRES, _READ]
+    elif form.target.is_numeric:
+        functions.insert(0, _NUMERIC)
+    else:
+        functions.insert(0, (_LABELS if form.has_labels else _CLASSES) + _SHARES)
     constants = form_text(form, "{} = {}", "#", repr)
-    return "\n".join(
-        [head(form, "#", repr, may_lack=True), _ABOUT, constants, *functions]
-    )
+    first = head(form, "#", repr, may_lack=True)
+    return "\n".join([first, *about, constants, *functions])
 
+
+_MISSING = """\
+# None and NaN are missing values.
+#"""
 
 _ABOUT = """\
-# None and NaN are missing values.
-#
 # A node asks [column, upper bounds, nodes] or [column, {text: node}], in this order
 # until one of them knows the next node. Other rows go "else", or "divide" by shares.
 """
@@ -50,7 +57,19 @@ def predict(row):
     if COSTS:
         merits = [-sum(s * cost for s, cost in zip(shares, line)) for line in COSTS]
     return CLASSES[_best(merits)]
+'''
 
+_LABELS = '''
+
+def predict(row):
+    """Return the class of a row, a mapping of values by column."""
+    cells, node = _cells(row), NODES[ROOTS[0]]
+    while "ask" in node:
+        node = NODES[_following(cells, node)]
+    return CLASSES[node["label"]]
+'''
+
+_SHARES = '''
 
 def probabilities(row):
     """Return the share of each class for a row, a mapping of values by column."""
@@ -123,6 +142,40 @@ def _line(cells, node):
 
 
 def _cells(row):
+    """Return the cells of a row, and those that are made of them."""
+    cells = _read(row)
+    for name, formula in FORMULAS:
+        cells[name] = _made(cells, formula)
+    return cells
+'''
+
+_CENTRES = '''
+
+def predict(row):
+    """Return the cluster of a row, a mapping of values by column."""
+    cells, n = _read(row), CENTRES["clusters"]
+    totals, others = [0.0] * n, [0.0] * n
+    for name, scale, centres in CENTRES["numbers"]:
+        cell = cells[name]
+        if cell is None and CENTRES["missing"]:
+            continue
+        if cell is None:
+            raise ValueError(f"column {name!r} is missing")
+        if abs(cell / scale) > 2.0**400:
+            raise ValueError(f"column {name!r} holds {cell!r}, too large to square")
+        parts = [cell / scale - centre for centre in centres]
+        totals = [total + part * part for total, part in zip(totals, parts)]
+    for name, by_text in CENTRES["texts"]:
+        if cells[name] is not None:
+            parts = by_text.get(cells[name], [1.0] * n)
+            others = [other + part for other, part in zip(others, parts)]
+    gamma = CENTRES["gamma"]
+    totals = [total + gamma * other for total, other in zip(totals, others)]
+    return totals.index(min(totals))
+'''
+
+_READ = '''
+def _read(row):
     """Return the cells of a row: numbers and texts, None where missing."""
     cells = {}
     for name, form in COLUMNS:
@@ -138,8 +191,6 @@ def _cells(row):
             whole = isinstance(value, float) and value == int(value)
             text = str(int(value) if whole else value)
             cells[name] = text.lower() if form["small"] else text
-    for name, formula in FORMULAS:
-        cells[name] = _made(cells, formula)
     return cells
 
 
@@ -154,12 +205,13 @@ def _number(name, value, missing):
     if abs(number) == float("inf"):
         raise ValueError(f"column {name!r} holds {value!r}, which is not finite")
     return number
+'''
 
-
+_MAKE = '''
 def _made(cells, formula):
     """Return a cell that is made of others; None where one of them is missing."""
     if "both" in formula:
-        holds = [_holds(cells[column], asks) for column, asks in formula["both"]]
+        holds = [_holds(cells[column], *asks) for column, *asks in formula["both"]]
         return None if None in holds else "true" if all(holds) else "false"
     if "ratio" in formula:
         first, second = (cells[column] for column in formula["ratio"])
@@ -176,12 +228,12 @@ def _made(cells, formula):
     return number if abs(number) < float("inf") else None
 
 
-def _holds(cell, asks):
+def _holds(cell, asks, missing):
     """Return whether a cell satisfies a clause; None where it is missing."""
+    if cell is None or isinstance(asks, dict) and cell not in asks:
+        return True if missing else None
     if isinstance(asks, dict):
-        return asks.get(cell)
+        return asks[cell]
     low, high = asks
-    if cell is None:
-        return None
     return (low is None or cell > low) and (high is None or cell <= high)
 '''

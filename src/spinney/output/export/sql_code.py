@@ -24,11 +24,13 @@ from spinney._support.text import value_text
 from spinney.errors import Setting, refusal
 from spinney.output.export.form_data import head
 from spinney.output.export.portable import (
+    LARGEST,
     Both,
+    Centres,
+    FormClause,
     FormLine,
     FormNode,
     FormQuestion,
-    Holds,
     Input,
     Made,
     Portable,
@@ -50,7 +52,7 @@ def to_sql(
     """Return a query over a table: its columns, the predictions, the class shares.
 
     >>> import spinney
-    >>> from spinney.output.export.portable import portable
+    >>> from spinney.output.export.portable_models import portable
     >>> shop = {"x": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}
     >>> tree = spinney.grow(shop, "y", recipe="cart")
     >>> print(to_sql(portable(tree), dialect="sqlite", table="shop"))
@@ -87,6 +89,7 @@ class _Query:
         """Return the query: that of leaves where a row comes to one, else of shares."""
         about, source = head(self.form, "--", json_text), self.dialect.table(table)
         query = self._by_shares if self._divided or self._is_forest else self._by_leaf
+        query = query if self.form.centres is None else self._by_distance
         return f"{about}\n{query(f'{source} AS t')}\n"
 
     def _by_leaf(self, source: str) -> str:
@@ -114,6 +117,45 @@ class _Query:
         shares = [(self._output(at), name) for at, name in enumerate(names)]
         inner = _nested(_select("t", shares, source))
         return _select("q", [(self._label(names), label)], inner)
+
+    def _by_distance(self, source: str) -> str:
+        """Return a query of the distances to centres, and of the nearest of them."""
+        target, centres = self.form.target, self.form.centres
+        assert centres is not None
+        what = "distance" if centres.may_lack else "squared distance"
+        names: list[str] = []
+        for label in target.classes:
+            names.append(self._name(f"{what}({label})", names))
+        away = [(self._away(centres, k), name) for k, name in enumerate(names)]
+        least = f"{self.dialect.least}({', '.join(f'q.{name}' for name in names)})"
+        pairs = zip(names, target.classes, strict=True)
+        whens = [f"WHEN q.{n} <= {least} THEN {label}" for n, label in pairs]
+        nearest = f"CASE WHEN q.{names[0]} IS NOT NULL THEN 0 END"
+        if len(names) > 1:
+            nearest = _lines(["CASE", *whens, "END"])
+        label = self._name(f"predicted {target.name}")
+        return _select("q", [(nearest, label)], _nested(_select("t", away, source)))
+
+    def _away(self, centres: Centres, cluster: int) -> str:
+        """Return the distance to a centre; NULL where a number cannot be measured."""
+        number, zero = self.dialect.number, self.dialect.number(0.0)
+        parts, others = [], []
+        for each in centres.numbers:
+            cell = self._columns[each.cell]
+            if each.scale != 1:
+                cell = f"{cell} / {number(each.scale)}"
+            apart = f"({cell} - {number(each.centres[cluster])})"
+            within = f"WHEN ABS({cell}) <= {number(LARGEST)} THEN {apart} * {apart}"
+            lacks = f"WHEN {self._columns[each.cell]} IS NULL THEN {zero} "
+            parts.append(f"CASE {lacks if centres.may_lack else ''}{within} END")
+        for text in centres.texts:
+            far = {known: apart[cluster] for known, apart in text.apart.items()}
+            known = self._counts(text.cell, far)
+            lacks = f"WHEN {self._columns[text.cell]} IS NULL THEN {zero}"
+            others.append(f"CASE {lacks} {known} ELSE {number(1.0)} END")
+        if others:
+            parts.append(f"{number(centres.gamma)} * ({' + '.join(others)})")
+        return f"({' + '.join(parts) or zero})"
 
     @property
     def _is_forest(self) -> bool:
@@ -160,6 +202,9 @@ class _Query:
         target, says = self.form.target, self.form.nodes[leaf].says
         if target.is_numeric:
             return self._says(leaf, 0)
+        label = self.form.nodes[leaf].label
+        if label is not None:
+            return self.dialect.literal(target.classes[label])
         return self.dialect.literal(target.classes[best_class(says, target.costs)])
 
     def _label(self, names: Sequence[str]) -> str:
@@ -212,7 +257,7 @@ class _Query:
         while stack:
             number, conditions = stack.pop()
             node = self.form.nodes[number]
-            children = _children(node)
+            children = node.children
             if not children:
                 yield number, conditions
                 continue
@@ -226,7 +271,7 @@ class _Query:
         """How many leaves lie below each node."""
         counts = [0] * len(self.form.nodes)
         for number in reversed(range(len(counts))):
-            below = _children(self.form.nodes[number])
+            below = self.form.nodes[number].children
             counts[number] = sum(counts[child] for child in below) if below else 1
         return counts
 
@@ -236,7 +281,7 @@ class _Query:
         roots = {0: 0}
         for number, node in enumerate(self.form.nodes):
             root = roots.setdefault(number, number)
-            roots.update(dict.fromkeys(_children(node), root))
+            roots.update(dict.fromkeys(node.children, root))
         nodes = enumerate(self.form.nodes)
         return {
             roots[n] for n, node in nodes if node.questions and node.otherwise is None
@@ -252,12 +297,12 @@ class _Query:
         way: dict[int, tuple[int, int, str]] = {root: (-1, 0, "")}
         for number in order:  # which grows
             depth = way[number][1] + 1
-            for child in _children(nodes[number]):
+            for child in nodes[number].children:
                 way[child] = (number, depth, self._share(nodes[number], child))
                 order.append(child)
         sums, terms = dict[int, str](), list[str]()
         for number in reversed(order):
-            below = [c for c in _children(nodes[number]) if sums.get(c, zero) != zero]
+            below = [c for c in nodes[number].children if sums.get(c, zero) != zero]
             said = zero if nodes[number].questions else says(number)
             if below:
                 said = _balanced([f"({way[c][2]} * {sums.pop(c)})" for c in below], "+")
@@ -275,9 +320,9 @@ class _Query:
         share = self.dialect.number(dict(node.parts).get(child, 0.0))
         whens = []
         for question in node.questions:
-            if child in _nodes(question):
+            if child in question.below:
                 whens.append(f"WHEN {self._sends(question, [child])} THEN {one}")
-            known = self._sends(question, _nodes(question))
+            known = self._sends(question, question.below)
             whens.append(f"WHEN {known} THEN {zero}")
         return f"CASE {' '.join(whens)} ELSE {share} END"
 
@@ -288,14 +333,14 @@ class _Query:
             whens = [
                 f"WHEN {self._sends(each, [to])} THEN {to}"
                 for each in node.questions
-                for to in _nodes(each)
+                for to in each.below
             ]
             while whens and whens[-1].endswith(f" THEN {otherwise}"):
                 whens.pop()
             return f"CASE {' '.join(whens)} ELSE {otherwise} END = {child}"
         if child != otherwise:
             return self._sends(question, [child])
-        others = [each for each in _nodes(question) if each != child]
+        others = [each for each in question.below if each != child]
         if not others:
             return "TRUE"
         if question.texts is None:
@@ -335,7 +380,12 @@ class _Query:
     @cached_property
     def _cells(self) -> list[str]:
         """The expressions of all cells."""
-        return [*self._columns, *map(self._made, self.form.made)]
+        return [*map(self._cell, range(len(self.form.cells)))]
+
+    def _cell(self, at: int) -> str:
+        """Return the expression of a cell; a made one has those of others in it."""
+        n = len(self._columns)
+        return self._columns[at] if at < n else self._made(self.form.made[at - n])
 
     def _read(self, column: Input) -> str:
         """Return the cell of a column: a number, or a value as it is."""
@@ -363,8 +413,7 @@ class _Query:
 
     def _is_one_of(self, cell: int, texts: Sequence[str]) -> str:
         """Return that a cell is one of some texts; no column stands for none."""
-        made = cell >= len(self._columns)
-        name = self._cells[cell] if made else self._columns[cell]
+        name = self._cell(cell)
         literals = [self._values(cell)[text] for text in texts]
         if len(literals) == 1:
             return f"{name} = {literals[0]}"
@@ -375,6 +424,7 @@ class _Query:
         columns, number = self._columns, self.dialect.number
         if isinstance(made, Both):
             known, holds = zip(*map(self._clause, made.clauses), strict=True)
+            known = tuple(each for each in known if each != "TRUE") or ("TRUE",)
             true, false = (self.dialect.literal(text) for text in ("true", "false"))
             given = f"WHEN {' AND '.join(known)} THEN {false}"
             return f"CASE WHEN {' AND '.join(holds)} THEN {true} {given} END"
@@ -387,14 +437,18 @@ class _Query:
             f"({columns[made.first]} / NULLIF({columns[made.second]}, {number(0.0)}))"
         )
 
-    def _clause(self, clause: tuple[int, Holds]) -> tuple[str, str]:
+    def _clause(self, clause: FormClause) -> tuple[str, str]:
         """Return that the cell of a clause is known, and that it satisfies it."""
-        cell, holds = clause
+        cell, holds = clause.cell, clause.holds
         if isinstance(holds, Mapping):
             yes = [text for text, held in holds.items() if held]
-            return self._is_one_of(cell, [*holds]), self._is_one_of(cell, yes)
-        name = self._columns[cell]
-        return f"{name} IS NOT NULL", self._between(name, holds)
+            known, held = self._is_one_of(cell, [*holds]), self._is_one_of(cell, yes)
+        else:
+            known = f"{self._cell(cell)} IS NOT NULL"
+            held = self._between(self._cell(cell), holds) or known
+        if clause.missing:
+            return "TRUE", f"({held} OR NOT COALESCE({known}, FALSE))"
+        return known, held
 
     def _line(self, line: FormLine) -> str:
         """Return what a linear model says, added up in the order of its terms."""
@@ -445,18 +499,6 @@ def _shares_above(way: Mapping[int, tuple[int, int, str]], number: int) -> list[
         shares.append(step[2])
         number = step[0]
     return shares
-
-
-def _nodes(question: FormQuestion) -> list[int]:
-    """Return the nodes that a question leads to, rising."""
-    return sorted({*question.nodes, *(question.texts or {}).values()})
-
-
-def _children(node: FormNode) -> list[int]:
-    """Return the nodes that rows can go to from a node, rising."""
-    below = {child for child, _ in node.parts}
-    below.update(child for question in node.questions for child in _nodes(question))
-    return sorted(below if node.otherwise is None else below | {node.otherwise})
 
 
 def _balanced(terms: Sequence[str], sign: str) -> str:

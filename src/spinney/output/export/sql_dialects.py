@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import frexp
 
 from spinney.data import Value
 from spinney.output.export.portable import refuse_to_say
@@ -24,8 +25,8 @@ class Dialect:
     cell : str
         The column ``{0}`` as such a number; NULL where it is NaN, which SQL does not
         take for missing.
-    greatest : str
-        The function that returns the greatest of its arguments.
+    greatest, least : str
+        The functions that return the greatest and the least of their arguments.
     quote : str
         What stands around a name; twice where it is part of one.
     backslashes : bool
@@ -36,6 +37,7 @@ class Dialect:
     number: Callable[[float], str]
     cell: str
     greatest: str = "GREATEST"
+    least: str = "LEAST"
     quote: str = '"'
     backslashes: bool = False
 
@@ -95,6 +97,26 @@ def _with_exponent(number: float) -> str:
     return text if "e" in text else f"{text}e0"
 
 
+def _of_whole_numbers(number: float) -> str:
+    """Return a number as SQLite reads it to the last bit, whatever its version.
+
+    It rounds decimal fractions twice, and so wrongly now and then; halves, quarters and
+    whole numbers it does not round at all.
+
+    >>> _of_whole_numbers(2.5), _of_whole_numbers(0.1)
+    ('2.5e0', '(3602879701896397.0 / 4503599627370496.0 / 8.0 /* 0.1 */)')
+    """
+    if abs(number) < 2**40 and (1024 * number).is_integer():
+        return _with_exponent(number)
+    share, power = frexp(number)
+    while not share.is_integer():
+        share, power = 2 * share, power - 1
+    steps = [min(abs(power) - step, 52) for step in range(0, abs(power), 52)]
+    sign = " * " if power > 0 else " / "
+    parts = [repr(share), *(f"{2**step}.0" for step in steps)]
+    return f"({sign.join(parts)} /* {number!r} */)"
+
+
 DIALECTS = {
     dialect.name: dialect
     for dialect in (
@@ -104,7 +126,13 @@ DIALECTS = {
             lambda number: f"{number!r}::float8",
             "NULLIF({0}::float8, 'NaN')",
         ),
-        Dialect("sqlite", _with_exponent, "CAST({0} AS REAL)", greatest="MAX"),
+        Dialect(
+            "sqlite",
+            _of_whole_numbers,
+            "CAST({0} AS REAL)",
+            greatest="MAX",
+            least="MIN",
+        ),
         Dialect(
             "spark",
             lambda number: f"{number!r}D",

@@ -70,16 +70,20 @@ def to_json(model: Model, errors: NodeErrors | None = None) -> str:
     except DamageError as damage:
         msg = f"this model cannot be written as JSON: {damage}"
         raise ParameterError(msg) from None
-    tree = Tree(schema, model.tree.nodes)  # with values of Python's own types
-    data = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        **header,
+    about = {"format": FORMAT, "version": FORMAT_VERSION, **header}
+    return layout(about | tree_data(model, errors, schema=schema)) + "\n"
+
+
+def tree_data(
+    model: Model, errors: NodeErrors | None = None, *, schema: Schema | None = None
+) -> dict[str, Any]:
+    """Return what the arrays of a tree say, for readers: its nodes."""
+    tree = Tree(schema or model.tree.schema, model.tree.nodes)
+    return {
         **_reserved(model),
         **({} if errors is None else {"data": errors.facts()}),
         "nodes": [_node_data(node, tree, errors) for node in tree.nodes],
     }
-    return _layout(data) + "\n"
 
 
 def _reserved(model: Model) -> dict[str, Any]:
@@ -89,15 +93,15 @@ def _reserved(model: Model) -> dict[str, Any]:
     return {"validation_rows": [row + 1 for row in model.validation_rows.tolist()]}
 
 
-def _layout(data: Any, indent: int = 0) -> str:
+def layout(data: Any, indent: int = 0) -> str:
     """Return JSON with what fits a line on one; the data's own nesting is small."""
     deeper = indent + 2
     if isinstance(data, dict):
         entries = [
-            f"{_scalar(key)}: {_layout(entry, deeper)}" for key, entry in data.items()
+            f"{_scalar(key)}: {layout(entry, deeper)}" for key, entry in data.items()
         ]
     elif isinstance(data, list):
-        entries = [_layout(entry, deeper) for entry in data]
+        entries = [layout(entry, deeper) for entry in data]
     else:
         return _scalar(data)
     opening, closing = "{}" if isinstance(data, dict) else "[]"

@@ -165,16 +165,25 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         msg = "the array 'start' has another precision than the centroids"
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
-    with np.errstate(over="ignore", invalid="ignore"):
-        points = centroids * scale.astype(centroids.dtype)
-    known = np.isfinite(centroids) & np.isfinite(points)
+    known = _points(centroids, scale)
     if method == MIXED:  # what no row knows, no prototype does
         known |= np.isnan(centroids).all(axis=0)
     require(known, "the centroid of cluster {} is no point")
-    require(np.isfinite(start), "the start of cluster {} is no point")
+    require(_points(start, scale), "the start of cluster {} is no point")
     sizes = np.array([len(a.values) for a in coded], dtype=np.int64)
     require(within(arrays["codes"], -1, sizes), "cluster {} has a value that is none")
     require(amounts(arrays["weights"]), "the weight of cluster {} is none")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(arrays["weights"].sum()):
+            msg = "the clusters have weights whose sum is beyond floats"
+            raise DamageError(msg)
+
+
+def _points(centroids: NDArray[Any], scale: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which numbers are finite, in the units of the rows too."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        points = centroids * scale.astype(centroids.dtype)
+    return np.asarray(np.isfinite(centroids) & np.isfinite(points))
 
 
 def _read_settings(data: object, method: str) -> dict[str, Any]:

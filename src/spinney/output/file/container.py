@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from spinney._support.threads import run_all
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, text, whole
-from spinney.output.file.strict_json import DamageError, dump, parse
+from spinney.output.file.strict_json import DamageError, ForeignFileError, dump, parse
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
@@ -56,6 +56,7 @@ MOST_TIMES = 100
 LONGEST = 1 << 48  # what no array has, and NumPy can still multiply
 
 _PICKLE, _ZIP, _GZIP = b"\x80", b"PK", b"\x1f\x8b"
+_GROW = "if it is a table, grow a model on it, save that, and name the saved file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +132,20 @@ def _bytes(array: NDArray[Any], *, packed: bool) -> bytes:
     return smaller if len(smaller) < len(part) else part
 
 
-def read_header(data: bytes, *, max_header: int = 1 << 26) -> Header:
-    """Return the header of a file, after checking all that it says of itself."""
+def read_header(
+    data: bytes, *, max_header: int = 1 << 26, size: int | None = None
+) -> Header:
+    """Return the header of a file, after checking all that it says of itself.
+
+    Where ``data`` is only the beginning of the file, ``size`` is its length.
+    """
+    size = len(data) if size is None else size
     if len(data) == 0:
         msg = "it is empty"
         raise DamageError(msg)
     length = int.from_bytes(data[:LENGTH], "little")
-    if len(data) < LENGTH or length > min(max_header, len(data) - LENGTH):
-        raise DamageError(_why_foreign(data, length, max_header))
+    if size < LENGTH or length > min(max_header, size - LENGTH):
+        raise _foreign(data, length, max_header, size)
     try:
         header = data[LENGTH : LENGTH + length].decode("utf-8")
     except UnicodeDecodeError:
@@ -158,23 +165,27 @@ def read_header(data: bytes, *, max_header: int = 1 << 26) -> Header:
     return Header(texts, places, packed, LENGTH + length)
 
 
-def _why_foreign(data: bytes, length: int, max_header: int) -> str:
+def _foreign(data: bytes, length: int, max_header: int, size: int) -> DamageError:
     """Return what a file is whose first bytes are no length of a header."""
     for magic, kind in ((_ZIP, "a zip archive"), (_GZIP, "compressed by gzip")):
         if data.startswith(magic):
-            return f"it is {kind}, not a model file"
+            return ForeignFileError(f"it is {kind}, not a model file; {_GROW}")
     if data.startswith(_PICKLE):
-        return "it looks like a pickle, which is never loaded as it could run code"
+        msg = "it looks like a pickle, which is never loaded as it could run code"
+        return DamageError(msg)
     if data.lstrip()[:1] == b"{":
-        return (
-            "it is JSON text, not a model file: a JSON export is for reading, and "
-            "spinney.load reads the .spinney file of the tree"
+        msg = (
+            "it is JSON text, not a model file; where it is an export of a model, "
+            "spinney.load reads it"
         )
-    if len(data) < LENGTH or len(data) - LENGTH < length <= max_header:
-        return "it ends before its header does"
+        return ForeignFileError(msg)
+    if size < LENGTH or size - LENGTH < length <= max_header:
+        return DamageError("it ends before its header does")
     if data[:LENGTH].isascii() and data[:LENGTH].decode().isprintable():
-        return "it is text, such as a table, and not a model that was grown and saved"
-    return f"its first bytes tell a header of {length} bytes, over {max_header}"
+        msg = f"it is text, such as a table, and not a model file; {_GROW}"
+        return ForeignFileError(msg)
+    msg = f"its first bytes tell a header of {length} bytes, over {max_header}"
+    return DamageError(msg)
 
 
 class ArrayForm(NamedTuple):
@@ -201,11 +212,11 @@ def _read_place(data: object, name: str) -> ArrayPlace:
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data_offsets"))
     form = _read_form(entry, what)
-    offsets = as_list(entry["data_offsets"], f"the place of {what}")
+    offsets = _numbers(entry["data_offsets"], "the place of", what)
     if len(offsets) != 2:
         msg = f"the place of {what} must be two numbers"
         raise DamageError(msg)
-    start, end = (whole(offset, f"the place of {what}") for offset in offsets)
+    start, end = offsets
     if end - start != form.size:
         msg = f"{what} has {end - start} bytes, which is not what its shape needs"
         raise DamageError(msg)
@@ -217,10 +228,7 @@ def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
     if not isinstance(dtype, str) or dtype not in DTYPES:
         msg = f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not"
         raise DamageError(msg)
-    shape = tuple(
-        whole(size, f"the shape of {what}")
-        for size in as_list(entry["shape"], f"the shape of {what}")
-    )
+    shape = _numbers(entry["shape"], "the shape of", what)
     if len(shape) not in (1, 2):
         msg = f"{what} has {len(shape)} dimensions"
         raise DamageError(msg)
@@ -228,6 +236,13 @@ def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
         msg = f"{what} has a length of {max(shape)}, not what its shape needs"
         raise DamageError(msg)
     return ArrayForm(dtype, shape)
+
+
+def _numbers(data: object, of: str, what: str) -> tuple[int, ...]:
+    """Return a list of whole numbers; words are made only where it is none."""
+    if type(data) is list and all(type(n) is int and 0 <= n < 2**63 for n in data):
+        return tuple(data)
+    return tuple(whole(n, f"{of} {what}") for n in as_list(data, f"{of} {what}"))
 
 
 def _read_packed(

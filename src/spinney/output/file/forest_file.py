@@ -8,7 +8,7 @@ trees: tree t has number t modulo their number.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -51,9 +51,9 @@ from spinney.trees import (
     NO_REASON,
     QuestionArrays,
     Reason,
+    SideBySide,
     SplitArrays,
     TreeArrays,
-    parted,
     reason_codes,
     splits_of_questions,
 )
@@ -132,20 +132,21 @@ def _header(forest: Forest) -> dict[str, Any]:
 
 
 def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
-    arrays = {
-        name: np.concatenate([getattr(member, name) for member in forest.members])
-        for name in ARRAYS
-    }
+    trees = forest.members
+    arrays = {name: getattr(trees.whole, name) for name in ARRAYS}
+    # In a file, the nodes of each tree are numbered by themselves.
+    own = trees.whole.parent - np.repeat(trees.roots, trees.sizes)
+    arrays["parent"] = np.where(trees.whole.parent < 0, -1, own).astype(np.int32)
     arrays["reason"] = _IN_FILE[arrays["reason"] - NO_REASON]
-    arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
+    arrays["nodes"] = trees.sizes.astype(np.int64)
     return arrays
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     """Return a forest, after checking every rule that the rest relies on."""
-    forest = _read_header(data)
-    check_forest_arrays(arrays, forest.schema, max_nodes=max_nodes)
-    forest = replace(forest, members=_members(arrays))
+    header = _read_header(data)
+    check_forest_arrays(arrays, header["schema"], max_nodes=max_nodes)
+    forest = Forest(**header, members=_members(arrays))
     if len(forest) < len(forest.recipes):
         msg = f"there are {len(forest.recipes)} recipes for {len(forest)} trees"
         raise DamageError(msg)
@@ -155,8 +156,8 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     return forest
 
 
-def _read_header(data: object) -> Forest:
-    """Return a forest without trees, from what its header says."""
+def _read_header(data: object) -> dict[str, Any]:
+    """Return all of a forest but its trees, from what its header says."""
     keys = (*KEYS, "settings", "shrinkage", RECIPES)
     header = members(data, "the model", keys, defaults=(RECIPES,))
     schema = read_schema(header)
@@ -176,8 +177,14 @@ def _read_header(data: object) -> Forest:
     if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
         msg = f"leaves are shrunk by {shrinkage}, against the settings"
         raise DamageError(msg)
-    typical = _read_typical(header.get(TYPICAL))
-    return Forest(schema, recipes, fingerprint, settings, (), shrinkage, typical)
+    return {
+        "schema": schema,
+        "recipes": recipes,
+        "fingerprint": fingerprint,
+        "settings": settings,
+        "shrinkage": shrinkage,
+        "typical": _read_typical(header.get(TYPICAL)),
+    }
 
 
 def _read_recipes(header: Mapping[str, Any]) -> tuple[Recipe, ...]:
@@ -229,14 +236,14 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
         raise DamageError(msg) from None
 
 
-def _members(arrays: Arrays) -> tuple[TreeArrays, ...]:
-    """Return the trees, each with its own part of the arrays."""
+def _members(arrays: Arrays) -> SideBySide:
+    """Return the trees."""
     own: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
     roots = arrays["nodes"].cumsum() - arrays["nodes"]
     starts = np.repeat(roots, arrays["nodes"])
     own["parent"] = np.where(own["parent"] < 0, -1, own["parent"] + starts)
     own["reason"] = REASONS[own["reason"]]
-    return tuple(parted(compact(TreeArrays(**own)), roots))
+    return SideBySide(compact(TreeArrays(**own)), roots)
 
 
 FORESTS = Kind(
@@ -342,13 +349,14 @@ def _check_counts(
 ) -> None:
     """Check weights and numbers of rows."""
     target, rows = schema.target, arrays["rows"]
-    with np.errstate(invalid="ignore"):  # damage may be a signal
+    with np.errstate(over="ignore", invalid="ignore"):  # damage may be a signal
         weights = arrays["weights"].astype(np.float64)
+        sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
     require(possible(weights, target), "node {} has impossible weights")
     require(amounts(rows.astype(np.float64)), "node {} has fewer than no rows")
     require((own > 0) | (rows > 0), "root {} has no rows")
     require(within(arrays["absent"], 0, rows + 1), "node {} lacks more than its rows")
-    sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
+    require(np.isfinite(sizes), "node {} has weights whose sum is beyond floats")
     require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
     require((rows > 0) | (arrays["attribute"] < 0), "node {} divides no rows")
     inner, below = np.flatnonzero(arrays["attribute"] >= 0), np.flatnonzero(own > 0)

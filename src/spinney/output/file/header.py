@@ -40,6 +40,7 @@ from spinney.output.file.plain_data import (
 )
 from spinney.output.file.strict_json import DIGITS, DamageError
 from spinney.recipes import Recipe
+from spinney.trees import Certificate
 from spinney.trees.criteria import stored_name
 
 FORMAT = "spinney-tree"
@@ -63,12 +64,13 @@ ADDED = {"origin": None, "costs": None}
 TRIED = f"{OPTIONAL}tried"
 UNTRIED = f"{OPTIONAL}untried"  # by what a small table was grown, without a choice
 NOTATION = f"{OPTIONAL}notation"
+CERTIFICATE = f"{OPTIONAL}certificate"  # what is proven of it
 MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 
 # A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "tries")
 # Settings that older readers do not know are written where they say something.
-_LATER = ("reuse",)
+_LATER = ("reuse", "search", "leaf_price", "time_limit")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
 _KINDS = ("nominal", "ordinal", "numeric")
@@ -84,6 +86,8 @@ def header_of(model: Model) -> dict[str, Any]:
             {name: _plain(value) for name, value in asdict(each).items()}
             for each in model.tried
         ]
+    if model.tree.certificate is not None:
+        header[CERTIFICATE] = asdict(model.tree.certificate)
     if model.member is not None:
         header[MEMBER] = asdict(model.member)
     return header
@@ -207,7 +211,7 @@ def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
     what = "the costs"
     lines = [as_list(line, what) for line in as_list(data, what)]
     costs = tuple(tuple(number(cost, "a cost") for cost in line) for line in lines)
-    if {len(costs), *map(len, costs)} != {n_classes}:
+    if not n_classes or {len(costs), *map(len, costs)} != {n_classes}:
         msg = f"{what} must be a square of {n_classes} classes"
         raise DamageError(msg)
     if any(cost < 0 for line in costs for cost in line):
@@ -289,6 +293,24 @@ def read_tried(header: Mapping[str, Any]) -> tuple[Tried, ...]:
             )
         )
     return tuple(tried)
+
+
+def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
+    """Return what a header says is proven of a tree, if anything."""
+    if CERTIFICATE not in header:
+        return None
+    what = "the certificate"
+    names = [field.name for field in fields(Certificate)]
+    entry = members(header[CERTIFICATE], what, names)
+    loss, bound, price = (
+        number(entry[name], f"the {name} of {what}")
+        for name in ("loss", "bound", "price")
+    )
+    depth, leaves = (whole(entry[name], what) for name in ("depth", "leaves"))
+    if None in (loss, bound, price) or not 0 <= bound <= loss or price < 0:
+        msg = f"{what} has a bound of {bound} and a loss of {loss}"
+        raise DamageError(msg)
+    return Certificate(loss, bound, depth, price, leaves)
 
 
 def read_member(header: Mapping[str, Any]) -> Member | None:

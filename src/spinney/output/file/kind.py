@@ -19,11 +19,10 @@ what they say by ``Kind.read``.
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError, Setting, refusal
 from spinney.output.file.container import DTYPES as CONTAINED
 from spinney.output.file.container import (
+    LENGTH,
     Header,
     pack,
     read_header,
@@ -40,7 +40,7 @@ from spinney.output.file.container import (
 )
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.plain_data import members
-from spinney.output.file.strict_json import DamageError, dump, parse
+from spinney.output.file.strict_json import DamageError, ForeignFileError, dump, parse
 from spinney.output.file.tree_check import MAX_NODES
 
 FOREST = "spinney-forest"
@@ -169,21 +169,36 @@ def save_kind(
 
 
 def load_kind(
-    kind: Kind[Content], path: "str | os.PathLike[str]", limits: FileLimits | None
-) -> Content:
-    """Load what :func:`save_kind` wrote; ModelFormatError if that cannot be."""
+    kinds: Sequence[Kind[Any]],
+    path: "str | os.PathLike[str]",
+    limits: FileLimits | None,
+) -> Any:
+    """Load what :func:`save_kind` wrote; ModelFormatError if that cannot be.
+
+    The file is of the one of ``kinds`` that it says, or is refused as the first.
+    """
     _check_path(path)
-    limits = limits or kind.limits
     try:
-        return _content(kind, _bytes_of(path, limits), limits)
+        kind, header, data = _read_file(kinds, path, limits)
+        return _content(kind, header, data, limits or kind.limits)
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
         raise ModelFormatError(msg) from None
 
 
-def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
-    with _advice(kind.remedy):
-        header = read_header(data, max_header=limits.header_bytes)
+def content_of(
+    kinds: Sequence[Kind[Any]], data: bytes, limits: FileLimits | None = None
+) -> Any:
+    """Return what the bytes of a file hold; of the first kind, if of none of them."""
+    header = read_header(data)
+    written = header.texts.get("format")
+    kind = next((each for each in kinds if each.format == written), kinds[0])
+    return _content(kind, header, data, limits or kind.limits)
+
+
+def _content(
+    kind: Kind[Content], header: Header, data: bytes, limits: FileLimits
+) -> Content:
     _check_format(kind, header.texts.get("format"))
     with _advice(kind.remedy):
         _check_packed(kind, header)
@@ -217,6 +232,8 @@ def _advice(remedy: str) -> Iterator[None]:
     """Add the remedy to a message about damage."""
     try:
         yield
+    except ForeignFileError:
+        raise
     except DamageError as damage:
         msg = f"{damage}; {remedy}"
         raise DamageError(msg) from None
@@ -238,49 +255,66 @@ def _check_path(path: object) -> None:
         )
 
 
-def _bytes_of(path: "str | os.PathLike[str]", limits: FileLimits) -> bytes:
-    """Return the bytes of a file, once its size is known to be allowed."""
+def _read_file(
+    kinds: Sequence[Kind[Any]],
+    path: "str | os.PathLike[str]",
+    limits: FileLimits | None,
+) -> tuple[Kind[Any], Header, bytes]:
+    """Return the kind of a file, its header, and its bytes if they are not too many.
+
+    What is no file, such as a pipe, is not opened: nobody might write to it.
+    """
+    kind = kinds[0]
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a directory" if stat.S_ISDIR(status.st_mode) else "no plain file"
-            msg = f"it is {kind}; name the model file itself"
-            raise DamageError(msg)
-        if status.st_size > limits.file_bytes:
-            msg = (
-                f"it has {status.st_size} bytes, over the limit of "
-                f"{limits.file_bytes}; allow more (limits) if you trust it"
-            )
-            raise DamageError(msg)
-        with Path(path).open("rb") as file:
-            data = file.read(status.st_size + 1)
+        size = _size(path)
+        with open(path, "rb") as file:
+            head, header = _read_head(file, size, limits or kind.limits, kind.remedy)
+            written = header.texts.get("format")
+            kind = next((each for each in kinds if each.format == written), kind)
+            _check_size(size, limits or kind.limits)
+            file.seek(0)
+            data = file.read(size + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         msg = f"{reason}; check the path and that you may read it"
         raise DamageError(msg) from None
-    if len(data) != status.st_size:
+    if len(data) != size or not data.startswith(head):
         msg = "it changed while it was read; try again"
         raise DamageError(msg)
-    return data
+    return kind, header, data
 
 
-def format_name(path: "str | os.PathLike[str]") -> str | None:
-    """Return the format that a file says it has; None if unreadable.
-
-    What is no file, such as a pipe, is not opened: nobody might write to it.
-    """
+def _read_head(
+    file: BinaryIO, size: int, limits: FileLimits, remedy: str
+) -> tuple[bytes, Header]:
+    head = file.read(LENGTH)
+    head += file.read(min(int.from_bytes(head, "little"), limits.header_bytes))
     try:
-        if not isinstance(path, (str, os.PathLike)) or not os.path.isfile(path):
-            return None
-        with open(path, "rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if not 0 < length <= FileLimits().header_bytes:
-                return None
-            head = file.read(length)
-        header = read_header(length.to_bytes(8, "little") + head)
-    except (OSError, ValueError, TypeError, DamageError):
-        return None
-    return header.texts.get("format")
+        with _advice(remedy):
+            header = read_header(head, max_header=limits.header_bytes, size=size)
+    except DamageError:
+        _check_size(size, limits)
+        raise
+    return head, header
+
+
+def _size(path: "str | os.PathLike[str]") -> int:
+    """Return how long a plain file is."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "no plain file"
+        msg = f"it is {kind}; name the model file itself"
+        raise DamageError(msg)
+    return status.st_size
+
+
+def _check_size(size: int, limits: FileLimits) -> None:
+    if size > limits.file_bytes:
+        msg = (
+            f"it has {size} bytes, over the limit of "
+            f"{limits.file_bytes}; allow more (limits) if you trust it"
+        )
+        raise DamageError(msg)
 
 
 def _version(header: Header, key: str) -> int:

@@ -1,17 +1,44 @@
 """Any model as a file, and back: its kind follows from what it is."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from spinney.output.file.cluster_file import CLUSTERINGS
 from spinney.output.file.forest_file import FORESTS
-from spinney.output.file.kind import FileLimits, Kind, format_name, load_kind, save_kind
+from spinney.output.file.json_file import json_members
+from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
 
 if TYPE_CHECKING:
     import os
 
-KINDS: dict[str, Kind[Any]] = {"tree": TREE, "forest": FORESTS, "clusters": CLUSTERINGS}
+KINDS = ("tree", "forest", "clusters")
+
+
+class KindsNamed(Sequence[Kind[Any]]):
+    """Kinds by name, each loaded when it is come to.
+
+    Who has a tree does not wait for what clusters need.
+    """
+
+    def __init__(self, names: Sequence[str] = KINDS) -> None:
+        self._names = [name for name in names if name in KINDS]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, at: int) -> Kind[Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> "KindsNamed": ...
+    def __getitem__(self, at: int | slice) -> "Kind[Any] | KindsNamed":
+        """Return a kind by its place."""
+        if isinstance(at, slice):
+            return KindsNamed(self._names[at])
+        if self._names[at] == "clusters":
+            from spinney.output.file.cluster_file import CLUSTERINGS
+
+            return CLUSTERINGS
+        return TREE if self._names[at] == "tree" else FORESTS
 
 
 def save_model(
@@ -54,8 +81,16 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
-    kind = next(kind for kind in KINDS.values() if isinstance(content, kind.content))
-    save_kind(kind, content, path, force=force)
+    save_kind(_kind_of(content), content, path, force=force)
+
+
+def _kind_of(content: Any) -> Kind[Any]:
+    return next(kind for kind in KindsNamed() if isinstance(content, kind.content))
+
+
+def model_members(content: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the header of a model as plain data, and its arrays as lines of JSON."""
+    return json_members(_kind_of(content), content)
 
 
 def load_model(
@@ -80,6 +115,4 @@ def load_model(
     ModelFormatError
         The file is missing, damaged, something else, or of a newer version.
     """
-    written = format_name(path)
-    fitting = [name for name in kinds if KINDS[name].format == written]
-    return load_kind(KINDS[(*fitting, *kinds)[0]], path, limits)
+    return load_kind(KindsNamed(kinds), path, limits)

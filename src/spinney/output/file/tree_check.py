@@ -169,6 +169,9 @@ def _check_nodes(arrays: Arrays, target: Target) -> None:
     require(possible(weights, target), "node {} has a weight that is no amount")
     require(within(rows, 0, MOST_ROWS + 1), "node {} has an impossible count of rows")
     require((rows > 0)[:, None] | (weights == 0), "node {} has weight without rows")
+    sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
+    require(np.isfinite(sizes), "node {} has weights whose sum is beyond floats")
+    require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
     if target.is_numeric:
         require(np.isfinite(shares), "node {} predicts what is no finite number")
     else:

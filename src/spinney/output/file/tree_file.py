@@ -6,6 +6,7 @@ attributes, recipe and fingerprint. Every rule of
 :mod:`spinney.output.file.tree_check` holds for what loading returns.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from spinney.growth import Model
@@ -16,6 +17,7 @@ from spinney.output.file.header import (
     FORMAT_VERSION,
     KEYS,
     PACKED_VERSION,
+    read_certificate,
     read_fingerprint,
     read_member,
     read_recipe,
@@ -40,6 +42,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     check_arrays(arrays, schema, max_nodes=max_nodes)
     tried, member = read_tried(header), read_member(header)
     tree = unflatten(arrays, schema)
+    tree = replace(tree, certificate=read_certificate(header))
     return Model(tree, recipe, fingerprint, tried=tried, member=member)
 
 

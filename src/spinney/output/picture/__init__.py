@@ -5,7 +5,7 @@ from spinney.output.picture.cluster_svg import to_cluster_svg
 from spinney.output.picture.forest_svg import to_forest_svg
 from spinney.output.picture.node_boxes import STYLES
 from spinney.output.picture.style_sheet import STYLE_SHEET, colours
-from spinney.output.picture.svg_elements import element, words
+from spinney.output.picture.svg_elements import words
 from spinney.output.picture.tree_picture import Picture, check_suffix
 from spinney.output.picture.tree_svg import to_svg
 
@@ -16,7 +16,6 @@ __all__ = [
     "check_suffix",
     "colours",
     "draw_svg",
-    "element",
     "svg_bytes",
     "to_cluster_svg",
     "to_forest_svg",

@@ -2,11 +2,11 @@
 
 Of names there is a bar for each value, a line between those of different branches; of
 numbers, and of very many names, one for each branch: a model keeps no more of a number
-than the counts on the sides of its cut. Where numbers are predicted, an answer has its
-mean and deviation.
+than the counts on the sides of its cut. Where rows are given, a number has a histogram
+of them. Where numbers are predicted, an answer has its mean and deviation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,9 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, short_weight, shown
+from spinney.output.markup import Markup, joined
+from spinney.output.node_histograms import Histogram
+from spinney.output.picture.answer_histogram import answer_histogram
 from spinney.output.picture.box_parts import (
     BoxPart,
     ShareBar,
@@ -32,7 +35,7 @@ from spinney.output.picture.text_width import shortened
 from spinney.output.tree_text import counts_text
 from spinney.trees import CountTable, Groups, Node, Tree
 
-__all__ = ["answer_bars"]
+__all__ = ["answer_parts"]
 
 KIND, SIZE = "note", 11
 NAME_ROOM, BAR, GAP = 132.0, 56.0, 7.0
@@ -89,7 +92,7 @@ class AnswerBars:
         rules = BRANCH_GAP * sum(each.ruled for each in self.lines)
         return len(self.lines) * line_height(KIND) + rules
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return them as SVG; the bars take what room there is."""
         names, figures = self._columns
         room = width - names - figures - 2 * GAP
@@ -109,19 +112,41 @@ class AnswerBars:
                 )
             )
             y += tall
-        return "".join(parts)
+        return joined(parts)
 
 
-def answer_bars(
-    tree: Tree, colours: ClassColours | NumberColours, node: Node
-) -> AnswerBars | None:
-    """Return the answers to the question of a node; None of a leaf or without rows."""
+def answer_parts(
+    tree: Tree,
+    colours: ClassColours | NumberColours,
+    node: Node,
+    histograms: Mapping[int, Histogram] | None = None,
+) -> list[BoxPart]:
+    """Return the answers to the question of a node; nothing of a leaf or without rows.
+
+    Where there are ``histograms``, of rows that are given, numbers have theirs.
+    """
     if node.is_leaf:
-        return None
-    answers = _by_value(tree, node) or _by_branch(tree, node)
+        return []
+    if histograms is None or node.number not in histograms:
+        answers = _by_value(tree, node) or _by_branch(tree, node)
+        return _lines(tree, colours, answers)
+    counted, asks = histograms[node.number], node.candidate.attribute
+    attribute = tree.schema.attributes[asks]
+    size = counted.missing if tree.schema.target.is_numeric else counted.missing.sum()
+    without = Answer("missing", -1, counted.missing, float(np.ravel(size)[0]))
+    return [
+        answer_histogram(tree, colours, attribute, counted),
+        *_lines(tree, colours, [without]),
+    ]
+
+
+def _lines(
+    tree: Tree, colours: ClassColours | NumberColours, answers: list[Answer]
+) -> list[BoxPart]:
+    """Return answers as bars below each other, if any row gave one."""
     answers = [each for each in answers if each.weight > 0]
     if not answers:
-        return None
+        return []
     kept, rest = _heaviest(answers)
     # A line between branches says which values go together, if some do.
     grouped = len({each.branch for each in answers}) < len(answers)
@@ -136,7 +161,7 @@ def answer_bars(
         names = ", ".join(each.name for each in rest)
         blank = ShareBar(())
         lines.append(AnswerLine(f"+ {len(rest)} more", "", blank, 0.0, names, grouped))
-    return AnswerBars(lines)
+    return [AnswerBars(lines)]
 
 
 def _by_value(tree: Tree, node: Node) -> list[Answer]:
@@ -173,7 +198,7 @@ def _by_branch(tree: Tree, node: Node) -> list[Answer]:
     return [
         *(
             Answer(
-                branch_label(tree, child, room=2 * NAME_ROOM, size=SIZE),
+                branch_label(tree, child, room=2 * NAME_ROOM, size=SIZE)[0],
                 child.branch,
                 table.weights[child.branch],
                 float(table.sizes[child.branch]),

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
-from spinney._support.figures import axes_or_new, figure_bytes, new_figure
+from spinney._support.figures import axes_or_new, drawable, figure_bytes, new_figure
 from spinney.output.picture.style_sheet import style_of
 
 __all__ = ["draw_svg", "svg_bytes"]
@@ -19,6 +19,12 @@ POINTS = 72 / DOTS_PER_INCH
 # Fonts of the widths that boxes are measured by; Matplotlib's own is wider.
 FONTS = ("Helvetica", "Arial", "Liberation Sans", "Nimbus Sans", "Arimo")
 ALWAYS_THERE, NARROWED = "DejaVu Sans", 0.87
+# For the letters of East Asia, and pictures.
+FURTHER_FONTS = (
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "PingFang SC"),
+    *("Microsoft YaHei", "Hiragino Sans", "WenQuanYi Zen Hei", "Arial Unicode MS"),
+    *("Noto Emoji", "Symbola", "Noto Sans Symbols2"),
+)
 KAPPA = 0.5523  # where the handles of a Bézier curve stand that is a quarter circle
 
 
@@ -113,26 +119,31 @@ def _path(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> Non
 
 
 @cache
-def _font() -> tuple[str, float]:
-    """Return a font that this machine has, and how much smaller it must be."""
+def _fonts() -> tuple[tuple[str, ...], float]:
+    """Return fonts that this machine has, and how much smaller the first must be.
+
+    Those after it are for signs that it has not.
+    """
     from matplotlib.font_manager import get_font_names
 
     there = set(get_font_names())
-    return next(((one, 1.0) for one in FONTS if one in there), (ALWAYS_THERE, NARROWED))
+    own = next((one for one in FONTS if one in there), None)
+    rest = (ALWAYS_THERE, *(one for one in FURTHER_FONTS if one in there))
+    return (rest, NARROWED) if own is None else ((own, *rest), 1.0)
 
 
 def _text(axes: Any, element: ElementTree.Element, style: dict[str, str]) -> None:
     x, y = _lengths(element, "x", "y")
-    family, smaller = _font()
+    families, smaller = _fonts()
     size = float(style["font-size"].removesuffix("px"))
     anchor = {"middle": "center", "end": "right"}
     axes.text(
         x,
         y,
-        element.text or "",
+        drawable(element.text or "", families),
         fontsize=size * POINTS * smaller,
         fontweight=style.get("font-weight", "normal"),
-        fontfamily=family,
+        fontfamily=families,
         color=style["fill"],
         ha=anchor.get(style.get("text-anchor", ""), "left"),
         va="baseline",

@@ -8,13 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from spinney.output.picture.svg_elements import (
-    element,
-    group,
-    line,
-    rectangle,
-    words,
-)
+from spinney.output.markup import Markup, element, joined
+from spinney.output.picture.svg_elements import group, line, rectangle, words
 from spinney.output.picture.text_width import shortened, text_width
 
 __all__ = [
@@ -51,7 +46,7 @@ class BoxPart(Protocol):
     def height(self) -> float:
         """The height."""
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG, from this corner on."""
 
 
@@ -94,7 +89,7 @@ class Words:
         """The height of a line."""
         return line_height(self.kind)
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG; the whole text is in a tooltip, if it is cut."""
         at, kind = y + baseline(self.kind), f"{self.kind} middle"
         text = words(self._shown, x=x + width / 2, y=at, class_=kind)
@@ -139,7 +134,7 @@ class Columns:
         """The height of a line."""
         return line_height(self.kind)
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         parts, tall = [], self.height
         if self.share is not None:
@@ -163,13 +158,13 @@ class ShareBar:
     width: float = NARROWEST - 2 * PADDING_ACROSS
     height: float = 11.0
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         parts = [rectangle(x, y + 3, width, 6, kind="empty")]
         for colour, share in self.shares:
             parts.append(rectangle(x, y + 3, width * share, 6, kind=colour))
             x += width * share
-        return "".join(parts)
+        return joined(parts)
 
 
 @dataclass(frozen=True)
@@ -187,17 +182,21 @@ class MeanStrip:
     width: float = 64.0
     height: float = 13.0
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         y += 7
         middle = x + width * self.middle
         begin, end = x + width * self.low, x + width * self.high
         wide = max(end - begin, 1.0)
-        return (
-            line(x, y, x + width, y, kind="axis")
-            + line(middle, y - 4, middle, y + 4, kind="axis")
-            + rectangle(begin, y - 2, wide, 4, kind=self.hue, corner=2, opacity=0.5)
-            + element("circle", cx=x + width * self.mean, cy=y, r=3.5, class_=self.hue)
+        return joined(
+            [
+                line(x, y, x + width, y, kind="axis"),
+                line(middle, y - 4, middle, y + 4, kind="axis"),
+                rectangle(begin, y - 2, wide, 4, kind=self.hue, corner=2, opacity=0.5),
+                element(
+                    "circle", cx=x + width * self.mean, cy=y, r=3.5, class_=self.hue
+                ),
+            ]
         )
 
 
@@ -208,7 +207,7 @@ class Separator:
     width: float = 0.0
     height: float = 7.0
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         return line(x, y + 3, x + width, y + 3, kind="axis")
 
@@ -240,7 +239,7 @@ class NodeBox:
     def _corner(self) -> float:
         return 3.0 if self.shape == "question" else min(self.height / 2, 15.0)
 
-    def draw(self, x: float, y: float) -> str:
+    def draw(self, x: float, y: float) -> Markup:
         """Return it as SVG, from this corner on."""
         size, corner, parts = (self.width, self.height), self._corner, []
         if self.hue:

@@ -13,7 +13,6 @@ __all__ = ["branch_label"]
 DIGITS = 4
 MOST_DIGITS = 17
 MOST_VALUES = 30
-LEAST_ROOM = 40.0  # in which a shortened value says something
 
 
 def branch_label(
@@ -24,12 +23,14 @@ def branch_label(
     size: float,
     named: bool = False,
     together: Sequence[Node] = (),
-) -> str:
+    lines: int = 1,
+) -> list[str]:
     """Return the answer that leads to a node, such as ``≤ 0.38`` or ``red, green``.
 
     ``tree.condition(node)`` is the whole of it. With ``named`` it begins with the
     name of the attribute, and so says what is asked, too. Leaves that are told
-    ``together`` have one label.
+    ``together`` have one label. Several values have as many ``lines`` as they need, at
+    most these.
     """
     assert node.parent is not None
     parent = tree.nodes[node.parent]
@@ -37,22 +38,26 @@ def branch_label(
     split, branch = parent.route.described, node.branch
     attribute = tree.schema.attributes[split.attribute]
     name = shortened(attribute.text(), room * 0.55, size) if named else ""
-    room -= text_width(f"{name} = ", size) if named else 0
+    left = room - (text_width(f"{name} = ", size) if named else 0)
     absent = bool(parent.candidate.table.missing_rows.any())
     tail = " or missing" if absent and split.missing == branch else ""
     if isinstance(split, Threshold | Intervals):
         sign, answer = _of_number(parent.candidate, split, branch, attribute)
         tail = "" if answer == "missing" else tail
-        answer = shortened(answer, room, size)
+        answers = [shortened(answer, left, size)]
     else:
         codes, without = split.read_codes(branch, tree.codes_at(parent, split) or ())
         codes = tuple(tree.codes_of(together)) if together else codes
         sign = "=" if not without else "≠" if named else "not"
-        answer = _some([shown(attribute.values[c]) for c in codes], room, size)
+        answers = [shown(attribute.values[c]) for c in codes]
         if not codes:
-            sign, answer, tail = "is", "missing", ""
+            sign, answers, tail = "is", ["missing"], ""
     lead = f"{name} {sign} " if named else f"{sign} " if sign not in ("=", "is") else ""
-    return lead + answer + tail
+    if len(answers) == 1:
+        return [lead + shortened(answers[0], left, size) + tail]
+    if len(answers) <= MOST_VALUES and text_width(", ".join(answers), size) <= left:
+        return [lead + ", ".join(answers) + tail]
+    return _some(answers, lead, tail.strip(), room=room, size=size, lines=lines)
 
 
 def _of_number(
@@ -86,21 +91,34 @@ def _short(bound: float, candidate: Candidate, of: Attribute) -> str:
     return figure(bound)
 
 
-def _some(values: list[str], room: float, size: float) -> str:
-    """Return as many values as fit, and how many more there are; "" of none."""
-    if not values:
-        return ""
-    whole = ", ".join(values[:MOST_VALUES])
-    if len(values) <= MOST_VALUES and text_width(whole, size) <= room:
-        return whole
-    if len(values) == 1:
-        return shortened(whole, room, size)
-    for kept in range(min(len(values) - 1, MOST_VALUES), 0, -1):
-        text = f"{', '.join(values[:kept])} … {len(values) - kept} more"
-        if text_width(text, size) <= room:
+def _some(
+    values: list[str], lead: str, tail: str, *, room: float, size: float, lines: int
+) -> list[str]:
+    """Return as many of several values as lines hold, and how many more there are."""
+    first = room - text_width(lead, size)
+    for kept in range(min(len(values), MOST_VALUES), 0, -1):
+        more = len(values) - kept
+        words = [
+            shortened(value, room if at else first, size)
+            for at, value in enumerate(values[:kept])
+        ]
+        words = [lead + words[0], *words[1:]]
+        words[:-1] = [f"{word}," for word in words[:-1]]
+        words += [f"… {more} more"] if more else []
+        words += [tail] if tail else []
+        text = _in_lines(words, room, size)
+        if len(text) <= lines:
             return text
-    more = f" … {len(values) - 1} more"
-    left = room - text_width(more, size)
-    if left < LEAST_ROOM:
-        return f"{len(values)} values"
-    return shortened(values[0], left, size) + more
+    return [f"{lead}{len(values)} values"]
+
+
+def _in_lines(words: list[str], room: float, size: float) -> list[str]:
+    """Return words in lines, each as full as it gets."""
+    lines = [words[0]]
+    for word in words[1:]:
+        longer = f"{lines[-1]} {word}"
+        if text_width(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines

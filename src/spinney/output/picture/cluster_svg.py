@@ -10,16 +10,10 @@ from spinney._support.arrays import Floats
 from spinney._support.text import figure, number_text, shown, weight_text
 from spinney.cluster import Clusters
 from spinney.data import Attribute
+from spinney.output.markup import Markup, element, joined, number
 from spinney.output.picture.node_colours import ABOVE, BELOW
 from spinney.output.picture.style_sheet import STYLE_SHEET
-from spinney.output.picture.svg_elements import (
-    element,
-    group,
-    line,
-    number,
-    rectangle,
-    words,
-)
+from spinney.output.picture.svg_elements import group, line, rectangle, words
 from spinney.output.picture.text_width import shortened, text_width
 
 __all__ = ["to_cluster_svg"]
@@ -60,7 +54,9 @@ def to_cluster_svg(clusters: Clusters) -> str:
     parts.append(words(_rest(clusters), x=MARGIN, y=height - 12, class_="note"))
     return element(
         "svg",
-        "\n" + "\n".join(parts) + "\n",
+        "\n",
+        joined(parts, "\n"),
+        "\n",
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {number(width)} {number(height)}",
         width=width,
@@ -70,14 +66,16 @@ def to_cluster_svg(clusters: Clusters) -> str:
     )
 
 
-def _head(clusters: Clusters, one: int, x: float) -> str:
+def _head(clusters: Clusters, one: int, x: float) -> Markup:
     share = clusters.sizes[one] / (float(clusters.sizes.sum()) or 1.0)
     rows = f"{weight_text(clusters.sizes[one])} ({100 * share:.0f} %)"
-    return (
-        words(f"cluster {one}", x=x, y=MARGIN + 8, class_="strong")
-        + words(rows, x=x, y=MARGIN + 22, class_="note")
-        + rectangle(x, MARGIN + 26, BAR, 4, kind="empty")
-        + rectangle(x, MARGIN + 26, BAR * share, 4, kind="k7")
+    return joined(
+        [
+            words(f"cluster {one}", x=x, y=MARGIN + 8, class_="strong"),
+            words(rows, x=x, y=MARGIN + 22, class_="note"),
+            rectangle(x, MARGIN + 26, BAR, 4, kind="empty"),
+            rectangle(x, MARGIN + 26, BAR * share, 4, kind="k7"),
+        ]
     )
 
 
@@ -100,13 +98,12 @@ def _offs(clusters: Clusters) -> Floats:
     return offs
 
 
-def _bar(off: float, x: float, y: float) -> str:
+def _bar(off: float, x: float, y: float) -> Markup:
     size = min(abs(off) / REACH, 1.0) * BAR / 2
     start = x + BAR / 2 - (size if off < 0 else 0.0)
     hue = BELOW if off < 0 else ABOVE
-    return rectangle(x, y, BAR, 4, kind="empty") + rectangle(
-        start, y, size, 4, kind=hue
-    )
+    empty = rectangle(x, y, BAR, 4, kind="empty")
+    return joined([empty, rectangle(start, y, size, 4, kind=hue)])
 
 
 def _text(attribute: Attribute, value: object) -> str:

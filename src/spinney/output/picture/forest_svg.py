@@ -6,6 +6,7 @@ from typing import Any
 
 from spinney._support.text import shown
 from spinney.growth.forest import Forest, Importances
+from spinney.output.markup import Markup, joined
 from spinney.output.picture.box_parts import baseline, line_height, width_of
 from spinney.output.picture.svg_elements import group, line, rectangle, words
 from spinney.output.picture.text_width import shortened
@@ -87,7 +88,7 @@ class ForestHead:
         lines = 2 + len(self._shown) + (len(self.ranked) > MOST_SHOWN)
         return line_height("title") + lines * line_height(KIND) + 3 * SECTION_GAP
 
-    def draw(self, x: float, y: float, width: float) -> str:
+    def draw(self, x: float, y: float, width: float) -> Markup:
         """Return it as SVG."""
         at = y + baseline("title")
         after = x + width_of(self._title, "title") + GAP
@@ -113,11 +114,11 @@ class ForestHead:
         y += SECTION_GAP
         parts.append(line(x, y, x + width, y, kind="axis"))
         below = y + SECTION_GAP / 2 + baseline(KIND)
-        return "".join([*parts, words(self.caption, x=x, y=below, class_=KIND)])
+        return joined([*parts, words(self.caption, x=x, y=below, class_=KIND)])
 
     def _line(
         self, name: str, mean: float, spread: float, *, x: float, y: float, most: float
-    ) -> str:
+    ) -> Markup:
         tall, left = line_height(KIND), x + self._names + GAP
         cut = shortened(shown(name), NAME_ROOM, 11)
         base, middle = y + baseline(KIND), y + tall / 2

@@ -6,7 +6,7 @@ says all that a textbook draws: the counts of the classes, the impurity and the 
 of every attribute that might have been asked about.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,8 @@ from spinney._support.text import figure, short_weight, shown
 from spinney.growth import Model
 from spinney.output.explain import explain_node
 from spinney.output.node_errors import NodeErrors
-from spinney.output.picture.answer_bars import answer_bars
+from spinney.output.node_histograms import Histogram, node_histograms
+from spinney.output.picture.answer_bars import answer_parts
 from spinney.output.picture.box_parts import (
     BoxPart,
     Columns,
@@ -42,13 +43,15 @@ CANDIDATES_SHOWN = 10
 SHARES_SHOWN = 3
 CONDITIONS_SHOWN = 8
 REASON_ROOM = 150.0
+ERROR_ROOM = 280.0
 
 
 @dataclass(frozen=True)
 class Boxes:
     """The boxes of a model's nodes, in a style.
 
-    With ``bars`` a question says how it is answered; ``errors`` stand below the rest.
+    With ``bars`` a question says how it is answered, where there are ``errors`` by the
+    rows that these are of; they stand below the rest.
     """
 
     model: Model
@@ -83,15 +86,23 @@ class Boxes:
 
     def _answers(self, node: Node) -> list[BoxPart]:
         """Return how the rows of a node answer its question, if that is asked for."""
-        drawn = answer_bars(self.tree, self.colours, node) if self.bars else None
-        return [] if drawn is None else [Separator(), drawn]
+        if not self.bars:
+            return []
+        drawn = answer_parts(self.tree, self.colours, node, self._histograms)
+        return [Separator(), *drawn] if drawn else []
+
+    @cached_property
+    def _histograms(self) -> Mapping[int, Histogram] | None:
+        """The rows that are given, at the nodes that ask for numbers."""
+        rows = None if self.errors is None else self.errors.rows
+        return None if rows is None else node_histograms(self.tree, rows)
 
     def _errors(self, node: Node) -> list[BoxPart]:
         """Return how a node does on another table, if there is one."""
         if self.errors is None:
             return []
         lines = self.errors.lines(node.number)
-        return [Separator(), *(Words(line, "note") for line in lines)]
+        return [Separator(), *(Words(line, "note", ERROR_ROOM) for line in lines)]
 
     def _tooltip(self, node: Node) -> str:
         where = " AND ".join(self._nearest_conditions(node)) or "all rows"

@@ -111,11 +111,16 @@ class NumberColours:
         place = (number - low) / (high - low) if high > low else 0.5
         return min(max(place, 0.0), 1.0)
 
-    def colour(self, number: float) -> tuple[str, float]:
-        """Return the colour of a number and its opacity, by how far it is off."""
+    def hue_and_distance(self, number: float) -> tuple[str, float]:
+        """Return the colour of a number, and how far it is off, from 0 to 1."""
         (mean, _), (low, high) = self.middle, self.ends
         hue, end = (ABOVE, high) if number > mean else (BELOW, low)
         off = abs(number - mean) / abs(end - mean) if end != mean else 0.0
+        return hue, min(off, 1.0)
+
+    def colour(self, number: float) -> tuple[str, float]:
+        """Return the colour of a number and its opacity, by how far it is off."""
+        hue, off = self.hue_and_distance(number)
         return hue, opacity(off)
 
     def hue(self, node: Node) -> str:

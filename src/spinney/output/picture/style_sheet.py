@@ -38,6 +38,8 @@ PAINTS = {
     ".frame": ("stroke", "frame"),
     ".branch": ("stroke", "branch"),
     ".axis": ("stroke", "axis"),
+    ".cut": ("stroke", "text"),
+    ".mark": ("fill", "text"),
     ".empty,.merit": ("fill", "empty"),
 }
 SHAPES = {
@@ -54,6 +56,7 @@ SHAPES = {
     ".branch": "fill:none",
     ".dashed": "stroke-dasharray:3 3",
     ".merit": "fill-opacity:.8",
+    ".cut": "stroke-width:1.5;stroke-dasharray:3 3",
 }
 
 

@@ -5,6 +5,7 @@ much there is. Places are those across the tree and along it, from the root on, 
 one sketch serves both directions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spinney.output.picture.box_parts import KINDS, NodeBox, Words
@@ -20,7 +21,8 @@ __all__ = ["DrawnNode", "Sketch", "fitting_sketch", "sketch_of"]
 FITTING_ACROSS, FITTING_ALONG = 1280.0, 1800.0
 NODE_GAP = 16.0
 CURVE = 34.0
-LABEL_HEIGHT, LABEL_MARGIN = 25.0, 8.0
+LABEL_HEIGHT, LABEL_LINE, LABEL_MARGIN = 25.0, 15.0, 8.0
+LABEL_LINES = 3
 LABEL_ROOM = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
 
 
@@ -28,14 +30,14 @@ LABEL_ROOM = {"compact": 160.0, "rules": 230.0, "teaching": 160.0}
 class DrawnNode:
     """A node with its box, or a stub, which has no node.
 
-    ``label`` stands at the branch that leads to it, ``whole`` in its tooltip; ``share``
-    is that of all weight that takes the branch.
+    ``label`` has the lines at the branch that leads to it, ``whole`` is its tooltip;
+    ``share`` is that of all weight that takes the branch.
     """
 
     node: Node | None
     box: NodeBox
     depth: int
-    label: str = ""
+    label: Sequence[str] = ()
     whole: str = ""
     share: float = 0.0
     children: list[int] = field(default_factory=list)
@@ -43,8 +45,15 @@ class DrawnNode:
     @property
     def label_width(self) -> float:
         """How wide the label is, with its margins; 0 without one."""
-        width = text_width(self.label, KINDS["label"][0])
+        size = KINDS["label"][0]
+        width = max((text_width(line, size) for line in self.label), default=0.0)
         return width + 2 * LABEL_MARGIN if self.label else 0.0
+
+    @property
+    def label_height(self) -> float:
+        """How high the label is, with what is above and below it; 0 without one."""
+        more = LABEL_LINE * (len(self.label) - 1)
+        return LABEL_HEIGHT + more if self.label else 0.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ def sketch_of(
     for each in drawn:
         extent = each.box.width if horizontal else each.box.height
         extents[each.depth] = max(extents[each.depth], extent)
-        band = each.label_width + LABEL_MARGIN if horizontal else LABEL_HEIGHT
+        band = each.label_width + LABEL_MARGIN if horizontal else each.label_height
         bands[each.depth] = max(bands[each.depth], band if each.label else 0.0)
     gaps = [0.0, *(CURVE + band for band in bands[1:])]
     breadths = [_breadth(each, horizontal=horizontal) for each in drawn]
@@ -118,7 +127,7 @@ def sketch_of(
 
 def _breadth(each: DrawnNode, *, horizontal: bool) -> float:
     if horizontal:
-        return max(each.box.height, LABEL_HEIGHT)
+        return max(each.box.height, LABEL_HEIGHT, each.label_height)
     return max(each.box.width, each.label_width)
 
 
@@ -168,6 +177,7 @@ def _labelled(
         size=KINDS["label"][0],
         named=boxes.style == "rules",
         together=together,
+        lines=LABEL_LINES,
     )
     total = boxes.tree.root.weight
     share = node.weight / total if total else 0.0

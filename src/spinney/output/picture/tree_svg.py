@@ -8,9 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from spinney._support.checks import check_named, check_whole
+from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, shown, weight_text
 from spinney.growth import Model
+from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_errors import NodeErrors
 from spinney.output.picture.box_parts import KINDS, BoxPart, baseline
 from spinney.output.picture.node_boxes import STYLES, Boxes
@@ -19,17 +20,12 @@ from spinney.output.picture.node_colours import (
     NumberColours,
 )
 from spinney.output.picture.style_sheet import STYLE_SHEET
-from spinney.output.picture.svg_elements import (
-    element,
-    group,
-    number,
-    rectangle,
-    words,
-)
+from spinney.output.picture.svg_elements import group, rectangle, words
 from spinney.output.picture.text_width import shortened, text_width
 from spinney.output.picture.tree_sketch import (
     CURVE,
     LABEL_HEIGHT,
+    LABEL_LINE,
     LABEL_MARGIN,
     DrawnNode,
     Sketch,
@@ -95,6 +91,8 @@ def to_svg(
         What is drawn above the tree, as of a forest.
     """
     check_named("style", style, STYLES)
+    check_choice("horizontal", horizontal)
+    check_choice("bars", bars)
     boxes = Boxes(model, style, errors, bars)
     if max_depth is None:
         sketch = fitting_sketch(boxes, horizontal=horizontal)
@@ -115,7 +113,7 @@ def to_svg(
         words(_description(boxes, sketch, above), "desc"),
         element("style", STYLE_SHEET),
         rectangle(0, 0, width, height, kind="page", corner=6),
-        above.draw(MARGIN, MARGIN, inside) if above else "",
+        above.draw(MARGIN, MARGIN, inside) if above else Markup(),
         head,
         *(pen.branches(place) for place in range(len(sketch.drawn))),
         *(pen.label(place) for place in range(len(sketch.drawn))),
@@ -123,7 +121,9 @@ def to_svg(
     ]
     return element(
         "svg",
-        "\n" + "\n".join(part for part in content if part) + "\n",
+        "\n",
+        joined(content, "\n"),
+        "\n",
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {number(width)} {number(height)}",
         width=width,
@@ -144,7 +144,7 @@ class Pen:
             return f"{number(self.left + along)} {number(self.top + across)}"
         return f"{number(self.left + across)} {number(self.top + along)}"
 
-    def box(self, place: int) -> str:
+    def box(self, place: int) -> Markup:
         """Return the box of a node."""
         each, sketch = self.sketch.drawn[place], self.sketch
         across, along = sketch.across[place], sketch.along[each.depth]
@@ -154,7 +154,7 @@ class Pen:
             corner = self.left + across - each.box.width / 2, self.top + along
         return each.box.draw(*corner)
 
-    def branches(self, place: int) -> str:
+    def branches(self, place: int) -> Markup:
         """Return the lines to the children of a node, side by side where they begin.
 
         A line goes straight past the largest box of its level, so that it crosses no
@@ -182,26 +182,30 @@ class Pen:
             kind = "branch dashed" if child.node is None else "branch"
             lines.append(element("path", d=path, class_=kind, stroke_width=width))
             begin += width
-        return "".join(lines)
+        return joined(lines)
 
-    def label(self, place: int) -> str:
+    def label(self, place: int) -> Markup:
         """Return the label of the branch to a node; the whole answer is a tooltip."""
         each, sketch = self.sketch.drawn[place], self.sketch
         if not each.label:
-            return ""
+            return Markup()
         across, along = sketch.across[place], sketch.along[each.depth]
         size, wide = KINDS["label"][0], each.label_width
+        more = LABEL_LINE * (len(each.label) - 1)
         if sketch.horizontal:
             x = self.left + along - LABEL_MARGIN - wide / 2
-            y = self.top + across
+            y = self.top + across - more / 2
         else:
-            x, y = self.left + across, self.top + along - LABEL_HEIGHT * 0.58
+            x, y = self.left + across, self.top + along - LABEL_HEIGHT * 0.58 - more
         wide -= LABEL_MARGIN
         corner = x - wide / 2, y - size * 0.7
         return group(
             each.whole,
-            rectangle(*corner, wide, size * 1.4, kind="pill", corner=4),
-            words(each.label, x=x, y=y + 4.3, class_="label middle"),
+            rectangle(*corner, wide, size * 1.4 + more, kind="pill", corner=4),
+            *(
+                words(line, x=x, y=y + 4.3 + at * LABEL_LINE, class_="label middle")
+                for at, line in enumerate(each.label)
+            ),
         )
 
 
@@ -241,7 +245,7 @@ def _description(boxes: Boxes, sketch: Sketch, above: Heading | None) -> str:
 
 def _head(
     boxes: Boxes, sketch: Sketch, width: float, begin: float
-) -> tuple[str, float]:
+) -> tuple[Markup, float]:
     """Return what is predicted, of how many rows, and what colours mean."""
     tree = boxes.tree
     size, bold = KINDS["title"]
@@ -266,10 +270,10 @@ def _head(
         legend, height = _scale(colours, top)
     else:
         legend, height = _legend(colours, top, width)
-    return f"{heading}\n{legend}", LEGEND_ROW + height + LEGEND_GAP
+    return joined([heading, legend], "\n"), LEGEND_ROW + height + LEGEND_GAP
 
 
-def _legend(colours: ClassColours, top: float, width: float) -> tuple[str, float]:
+def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, float]:
     """Return the classes with their colours and counts, row by row."""
     tree, parts = colours.tree, []
     size, root = KINDS["note"][0], tree.root
@@ -290,15 +294,17 @@ def _legend(colours: ClassColours, top: float, width: float) -> tuple[str, float
         parts.append(
             group(
                 whole,
-                rectangle(x, y, SWATCH, SWATCH, kind=hue, corner=2) if hue else "",
+                rectangle(x, y, SWATCH, SWATCH, kind=hue, corner=2)
+                if hue
+                else Markup(),
                 words(text, x=x + SWATCH + 6, y=y + 9, class_="note"),
             )
         )
         x += wide + LEGEND_GAP
-    return "".join(parts), y + LEGEND_ROW - top
+    return joined(parts), y + LEGEND_ROW - top
 
 
-def _scale(colours: NumberColours, top: float) -> tuple[str, float]:
+def _scale(colours: NumberColours, top: float) -> tuple[Markup, float]:
     """Return the colours of numbers, with the mean of all rows where it is."""
     (mean, _), (low, high), parts = colours.middle, colours.ends, []
     for step in range(SCALE_STEPS):
@@ -316,4 +322,4 @@ def _scale(colours: NumberColours, top: float) -> tuple[str, float]:
         marks.append((at, middle, "note middle"))
     for x, text, kind in marks:
         parts.append(words(text, x=MARGIN + x, y=top + SWATCH + 12, class_=kind))
-    return "".join(parts), SWATCH + 16
+    return joined(parts), SWATCH + 16

@@ -200,9 +200,13 @@ class RuleSet(InNotebooks):
         decides; for the default those of the rows that satisfy none, or of all
         rows where every one satisfies some rule.
         """
-        shares = [laplace(rule.weights) for rule in self.rules]
-        table = np.array([*shares, laplace(self._left)])
-        return np.asarray(table[self.apply(data)])
+        return np.asarray(self.shares[self.apply(data)])
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class by rule; the default is last, where -1 finds it."""
+        weights = [*(rule.weights for rule in self.rules), self._left]
+        return np.array([laplace(each) for each in weights])
 
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares."""
@@ -294,13 +298,23 @@ class RuleSet(InNotebooks):
         write_whole(path, [self.to_json().encode("utf-8")], force=force)
 
     def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
-    ) -> str:
-        """Return the rules as "text" or "json", and write them to a path."""
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
+    ) -> Any:
+        """Return the rules in a format, and write them to a path.
+
+        The formats are "text", "json", which :func:`spinney.load` reads back, and
+        programs that answer as the rules do: "python", "javascript", "c", "onnx",
+        "pmml", and "sql" with its options ``dialect`` and ``table``
+        (``docs/exports.md``).
+        """
         from spinney.output.export.export_formats import exported
 
-        text: str = exported(self, format, path=path)
-        return text
+        return exported(self, format, path=path, dialect=dialect, table=table)
 
     def to_json(self) -> str:
         """Return the rules as JSON that :meth:`from_json` reads back."""

@@ -17,6 +17,7 @@ from spinney.sources.rows.training_rows import (
     numbered_rows,
     row_weights,
     rows_in_memory,
+    tell_doubts,
     training_set,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "numbered_rows",
     "row_weights",
     "rows_in_memory",
+    "tell_doubts",
     "training_set",
 ]

@@ -21,15 +21,18 @@ from spinney.data import (
     Target,
     Value,
     fingerprint_of,
+    holds_classes,
+    likeness_warnings,
     table_warnings,
+    target_note,
+    target_warnings,
     without_identifiers,
 )
 from spinney.data.readers import read_table
-from spinney.errors import DataError, Setting, Text, warn
+from spinney.errors import DataError, Setting, Text, note, warn
 from spinney.sources.rows.incomplete_rows import complete_rows
 from spinney.sources.rows.memory import MemorySource
 
-MOST_CLASSES = 20
 FEW_ALIKE = 100  # classes beyond which a row in two must share one
 LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
@@ -444,20 +447,10 @@ def check_target(table: Table, target: str) -> Column:
 
 
 def as_target(column: Column, *, numeric: bool = False) -> tuple[Target, NDArray[Any]]:
-    """Return the target of a column and its cells: class codes, or numbers.
-
-    Numbers are classes where there are at most 20 different ones, all whole, unless
-    they were declared ``numeric``.
-    """
-    if column.kind == "numeric" and column.unit is None:
-        numbers = np.unique(column.cells[~np.isnan(column.cells)])
-        if (
-            numeric
-            or len(numbers) > MOST_CLASSES
-            or np.any(numbers != np.floor(numbers))
-        ):
-            return Target(column.name, origin=0.0), column.cells
-    return as_classes(column)
+    """Return the target of a column and its cells: class codes, or numbers."""
+    if holds_classes(column, numeric=numeric):
+        return as_classes(column)
+    return Target(column.name, origin=0.0), column.cells
 
 
 def as_classes(column: Column) -> tuple[Target, Integers]:
@@ -526,8 +519,7 @@ def rows_in_memory(
         places = places[kept]
         weights = None if weights is None else weights[kept]
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
-    for warning in table_warnings(attributes, declared):
-        warn(*warning.args, remedy=warning.remedy)
+    tell_doubts(attributes, table[target], declared)
     rows = training_set(
         attributes,
         classes,
@@ -537,6 +529,19 @@ def rows_in_memory(
         from_zero=from_zero,
     )
     return replace(rows, places=places if rows.places is None else places[rows.places])
+
+
+def tell_doubts(attributes: Table, target: Column, declared: Declarations) -> None:
+    """Say how a target is read, and which columns are worth a second look."""
+    if reading := target_note(target, declared):
+        note(reading, of_reading=False)
+    warnings = [
+        *likeness_warnings(Table((target,), attributes.n_rows)),
+        *table_warnings(attributes, declared),
+        *target_warnings(attributes, target, declared),
+    ]
+    for warning in warnings:
+        warn(*warning.args, remedy=warning.remedy)
 
 
 def numbered_rows(

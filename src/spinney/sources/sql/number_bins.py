@@ -130,9 +130,9 @@ def _piece(name: str, low: float, high: float, first: int) -> exp.Expr:
     if not 0 < scale < np.inf:
         return whole(first)  # they are too far apart, or too near, to divide
     inside = product(difference(column(name), bound(low)), bound(scale))
-    least = exp.Greatest(this=exp.Floor(this=inside), expressions=[whole(0)])
-    part = exp.Least(this=least, expressions=[whole(PARTS - 1)])
-    return exp.Add(this=whole(first), expression=part)
+    part = exp.Greatest(this=exp.Floor(this=inside), expressions=[whole(0)])
+    within = exp.Least(this=part, expressions=[whole(PARTS - 1)])
+    return exp.Add(this=whole(first), expression=within)
 
 
 def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> exp.Expr:

@@ -16,10 +16,11 @@ from spinney.data import (
     fingerprint_of,
     identifier_warning,
     is_identifier,
+    target_note,
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, warn
+from spinney.errors import DataError, note, warn
 from spinney.sources.base import Source
 from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
@@ -109,8 +110,11 @@ def counted_source(
         _note_incomplete(rows)
         rows = replace(rows, complete=True)
     seen = seen_values(rows)
+    target = target_column(rows, seen)
+    if reading := target_note(target, roles.declared):
+        note(reading, of_reading=False)
     numeric = roles.target in roles.declared.numeric
-    classes, _ = as_target(target_column(rows, seen), numeric=numeric)
+    classes, _ = as_target(target, numeric=numeric)
     if classes.is_numeric:
         classes = replace(classes, origin=_origin(rows, from_zero=roles.from_zero))
     schema = schema_of(rows, classes, seen, markers=markers, notation=notation)

@@ -33,7 +33,9 @@ def edges_of(
     known = np.sort(sample[~np.isnan(sample)], kind="stable").astype(np.float64)
     if not len(known):
         return known, known
-    values = known[np.append(True, known[1:] != known[:-1])]
+    rises = np.ones(len(known), np.bool_)
+    np.not_equal(known[1:], known[:-1], out=rises[1:])
+    values = known[rises]
     if len(values) < layout.BINS:
         low, high = values[:-1], values[1:]
         with np.errstate(over="ignore", invalid="ignore"):

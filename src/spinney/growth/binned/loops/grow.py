@@ -22,8 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spinney._support.jit.compile import ZERO, entry, kernel
-from spinney._support.jit.references import reference
+from spinney._support.jit.compile import FALSE, ZERO, entry, kernel
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.bags import Bags, begin_tree
 from spinney.growth.binned.loops.choose import choose
@@ -193,7 +192,6 @@ def work_on(search, task, first, last, floor):
     ``first`` to ``last`` of the node at the bottom of the stack, whose counts are
     ``work.lines``; CHOOSE is about all of them, SPLIT about its attribute ``first``.
     """
-    search = reference(search)
     if task == Task.GROW:
         grow_nodes(search)
         return -1
@@ -217,7 +215,7 @@ def work_on(search, task, first, last, floor):
             floor = open_bins(search, begin, end, lines, a, floor, slack)
     elif task == Task.RUNNERS_UP:
         chosen = np.int64(search.shape.whole[0, nodes.ATTRIBUTE])
-        record_runners_up(search, ZERO, ZERO, first, last, chosen, False, lines)
+        record_runners_up(search, ZERO, ZERO, first, last, chosen, FALSE, lines)
     else:
         open_node(search.shape, ZERO, stack, ZERO)
         reason = reason_to_stop(rules, stack, ZERO)

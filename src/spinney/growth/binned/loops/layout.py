@@ -131,7 +131,8 @@ class Workspace(NamedTuple):
     ``order`` has the attributes in the order of their draw, what was drawn, and by
     attribute which line of ``gathered`` has its codes in the order of rows, or -1.
     ``keys``, ``members``, ``owners`` and ``values`` are of the rows that are sorted.
-    ``limits`` are those of the node.
+    ``tallies`` are weights by code and class, with two lines of sums after them;
+    ``limits`` those of the node.
     """
 
     order: NDArray[np.int64]
@@ -148,6 +149,7 @@ class Workspace(NamedTuple):
     owners: NDArray[np.uint16]
     values: NDArray[np.float64]
     gathered: NDArray[np.uint8]
+    tallies: NDArray[np.int64]
     limits: NDArray[np.float64]
 
 
@@ -174,5 +176,6 @@ def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
         np.empty(size, np.uint16),
         np.empty(size),
         np.empty((drawn, n_rows), np.uint8),
+        np.empty((BINS + 2, width), np.int64),
         np.zeros(3),
     )

@@ -117,9 +117,14 @@ def lines_for(size: int, width: int, n_counts: int) -> Lines:
     )
 
 
+def first_lines(arrays: Any, size: int) -> Any:
+    """Return a view of as many lines of each array of a tuple."""
+    return type(arrays)(*(array[:size] for array in arrays))
+
+
 def cut(arrays: Any, size: int) -> Any:
-    """Return as many lines of each array of a tuple."""
-    return type(arrays)(*(array[:size].copy() for array in arrays))
+    """Return as many lines of each array of a tuple, apart from them."""
+    return type(arrays)(*(array.copy() for array in first_lines(arrays, size)))
 
 
 def longer(arrays: Any) -> Any:
@@ -240,12 +245,25 @@ def infer_sides(search, start, middle, stop, a, top):
     """Set the same totals from what was found, where sums of weights are exact.
 
     Where weights do not tell how many rows there are, those of the smaller side are
-    counted, and those whose value is missing.
+    counted, and those whose value is missing. What is left of the cut may still have to
+    be weighed (``note_cut``); then nothing is missing.
     """
     stack, codes, rows = search.stack, search.cells.codes, search.rows
     cuts, tallied = search.work.cuts, search.rules.tally
     weights, counts = stack.side_weights, stack.side_counts
     width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
+    smaller = np.int64(stop - middle < middle - start)
+    begin, end = (middle, stop) if smaller else (start, middle)
+    if np.isnan(cuts[a, layout.TOTALS]):
+        for c in range(width):
+            weights[2, c] = weights[smaller, c] = 0.0
+            counts[2, c] = counts[smaller, c] = 0
+        for i in range(begin, end):
+            tally(search.rules.kind, search.labels, rows[i], weights, counts, smaller)
+        for c in range(width):
+            weights[1 - smaller, c] = stack.weights[top, c] - weights[smaller, c]
+            counts[1 - smaller, c] = stack.counts[top, c] - counts[smaller, c]
+        return
     for c in range(width):
         weights[2, c] = cuts[a, layout.TOTALS + width + c]
         weights[0, c] = cuts[a, layout.TOTALS + c]
@@ -258,10 +276,9 @@ def infer_sides(search, start, middle, stop, a, top):
             for c in range(n_counts):
                 counts[side, c] = np.int64(weights[side, c])
         return
-    smaller = np.int64(stop - middle < middle - start)
     for c in range(n_counts):
         counts[smaller, c] = counts[2, c] = 0
-    for i in range(middle if smaller else start, stop if smaller else middle):
+    for i in range(begin, end):
         counts[smaller, class_of(rows[i])] += 1
     if absent > 0:
         for i in range(start, stop):

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
-from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.layout import Cells, Labels
@@ -53,7 +52,6 @@ class Routing(NamedTuple):
 @entry
 def route_rows(routing):
     """Send the rows of all inner nodes, and count their children."""
-    routing = reference(routing)
     for node in range(len(routing.whole)):
         if routing.whole[node, nodes.ATTRIBUTE] >= 0:
             _route(routing, node)

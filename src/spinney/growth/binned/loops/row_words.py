@@ -64,12 +64,18 @@ def weight_of(labels, word):
 
 
 @kernel
-def half_of(labels, word):
-    """Return the weight of a row in the upper or lower half of a word, by its class."""
+def whole_weight_of(labels, word):
+    """Return the weight of a row, which is a whole number."""
     weight = word >> LAST
     if weight == 0:
         weight = np.uint64(labels.weights[number_of(word)])
-    return weight << (class_of(word) << HALF_BITS)
+    return np.int64(weight)
+
+
+@kernel
+def half_of(labels, word):
+    """Return the weight of a row in the upper or lower half of a word, by its class."""
+    return np.uint64(whole_weight_of(labels, word)) << (class_of(word) << HALF_BITS)
 
 
 @kernel

@@ -16,6 +16,18 @@ from spinney.growth.binned.loops.choose import choose
 from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
+from spinney.growth.binned.loops.ordered_rows import (
+    can_tally,
+    can_walk,
+    note_cut,
+    order_rows,
+    read_codes,
+    scan_tallies,
+    sums_are_whole,
+    tally_rows,
+    walk_rows,
+    weigh_left,
+)
 from spinney.growth.binned.loops.row_words import add_row, number_of
 from spinney.growth.binned.loops.score import (
     DEVIATION,
@@ -30,6 +42,7 @@ from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
 FEW_BINS = 8
+SINGLE = np.uint64(1)
 
 
 @kernel
@@ -160,12 +173,16 @@ def search_inside(search, start, stop, lines, a, floor, slack):
 def open_bins(search, start, stop, lines, a, floor, slack):
     """Look inside the bins of an attribute; return the best score so far.
 
-    Where attributes compete by ratio, each must know what it gains itself.
+    Where attributes compete by ratio, each must know what it gains itself. Where those
+    that lose are kept, what is known of one must not depend on which were opened before
+    it, or threads would make a difference: the score is then that between bins.
     """
     cuts, by_ratio = search.work.cuts, search.rules.by_ratio
     least = cuts[a, layout.SCORE] if by_ratio else floor
     search_inside(search, start, stop, lines, a, least - 3 * slack, slack)
     _score_afresh(search, start, stop, a)
+    if stop - start >= search.rules.runners_up:
+        return floor
     return max(floor, cuts[a, layout.SCORE])
 
 
@@ -190,6 +207,74 @@ def _open_rows(search, start, stop, a):
         prefetch(cells.numbers, np.int64(soon), column)
         work.values[i] = cells.numbers[number_of(members[i]), column]
     return n
+
+
+@kernel
+def _search_rows(search, n, top, a, slack):
+    """Find the best cut of an attribute in one walk over the rows of a node.
+
+    The rows are the first ``n`` members. Return whether it could: not where cells are
+    missing. What lies left of the cut is to be weighed yet.
+    """
+    cells, rules, work = search.cells, search.rules, search.work
+    if not can_walk(cells, rules, a):
+        return False
+    if can_tally(cells, n, a, rules.width):
+        return _search_tallies(search, n, top, a, slack)
+    low, high = read_codes(cells, n, a, work)
+    if high == layout.ABSENT:
+        return False
+    cuts, column = work.cuts, cells.column[a]
+    _begin(a, cuts)
+    if low == high and column < 0:
+        return True
+    order_rows(cells, n, a, low, high, work)
+    if low == high:
+        one, other = place_of(work.keys[0]), place_of(work.keys[n - 1])
+        if work.values[one] == work.values[other]:
+            return True
+    _begin_varying(search, a)
+    totals = search.stack.weights
+    found = walk_rows(search.labels, totals, top, n, a, column, slack, work)
+    if found >= 0:
+        here, after = place_of(work.keys[found]), place_of(work.keys[found + 1])
+        note_cut(a, work.owners[here], work.owners[after], work)
+        if column >= 0:
+            cuts[a, layout.LOW] = work.values[here]
+            cuts[a, layout.HIGH] = work.values[after]
+    return True
+
+
+@kernel
+def _search_tallies(search, n, top, a, slack):
+    """Find the best cut between the codes of an attribute, as ``_search_rows`` does."""
+    cells, work, totals = search.cells, search.work, search.stack.weights
+    seen, high = tally_rows(cells, search.labels, n, a, work)
+    if high == layout.ABSENT:
+        return False
+    _begin(a, work.cuts)
+    if seen == SINGLE << np.uint64(high):
+        return True
+    _begin_varying(search, a)
+    found = scan_tallies(totals, top, a, seen, high, slack, work)
+    if found >= 0:
+        after = found + 1
+        while not (seen >> np.uint64(after)) & SINGLE:
+            after += 1
+        note_cut(a, found, after, work)
+    return True
+
+
+@kernel
+def _begin_varying(search, a):
+    """Note that an attribute varies, and what a side of a cut of it must weigh.
+
+    None of its cells is missing.
+    """
+    for c in range(search.rules.width):
+        search.work.vectors[layout.AWAY, c] = 0.0
+    search.work.cuts[a, layout.BIN] = -1
+    _set_least(search, a)
 
 
 @kernel
@@ -350,6 +435,7 @@ def search_node(search, top, lines, counted):
     slack = slack_of(rules.kind, stack.weights, top)
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
+    walks = small and sums_are_whole(rules, stack.weights, top)
     weigh_node(search, top)
     if small:
         for i in range(stop - start):
@@ -369,8 +455,9 @@ def search_node(search, top, lines, counted):
         drawn += 1
         if small:
             n, order[layout.LINE_OF, a] = stop - start, -1
-            _search_small(search, n, top, a, slack)
-            _score_afresh(search, start, stop, a)
+            if not (walks and _search_rows(search, n, top, a, slack)):
+                _search_small(search, n, top, a, slack)
+                _score_afresh(search, start, stop, a)
         else:
             search_edges(search, lines, a, slack)
             unknown = cuts[a, layout.BIN] != cuts[a, layout.BIN]
@@ -387,6 +474,12 @@ def search_node(search, top, lines, counted):
                 floor = open_bins(search, start, stop, lines, a, floor, slack)
                 varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
     chosen = choose(search, top, drawn)
+    if walks and not rules.tally:  # else the rows of both sides are counted
+        recorded = stop - start >= rules.runners_up
+        for i in range(drawn):
+            a = order[layout.PLACE, i]
+            if a == chosen or recorded:
+                weigh_left(search.cells, search.labels, stop - start, a, work)
     if varying == 0 and not rules.exact:
         for a in range(p):
             varying += _varies_inside(search, start, stop, a)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
-from spinney._support.jit.references import reference
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.layout import Cells
 
@@ -69,9 +68,8 @@ def send_rows(tree, node, marks, spare):
 
 
 @entry
-def send_all(cells, whole, real, by_code, spans, rows, marks, spare):
+def send_all(tree, marks, spare):
     """Send the rows of the root to the leaves."""
-    tree = reference(SentTree(cells, whole, real, by_code, spans, rows))
-    for node in range(len(whole)):
-        if whole[node, nodes.ATTRIBUTE] >= 0:
+    for node in range(len(tree.whole)):
+        if tree.whole[node, nodes.ATTRIBUTE] >= 0:
             send_rows(tree, node, marks, spare)

@@ -68,11 +68,11 @@ def sort(keys, places, n, waiting):
                 waiting[2 * depth], waiting[2 * depth + 1] = first, high
                 first = low
             depth += 1
-        _insert(keys, places, first, last)
+        insert(keys, places, first, last)
 
 
 @kernel
-def _insert(keys, places, first, last):
+def insert(keys, places, first, last):
     """Sort a short run by insertion."""
     for at in range(first + 1, last + 1):
         key, before = keys[at], at - 1

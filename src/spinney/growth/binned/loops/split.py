@@ -22,7 +22,7 @@ def partition(search, start, stop, a, lines):
     cuts, codes, go = work.cuts, cells.by_attribute, work.wholes
     column, numbers, spare = cells.column[a], cells.numbers, search.stack.spare
     b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
-    for code in range(layout.BINS):
+    for code in range(cells.n_bins[a]):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
         go[layout.OPENED, code] = left
     go[layout.OPENED, layout.ABSENT] = cuts[a, layout.MISSING] == 0

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
-from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops import surrogate_bins as bins
@@ -319,7 +318,6 @@ def find_surrogates(search, subtree, attributes, steps):
     ``subtree`` and ``attributes`` are ranges. Of a large node each of the ``steps``
     (send its rows, search, keep) is made on its own, and the search by several threads.
     """
-    search = reference(search)
     whole, spans, room = search.whole, search.spans, search.room
     for node in range(subtree[0], subtree[1]):
         own = whole[node, nodes.ATTRIBUTE]

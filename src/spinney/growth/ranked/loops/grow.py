@@ -15,7 +15,6 @@ from enum import IntEnum
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
@@ -33,12 +32,11 @@ class Task(IntEnum):
 
 @entry
 def grow(growth, task, first, last):
-    """Grow what waits; return what is short of room, if anything is.
+    """Grow what waits, or until it is to pause; return what is short of room, if any.
 
     Other tasks than GROW are about the node on top: to search its attributes from
     ``first`` to ``last``, or to split it by the results.
     """
-    growth = reference(growth)
     members, results, state = growth.members, growth.work.results, growth.grown.state
     while state[layout.WAITING] > 0:
         top = state[layout.WAITING] - 1
@@ -51,6 +49,8 @@ def grow(growth, task, first, last):
         short = _finish(growth, top)
         if short != layout.DONE or task == Task.SPLIT:
             return short
+        if state[layout.NODES] >= state[layout.PAUSE]:
+            return layout.DONE
     return layout.DONE
 
 

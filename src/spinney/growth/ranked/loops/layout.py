@@ -58,8 +58,8 @@ VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
 ) = range(10)
 
 # Places of ``state``: how many wait, and how many nodes, candidates, lines and steps
-# of pruning there are.
-WAITING, NODES, FOUND, WRITTEN, STEPS = range(5)
+# of pruning there are; at how many nodes growing pauses.
+WAITING, NODES, FOUND, WRITTEN, STEPS, PAUSE = range(6)
 
 # What the loop says when it returns: all is done, or what is short of room.
 (

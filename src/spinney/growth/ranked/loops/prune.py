@@ -10,7 +10,6 @@ stay where they are while its children are looked at; theirs follow::
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
 from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.errors import estimate, risk
@@ -49,7 +48,6 @@ def prune(pruning):
 
     Return what is short of room, if anything is.
     """
-    pruning = reference(pruning)
     state, nodes = pruning.grown.state, pruning.grown.nodes
     stack = pruning.members.stack
     while state[layout.WAITING] > 0:

@@ -21,20 +21,20 @@ export function aboutPanel(state, page) {
       {},
       contents(state).map((line) => element("li", {}, line)),
     ),
-    element("h3", {}, "Keys"),
-    element(
-      "dl",
-      { class: "facts" },
-      KEYS.map(([keys, what]) => [
-        element("dt", {}, element("kbd", {}, keys)),
-        element("dd", {}, what),
-      ]),
-    ),
+    state.kind === "clusters" ? null : keys(),
     element("p", { class: "quiet" }, `Made by ${page.madeBy}.`),
   ];
 }
 
-export function contents(state) {
+function keys() {
+  const lines = KEYS.map(([names, what]) => [
+    element("dt", {}, element("kbd", {}, names)),
+    element("dd", {}, what),
+  ]);
+  return [element("h3", {}, "Keys"), element("dl", { class: "facts" }, lines)];
+}
+
+function contents(state) {
   const { data } = state;
   const { contains, rows } = data;
   const lines = [];
@@ -50,6 +50,11 @@ export function contents(state) {
       `The splits that were considered at ${plural(contains.candidates, "node")}, with their counts.`,
     );
     lines.push(`The arithmetic of ${plural(contains.explained, "node")}.`);
+    if (contains.counted) {
+      lines.push(
+        `Histograms at ${plural(contains.histograms, "node")}, and errors, of a table of ${plural(contains.counted, "row")}.`,
+      );
+    }
   }
   lines.push("The names of attributes, their values and the classes.");
   lines.push(

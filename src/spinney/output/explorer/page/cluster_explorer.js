@@ -1,66 +1,32 @@
 // Clusters: their profiles, which of them a row belongs to, and how they came about.
 
-import { contents } from "./about_panel.js";
-import { button, element, replace, svg, tabs } from "./dom.js";
-import { countText, figure, numberOf, percent, plural, rounded, unpack } from "./numbers.js";
+import { aboutPanel } from "./about_panel.js";
+import { readClusters } from "./clusters.js";
+import { button, element, meter, replace } from "./dom.js";
+import { formField } from "./form_field.js";
+import { Frame } from "./frame.js";
+import { IterationView } from "./iteration_view.js";
+import { countText, figure, percent, plural } from "./numbers.js";
 import { swatch } from "./node_panel.js";
-import { readColumns, rowsPanel } from "./rows_panel.js";
+import { rowsPanel } from "./rows_panel.js";
 import { forgetTheme, theme } from "./theme.js";
 
-const ROWS_DRAWN = 3000;
-
-export class ClusterExplorer {
+export class ClusterExplorer extends Frame {
   constructor(host, state, page) {
-    this.state = state;
-    this.page = page;
+    super(state, page);
     this.clusters = readClusters(state);
     state.selected = 0;
     state.panel = "profile";
     state.view = "profiles";
-    this.step = -1;
-    this.axes = [0, Math.min(1, this.clusters.numeric.length - 1)];
-    this.viewTabs = element("div", { class: "view-tabs" });
-    this.stage = element("div", { class: "host" });
-    this.panelTabs = element("div", { class: "panel-tabs" });
-    this.panel = element("div", {
-      class: "panel-body",
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Details",
-    });
+    this.iterations = state.data.trace && new IterationView(state, this.clusters);
     const { data } = state;
-    const facts = [
+    this.facts.textContent = [
       plural(data.grown_on.rows, "row"),
       data.method,
       plural(data.iterations, "iteration"),
       `inertia ${figure(data.inertia)}`,
-    ];
-    replace(
-      host,
-      element(
-        "header",
-        { class: "top" },
-        element(
-          "div",
-          { class: "title" },
-          element("h1", {}, data.title),
-          element("p", { class: "quiet facts-line" }, facts.join(" · ")),
-        ),
-        this.viewTabs,
-        element("div", { class: "row actions" }, page.themeButton?.()),
-      ),
-      element(
-        "div",
-        { class: "work" },
-        element("section", { class: "main", "aria-label": "Clusters" }, this.stage),
-        element(
-          "aside",
-          { class: "panel", "aria-label": "Details" },
-          this.panelTabs,
-          this.panel,
-        ),
-      ),
-    );
+    ].join(" · ");
+    this.fill(host, { title: data.title, label: "Clusters" });
     state.on(() => this.show());
     this.form = this.makeForm();
     this.show();
@@ -73,52 +39,26 @@ export class ClusterExplorer {
 
   show() {
     const { state } = this;
-    const views = [
+    this.showViewTabs([
       ["profiles", "Profiles"],
-      state.data.trace && ["iterations", "Iterations"],
-    ].filter(Boolean);
-    replace(
-      this.viewTabs,
-      tabs(
-        views,
-        state.view,
-        (key) => {
-          state.view = key;
-          state.say("view");
-        },
-        "Views",
-      ),
-    );
-    this.stage.dataset.view = state.view;
-    replace(this.stage, state.view === "profiles" ? this.profiles() : this.iterations());
-    const panels = [
+      this.iterations && ["iterations", "Iterations"],
+    ]);
+    const views = { profiles: () => this.profiles(), iterations: () => this.iterations.body() };
+    replace(this.stage, views[state.view]());
+    this.showPanelTabs([
       ["profile", "Cluster"],
       ["what-if", "What if"],
       state.data.rows && ["rows", "Rows"],
       ["about", "About"],
-    ].filter(Boolean);
-    replace(
-      this.panelTabs,
-      tabs(
-        panels,
-        state.panel,
-        (key) => {
-          state.panel = key;
-          state.say("panel");
-        },
-        "Panels",
-      ),
-    );
+    ]);
     if (state.panel === "what-if" && this.panel.contains(this.form)) return;
-    replace(
-      this.panel,
-      {
-        profile: () => this.profile(),
-        "what-if": () => [element("h2", {}, "What if"), this.form],
-        rows: () => rowsPanel(state),
-        about: () => this.about(),
-      }[state.panel](),
-    );
+    const panels = {
+      profile: () => this.profile(),
+      "what-if": () => [element("h2", {}, "What if"), this.form],
+      rows: () => rowsPanel(state),
+      about: () => aboutPanel(state, this.page),
+    };
+    replace(this.panel, panels[state.panel]());
   }
 
   choose(cluster) {
@@ -137,7 +77,7 @@ export class ClusterExplorer {
         { scope: "col", class: cluster === state.selected ? "chosen" : null },
         button(`cluster ${cluster}`, () => this.choose(cluster), { class: "link" }),
         element("small", {}, `${countText(size)} rows (${percent(size / clusters.total)})`),
-        sizeBar(size / clusters.total, clusters.colour(cluster)),
+        meter(size / clusters.total, clusters.colour(cluster)),
       ),
     );
     const lines = schema.attributes.map((attribute, index) =>
@@ -259,12 +199,11 @@ export class ClusterExplorer {
     const row = new Array(schema.attributes.length).fill(NaN);
     const answer = element("div", { class: "answer", "aria-live": "polite" });
     const changed = () => {
-      const distances = clusters.distances(row);
+      const distances = row.every(Number.isNaN) ? null : clusters.distances(row);
       if (!distances) {
-        replace(
-          answer,
-          element("p", { class: "quiet" }, "Fill in every number to see the cluster of a row."),
-        );
+        const what = clusters.takesMissing ? "what is known" : "every number";
+        const hint = `Fill in ${what} of a row to see its cluster.`;
+        replace(answer, element("p", { class: "quiet" }, hint));
         return;
       }
       const nearest = distances.indexOf(Math.min(...distances));
@@ -302,7 +241,7 @@ export class ClusterExplorer {
                   element(
                     "td",
                     { class: "wide" },
-                    sizeBar(far / most, clusters.colour(cluster)),
+                    meter(far / most, clusters.colour(cluster)),
                   ),
                   element("td", { class: "number" }, figure(far)),
                 ),
@@ -311,43 +250,10 @@ export class ClusterExplorer {
         ),
       );
     };
-    const fields = element(
-      "div",
-      { class: "fields" },
-      schema.attributes.map((attribute, index) => {
-        let control;
-        if (attribute.numeric) {
-          control = element("input", {
-            type: "text",
-            inputmode: "decimal",
-            autocomplete: "off",
-            oninput: () => {
-              row[index] = numberOf(control.value, attribute.unit);
-              changed();
-            },
-          });
-        } else {
-          control = element(
-            "select",
-            {
-              oninput: () => {
-                row[index] = control.value === "" ? NaN : Number(control.value);
-                changed();
-              },
-            },
-            element("option", { value: "" }, "missing"),
-            attribute.values.map((_, code) =>
-              element("option", { value: String(code) }, attribute.valueText(code)),
-            ),
-          );
-        }
-        control.dataset.attribute = attribute.name;
-        return element(
-          "label",
-          {},
-          element("span", { title: attribute.text }, attribute.text),
-          control,
-        );
+    const fields = schema.attributes.map((attribute, index) =>
+      formField(attribute, index, (cell) => {
+        row[index] = cell;
+        changed();
       }),
     );
     changed();
@@ -355,282 +261,7 @@ export class ClusterExplorer {
       "form",
       { class: "what-if", onsubmit: (event) => event.preventDefault() },
       answer,
-      fields,
+      element("div", { class: "fields" }, fields),
     );
   }
-
-  about() {
-    return [
-      element("h2", {}, "About this page"),
-      element("p", {}, "One file, which fetches nothing and sends nothing."),
-      element(
-        "ul",
-        {},
-        contents(this.state).map((line) => element("li", {}, line)),
-      ),
-      element("p", { class: "quiet" }, `Made by ${this.page.madeBy}.`),
-    ];
-  }
-
-  // Rows and centroids over two columns, iteration by iteration.
-  iterations() {
-    const { state, clusters } = this;
-    const { trace } = state.data;
-    const last = trace.steps.length - 1;
-    const now = Math.min(this.step, last);
-    const slider = element("input", {
-      type: "range",
-      min: "-1",
-      max: String(last),
-      "aria-label": "Iteration",
-      oninput: () => {
-        this.step = Number(slider.value);
-        draw();
-      },
-    });
-    slider.value = String(now);
-    const said = element("p", { class: "verdict" });
-    const frame = element("div", { class: "frame" });
-    const draw = () => {
-      const at = this.step;
-      const step = at >= 0 ? trace.steps[at] : null;
-      said.textContent = step
-        ? `iteration ${at + 1} of ${last + 1}: ${at ? `${plural(step.changed, "row")} changed their cluster` : "every row got its first cluster"}; inertia ${figure(step.inertia)}`
-        : "the start: centroids, and no row has a cluster";
-      replace(frame, this.scatter(step));
-    };
-    draw();
-    const select = (axis) => {
-      const control = element(
-        "select",
-        {
-          oninput: () => {
-            this.axes[axis] = Number(control.value);
-            draw();
-          },
-        },
-        clusters.numeric.map((index, at) =>
-          element("option", { value: String(at) }, state.schema.attributes[index].text),
-        ),
-      );
-      control.value = String(this.axes[axis]);
-      return control;
-    };
-    return element(
-      "div",
-      { class: "scroll trace" },
-      element(
-        "p",
-        { class: "row" },
-        button("‹", () => this.go(-1, slider, draw), {
-          class: "small",
-          "aria-label": "Previous iteration",
-        }),
-        slider,
-        button("›", () => this.go(1, slider, draw), {
-          class: "small",
-          "aria-label": "Next iteration",
-        }),
-      ),
-      said,
-      frame,
-      element(
-        "p",
-        { class: "row" },
-        element("label", {}, "across ", select(0)),
-        element("label", {}, "up ", select(1)),
-      ),
-    );
-  }
-
-  go(step, slider, draw) {
-    this.step = Math.min(Math.max(this.step + step, -1), Number(slider.max));
-    slider.value = String(this.step);
-    draw();
-  }
-
-  scatter(step) {
-    const { state, clusters } = this;
-    const { trace, rows } = state.data;
-    const colours = theme();
-    const [width, height] = [560, 400];
-    const columns = readColumns(rows);
-    const named = (axis) => {
-      const attribute = state.schema.attributes[clusters.numeric[this.axes[axis]]];
-      return columns.find(({ name }) => name === attribute.text);
-    };
-    const [across, along] = [named(0), named(1)];
-    const centres = unpack(step ? step.centroids : trace.start);
-    const size = clusters.numeric.length;
-    const centre = (cluster, axis) =>
-      centres[cluster * size + this.axes[axis]] * clusters.scale[this.axes[axis]];
-    const numbers = Math.min(rows.rows, ROWS_DRAWN);
-    const bounds = (values, axis) => {
-      let [low, high] = [Infinity, -Infinity];
-      for (let row = 0; row < numbers; row += 1)
-        if (!Number.isNaN(values[row]))
-          [low, high] = [Math.min(low, values[row]), Math.max(high, values[row])];
-      clusters.sizes.forEach(
-        (_, cluster) =>
-          ([low, high] = [
-            Math.min(low, centre(cluster, axis)),
-            Math.max(high, centre(cluster, axis)),
-          ]),
-      );
-      const margin = (high - low || 1) * 0.06;
-      return [low - margin, high + margin];
-    };
-    const [xs, ys] = [bounds(across.values, 0), bounds(along.values, 1)];
-    const x = (value) => 54 + ((width - 70) * (value - xs[0])) / (xs[1] - xs[0]);
-    const y = (value) => height - 40 - ((height - 56) * (value - ys[0])) / (ys[1] - ys[0]);
-    const picture = svg("svg", {
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label": "Rows and centroids",
-    });
-    const text = (at, words, anchor = "middle") =>
-      svg(
-        "text",
-        { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 11, fill: colours.note },
-        words,
-      );
-    for (let part = 0; part <= 4; part += 1) {
-      const [atX, atY] = [
-        xs[0] + ((xs[1] - xs[0]) * part) / 4,
-        ys[0] + ((ys[1] - ys[0]) * part) / 4,
-      ];
-      picture.append(
-        svg("line", { x1: x(atX), x2: x(atX), y1: 16, y2: height - 40, stroke: colours.empty }),
-        text([x(atX), height - 24], rounded(atX, 3)),
-      );
-      picture.append(
-        svg("line", { x1: 54, x2: width - 16, y1: y(atY), y2: y(atY), stroke: colours.empty }),
-        text([48, y(atY) + 4], rounded(atY, 3), "end"),
-      );
-    }
-    const labels = step ? unpack(step.clusters) : null;
-    for (let row = 0; row < numbers; row += 1) {
-      if (Number.isNaN(across.values[row]) || Number.isNaN(along.values[row])) continue;
-      picture.append(
-        svg("circle", {
-          cx: x(across.values[row]),
-          cy: y(along.values[row]),
-          r: numbers > 500 ? 2.5 : 4.5,
-          fill: labels ? clusters.colour(labels[row]) : colours.axis,
-          "fill-opacity": 0.65,
-        }),
-      );
-    }
-    clusters.sizes.forEach((_, cluster) => {
-      const [cx, cy] = [x(centre(cluster, 0)), y(centre(cluster, 1))];
-      picture.append(
-        svg("path", {
-          d: `M${cx - 8} ${cy}L${cx + 8} ${cy}M${cx} ${cy - 8}L${cx} ${cy + 8}`,
-          stroke: colours.page,
-          "stroke-width": 7,
-        }),
-      );
-      picture.append(
-        svg("path", {
-          d: `M${cx - 8} ${cy}L${cx + 8} ${cy}M${cx} ${cy - 8}L${cx} ${cy + 8}`,
-          stroke: clusters.colour(cluster),
-          "stroke-width": 4,
-        }),
-      );
-      picture.append(
-        svg(
-          "text",
-          { x: cx + 9, y: cy - 7, "font-size": 12, "font-weight": 600, fill: colours.text },
-          String(cluster),
-        ),
-      );
-    });
-    picture.append(text([(54 + width - 16) / 2, height - 6], across.name));
-    picture.append(text([54, 11], along.name, "start"));
-    return picture;
-  }
-}
-
-function sizeBar(share, colour) {
-  const bar = element("span", { class: "meter", "aria-hidden": "true" }, element("span"));
-  bar.firstChild.style.width = `${100 * share}%`;
-  bar.firstChild.style.background = colour;
-  return bar;
-}
-
-// Centroids as arrays, and distances to them as clusters.py measures them.
-function readClusters(state) {
-  const { data, schema } = state;
-  const numeric = schema.attributes
-    .map((_, index) => index)
-    .filter((index) => schema.attributes[index].numeric);
-  const named = schema.attributes
-    .map((_, index) => index)
-    .filter((index) => !schema.attributes[index].numeric);
-  const centroids = unpack(data.centroids);
-  const scale = unpack(data.scale);
-  const codes = unpack(data.codes);
-  const { sizes } = data;
-  const total = sizes.reduce((sum, size) => sum + size, 0) || 1;
-  const at = (index, cluster) => centroids[cluster * numeric.length + numeric.indexOf(index)];
-  const value = (index, cluster) => at(index, cluster) * scale[numeric.indexOf(index)];
-  const code = (index, cluster) => codes[cluster * named.length + named.indexOf(index)];
-  const spreads = numeric.map((index) => {
-    const known = sizes
-      .map((size, cluster) => [size, at(index, cluster)])
-      .filter(([, each]) => !Number.isNaN(each));
-    const weight = known.reduce((sum, [size]) => sum + size, 0) || 1;
-    const mean = known.reduce((sum, [size, each]) => sum + size * each, 0) / weight;
-    const square =
-      known.reduce((sum, [size, each]) => sum + size * (each - mean) ** 2, 0) / weight;
-    return [mean, Math.sqrt(square)];
-  });
-  const gap = (cluster, rowAt, codeAt) => {
-    let sum = 0;
-    for (const index of numeric) {
-      const difference = rowAt(index) - at(index, cluster);
-      if (!Number.isNaN(difference)) sum += difference * difference;
-    }
-    for (const index of named) {
-      const value = codeAt(index);
-      if (!Number.isNaN(value) && value !== code(index, cluster)) sum += data.gamma;
-    }
-    return named.length || data.method === "k-prototypes" ? sum : Math.sqrt(sum);
-  };
-  return {
-    numeric,
-    sizes,
-    total,
-    scale,
-    colour: (cluster) => theme().classes[cluster % theme().classes.length],
-    off: (index, cluster) => {
-      if (!schema.attributes[index].numeric) return 0;
-      const [mean, deviation] = spreads[numeric.indexOf(index)];
-      const off = deviation ? (at(index, cluster) - mean) / deviation : 0;
-      return Number.isNaN(off) ? 0 : off;
-    },
-    text: (index, cluster) => {
-      const attribute = schema.attributes[index];
-      if (!attribute.numeric)
-        return code(index, cluster) < 0 ? "–" : attribute.valueText(code(index, cluster));
-      const number = value(index, cluster);
-      return Number.isNaN(number)
-        ? "–"
-        : attribute.unit
-          ? attribute.number(Number(number.toFixed(6)))
-          : rounded(number);
-    },
-    between: (one, other) =>
-      gap(
-        one,
-        (index) => at(index, other),
-        (index) => code(index, other),
-      ),
-    distances: (row) => {
-      const lacks = numeric.some((index) => Number.isNaN(row[index]));
-      if (data.method !== "k-prototypes" && lacks) return null;
-      const rowAt = (index) => row[index] / scale[numeric.indexOf(index)];
-      return sizes.map((_, cluster) => gap(cluster, rowAt, (index) => row[index]));
-    },
-  };
 }

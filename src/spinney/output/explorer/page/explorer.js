@@ -1,8 +1,9 @@
 // The explorer of one model: views of one selection, panels beside them, filters above.
 
 import { aboutPanel } from "./about_panel.js";
-import { button, element, replace, saveFile, tabs } from "./dom.js";
+import { button, element, replace, saveFile } from "./dom.js";
 import { forestPanel } from "./forest_panel.js";
+import { Frame } from "./frame.js";
 import { nodePanel, swatch } from "./node_panel.js";
 import { countText, percent, plural, rounded } from "./numbers.js";
 import { pngOf, svgDocument } from "./paint.js";
@@ -30,49 +31,27 @@ const MAKES = {
   leaves: ScatterView,
 };
 
-export class Explorer {
+export class Explorer extends Frame {
   constructor(host, state, page) {
-    this.state = state;
-    this.page = page;
-    this.viewTabs = element("div", { class: "view-tabs" });
+    super(state, page);
     this.crumbs = element("nav", {
       class: "crumbs",
       "aria-label": "Path to the selected node",
     });
     this.legend = element("div", { class: "legend" });
-    this.stage = element("div", { class: "host" });
-    this.panelTabs = element("div", { class: "panel-tabs" });
-    this.panel = element("div", {
-      class: "panel-body",
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Details",
-    });
     this.whatIf = new WhatIf(state);
     this.filterBar = this.filters();
     this.filterBar.hidden = true;
-    replace(
-      host,
-      this.header(),
-      this.filterBar,
-      element(
-        "div",
-        { class: "work" },
-        element(
-          "section",
-          { class: "main", "aria-label": "Picture" },
-          this.crumbs,
-          this.stage,
-          this.legend,
-        ),
-        element(
-          "aside",
-          { class: "panel", "aria-label": "Details" },
-          this.panelTabs,
-          this.panel,
-        ),
-      ),
-    );
+    this.showFacts();
+    this.fill(host, {
+      title: state.schema.target.text,
+      label: "Picture",
+      actions: this.actions(),
+      more: state.kind === "forest" && forestPicker(this),
+      bar: this.filterBar,
+      above: this.crumbs,
+      below: this.legend,
+    });
     state.on((changed) => this.heard(changed));
     // The picture last: what stands round it decides its room.
     this.showPanel();
@@ -81,11 +60,7 @@ export class Explorer {
     this.showView();
   }
 
-  header() {
-    const { state } = this;
-    const { data, schema } = state;
-    this.facts = element("p", { class: "quiet facts-line" });
-    this.showFacts();
+  actions() {
     this.matches = element("output", { class: "quiet matches" });
     const search = element("input", {
       type: "search",
@@ -105,35 +80,17 @@ export class Explorer {
       { class: "small", "aria-expanded": "false" },
     );
     const framed = window.self !== window.top;
-    return element(
-      "header",
-      { class: "top" },
-      element(
-        "div",
-        { class: "title" },
-        element("h1", { title: schema.target.text }, schema.target.text),
-        this.facts,
+    const saves = framed ? [] : ["svg", "png"];
+    return [
+      element("span", { class: "search" }, search, this.matches),
+      filter,
+      saves.map((kind) =>
+        button(kind.toUpperCase(), () => this.save(kind), {
+          class: "small",
+          title: `Save the picture as ${kind.toUpperCase()}`,
+        }),
       ),
-      this.viewTabs,
-      element(
-        "div",
-        { class: "row actions" },
-        element("span", { class: "search" }, search, this.matches),
-        filter,
-        !framed &&
-          button("SVG", () => this.save("svg"), {
-            class: "small",
-            title: "Save the picture as SVG",
-          }),
-        !framed &&
-          button("PNG", () => this.save("png"), {
-            class: "small",
-            title: "Save the picture as PNG",
-          }),
-        this.page.themeButton?.(),
-      ),
-      data.kind === "forest" && forestPicker(this),
-    );
+    ];
   }
 
   showFacts() {
@@ -297,19 +254,7 @@ export class Explorer {
   showView() {
     const { state } = this;
     this.view?.destroy();
-    replace(
-      this.viewTabs,
-      tabs(
-        VIEWS,
-        state.view,
-        (key) => {
-          state.view = key;
-          state.say("view");
-        },
-        "Views",
-      ),
-    );
-    this.stage.dataset.view = state.view;
+    this.showViewTabs(VIEWS);
     this.view = new MAKES[state.view](this.stage, state, this.page.say);
   }
 
@@ -322,24 +267,13 @@ export class Explorer {
       state.kind === "tree" && ["prune", "Prune"],
       state.data.rows && ["rows", "Rows"],
       ["about", "About"],
-    ].filter(Boolean);
+    ];
   }
 
   showPanel(quietly = false) {
     const { state } = this;
     const focused = quietly && document.activeElement?.classList.contains("slider");
-    replace(
-      this.panelTabs,
-      tabs(
-        this.panels(),
-        state.panel,
-        (key) => {
-          state.panel = key;
-          state.say("panel");
-        },
-        "Panels",
-      ),
-    );
+    this.showPanelTabs(this.panels());
     const content = {
       node: () => nodePanel(state, this.page.say),
       "what-if": () => [element("h2", {}, "What if"), this.whatIf.body],
@@ -394,7 +328,7 @@ export class Explorer {
             "span",
             { class: "key", title: name },
             swatch(colours.of(code)),
-            element("b", {}, name),
+            element("b", {}, `${name}:`),
             ` ${countText(weights[code])} (${percent(weights[code] / (tree.weight[0] || 1))})`,
           ),
         );

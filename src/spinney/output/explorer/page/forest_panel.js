@@ -26,7 +26,7 @@ export function forestPanel(state) {
     ),
     element(
       "table",
-      { class: "counts" },
+      { class: "counts names" },
       element(
         "tbody",
         {},

@@ -1,6 +1,7 @@
 // What is known of the selected node: counts, split, rivals, arithmetic, rule.
 
 import { button, copyText, element, meter, shareBar } from "./dom.js";
+import { histogramFigure } from "./histogram.js";
 import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
 import { cutText, momentsOf, readCodes } from "./tree.js";
@@ -198,6 +199,7 @@ function split(state, node) {
   const goes = tree.finalBranch(node);
   return section(
     `Split by ${attribute.text}`,
+    histogramFigure(state, node),
     element("table", { class: "counts branches" }, element("tbody", {}, lines)),
     absent > 0 &&
       element(
@@ -356,7 +358,11 @@ function candidates(state, node) {
         `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
       ),
       withP &&
-        element("td", { class: "number" }, line.pValue === null ? "" : rounded(line.pValue, 3)),
+        element(
+          "td",
+          { class: "number", title: String(line.pValue ?? "") },
+          line.pValue === null ? "" : rounded(line.pValue, 2),
+        ),
     );
   });
   return section(

@@ -190,7 +190,7 @@ export class SunburstView extends PartitionView {
           node,
           ...line,
         });
-        const said = shortened(words(state, node), 2 * SUMMIT - 14, 12, true);
+        const said = telling(words(state, node), 2 * SUMMIT - 14, 12, true);
         shapes.push({
           kind: "text",
           x: middle[0],
@@ -223,8 +223,8 @@ export class SunburstView extends PartitionView {
         2.2 * ring,
       );
       if (room < 24 || ring < 15 || chord < 15) continue;
-      const said = shortened(words(state, node), room, 11);
-      if (said.length < 2) continue;
+      const said = telling(words(state, node), room, 11);
+      if (!said) continue;
       shapes.push({
         kind: "text",
         x: middle[0] + centre * Math.cos(turn),
@@ -252,6 +252,12 @@ export class SunburstView extends PartitionView {
     );
     return hit ? hit.node : null;
   }
+}
+
+// A text that is so short that nothing can be told by it is none.
+function telling(text, room, size, bold = false) {
+  const said = shortened(text, room, size, bold);
+  return said === text || said.length > 5 ? said : "";
 }
 
 function edgeOf(state, node, room) {

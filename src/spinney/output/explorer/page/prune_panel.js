@@ -225,30 +225,50 @@ function curves(state) {
   );
 }
 
+// Nodes that are cut by hand are named with their numbers in the whole tree, and with
+// them those that the slider cuts: numbers are others once a tree is pruned.
+function commandsOf(state) {
+  const { tree, step } = state;
+  if (!state.manual.size) {
+    const alpha = tree.sequence.alpha[step];
+    return [
+      ["Python", `smaller = model.prune("cost-complexity", alpha=${alpha})`],
+      ["Shell", `spinney prune MODEL --method cost-complexity --alpha ${alpha} -o SMALLER`],
+    ];
+  }
+  const nodes = state.leaves().filter((node) => !tree.isLeaf(node));
+  const options = nodes.map((node) => `--node ${node}`).join(" ");
+  return [
+    ["Python", `smaller = model.prune(nodes=[${nodes.join(", ")}])`],
+    ["Shell", `spinney prune MODEL ${options} -o SMALLER`],
+  ];
+}
+
 function asCommands(state, say) {
-  const { sequence } = state.tree;
   if (!state.pruned)
     return element(
       "p",
       { class: "quiet" },
-      "Move the slider, or make a node a leaf in its panel; how to have that tree in Python then stands here.",
-    );
-  const commands = [];
-  if (state.step >= 0)
-    commands.push(`model.prune("cost-complexity", alpha=${sequence.alpha[state.step]})`);
-  if (state.manual.size)
-    commands.push(
-      `model.prune(nodes=[${[...state.manual].sort((one, other) => one - other).join(", ")}])`,
+      "Move the slider, or make a node a leaf in its panel; how to have that tree in Python or in the shell then stands here.",
     );
   return element(
     "div",
     {},
-    element("p", {}, "The same in Python:"),
-    commands.map((command) => element("pre", { class: "command", tabindex: "0" }, command)),
+    commandsOf(state).map(([where, command]) => [
+      element(
+        "p",
+        { class: "row" },
+        `The same in ${where === "Shell" ? "the shell" : where}: `,
+        button("Copy", () => copyText(command, say), {
+          class: "small",
+          "aria-label": `Copy the command for ${where}`,
+        }),
+      ),
+      element("pre", { class: "command", tabindex: "0", "data-command": where }, command),
+    ]),
     element(
       "p",
       { class: "row" },
-      button("Copy", () => copyText(commands.join("\n"), say), { class: "small" }),
       button(
         "Whole tree again",
         () => {

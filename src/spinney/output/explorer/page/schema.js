@@ -3,6 +3,7 @@
 import { numberText } from "./numbers.js";
 
 const VALUES_SHOWN = 100;
+const SPARED = 8;
 
 export class Attribute {
   constructor(data) {
@@ -27,8 +28,11 @@ export class Attribute {
 
   // "hue = red", "hue ∈ {red, 7}"; `without` turns it round.
   among(codes, without = false) {
-    const texts = codes.slice(0, VALUES_SHOWN).map((code) => this.valueText(code));
-    if (codes.length === 1) return `${this.text} ${without ? "≠" : "="} ${texts[0]}`;
+    const listed = codes.length > 1;
+    const texts = codes
+      .slice(0, VALUES_SHOWN)
+      .map((code) => writtenValue(this.valueText(code), listed));
+    if (!listed) return `${this.text} ${without ? "≠" : "="} ${texts[0]}`;
     if (codes.length > VALUES_SHOWN) texts.push(`and ${codes.length - VALUES_SHOWN} more`);
     return `${this.text} ${without ? "∉" : "∈"} {${texts.join(", ")}}`;
   }
@@ -36,10 +40,31 @@ export class Attribute {
   // How low < number ≤ high reads; an infinite bound is none.
   between(low, high) {
     if (low === Infinity) return `${this.text} is missing`;
-    if (high === Infinity) return `${this.text} > ${this.number(low)}`;
-    if (low === -Infinity) return `${this.text} ≤ ${this.number(high)}`;
-    return `${this.number(low)} < ${this.text} ≤ ${this.number(high)}`;
+    const [below, above] = [roundAbove(low), roundAbove(high)];
+    const [from, to] = [this.number(below ?? low), this.number(above ?? high)];
+    const [lower, upper] = [below === null ? "<" : "≤", above === null ? "≤" : "<"];
+    if (high === Infinity) return `${this.text} ${below === null ? ">" : "≥"} ${from}`;
+    if (low === -Infinity) return `${this.text} ${upper} ${to}`;
+    return `${from} ${lower} ${this.text} ${upper} ${to}`;
   }
+}
+
+// As `written_value` of _support/text.py: in quotes where it could be misread.
+function writtenValue(text, listed) {
+  const plain = text !== "" && text === text.trim() && !"\"'{".includes(text[0]);
+  if (plain && !(listed && /[{},]|(?<![\p{L}\p{N}])["']/u.test(text))) return text;
+  const quote = text.includes('"') && !text.includes("'") ? "'" : '"';
+  return `${quote}${text.replaceAll(quote, quote + quote)}${quote}`;
+}
+
+// As `_round_above` there: the next number above one, if it takes far fewer digits.
+function roundAbove(bound) {
+  if (!Number.isFinite(bound) || bound === 0) return null;
+  const bits = new BigInt64Array(new Float64Array([bound]).buffer);
+  bits[0] += bound > 0 ? 1n : -1n;
+  const [above] = new Float64Array(bits.buffer);
+  const digits = (number) => numberText(number).length + 2 * Number.isInteger(number);
+  return digits(above) + SPARED <= digits(bound) ? above : null;
 }
 
 export class Schema {

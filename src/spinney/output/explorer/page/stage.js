@@ -12,6 +12,8 @@ export class Stage {
   constructor(host, picture, label) {
     this.picture = picture;
     this.at = { x: 0, y: 0, k: 1 };
+    this.sheet = null;
+    this.moving = false;
     this.group = svg("g");
     this.svg = svg("svg", { class: "drawing", "aria-hidden": "true" }, this.group);
     this.canvas = element("canvas", { class: "drawing", "aria-hidden": "true" });
@@ -82,6 +84,11 @@ export class Stage {
 
   // Drawn once for each frame, however often it is moved between two.
   place() {
+    this.sheet = null;
+    this.placeSoon();
+  }
+
+  placeSoon() {
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
@@ -96,14 +103,52 @@ export class Stage {
       this.group.setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
       return;
     }
+    const { canvas, context } = this;
+    if (this.moving && this.picture.isFar?.(k)) {
+      const ratio = window.devicePixelRatio || 1;
+      if (!this.covers()) this.makeSheet();
+      const { sheet } = this;
+      const [left, top] = [(sheet.x - x) * ratio, (sheet.y - y) * ratio];
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.drawImage(sheet.canvas, -left - sheet.across, -top - sheet.along);
+    } else this.paintAt(context, canvas.width, canvas.height, [x, y]);
+  }
+
+  // Paint what is seen where the picture begins at a point of the canvas.
+  paintAt(context, wide, tall, [x, y]) {
+    const { k } = this.at;
     const ratio = window.devicePixelRatio || 1;
-    const { context } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = theme().page;
-    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    context.fillRect(0, 0, wide, tall);
     context.setTransform(k * ratio, 0, 0, k * ratio, x * ratio, y * ratio);
-    const [width, height] = this.size;
-    this.picture.paint(context, k, [-x / k, -y / k, (width - x) / k, (height - y) / k]);
+    const [right, bottom] = [wide / ratio - x, tall / ratio - y];
+    this.picture.paint(context, k, [-x / k, -y / k, right / k, bottom / k]);
+  }
+
+  // A picture of very many nodes is painted once, half a screen beyond each edge, and
+  // that sheet is what a hand moves.
+  makeSheet() {
+    const { width, height } = this.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    const [across, along] = [Math.round(width / 2), Math.round(height / 2)];
+    const canvas = element("canvas");
+    [canvas.width, canvas.height] = [width + 2 * across, height + 2 * along];
+    const { x, y } = this.at;
+    const corner = [x + across / ratio, y + along / ratio];
+    this.paintAt(canvas.getContext("2d"), canvas.width, canvas.height, corner);
+    this.sheet = { canvas, x, y, across, along };
+  }
+
+  // Whether all that is seen is on the sheet.
+  covers() {
+    const { sheet, at } = this;
+    const ratio = window.devicePixelRatio || 1;
+    return (
+      sheet !== null &&
+      Math.abs(at.x - sheet.x) * ratio <= sheet.across &&
+      Math.abs(at.y - sheet.y) * ratio <= sheet.along
+    );
   }
 
   // At which scale the whole picture is seen.
@@ -137,7 +182,8 @@ export class Stage {
   move(across, along) {
     this.at.x += across;
     this.at.y += along;
-    this.place();
+    if (this.moving) this.placeSoon();
+    else this.place();
   }
 
   // Move as little as it takes to have a rectangle of the picture in sight.
@@ -181,6 +227,7 @@ export class Stage {
       if (!grip.moved && Math.hypot(across, along) < 4) return;
       if (!grip.moved) view.setPointerCapture(grip.id);
       grip.moved = true;
+      this.moving = true;
       view.classList.add("moving");
       this.move(across, along);
       [grip.x, grip.y] = [event.clientX, event.clientY];
@@ -189,6 +236,10 @@ export class Stage {
       if (grip && !grip.moved && event.type === "pointerup")
         this.picture.click(event, this.inside(event));
       grip = null;
+      if (this.moving) {
+        this.moving = false;
+        this.place();
+      }
       view.classList.remove("moving");
     };
     view.addEventListener("pointerup", release);

@@ -82,12 +82,18 @@ export class NumberColours {
     return range > 0 ? Math.min(Math.max((number - this.low) / range, 0), 1) : 0.5;
   }
 
-  at(number) {
+  // The colour of a number, and how far it is off, from 0 to 1.
+  distance(number) {
     const above = number > this.mean;
     const end = above ? this.high : this.low;
     const off =
       end === this.mean ? 0 : Math.abs(number - this.mean) / Math.abs(end - this.mean);
-    return [theme().classes[above ? 5 : 0], opacityOf(off)];
+    return [theme().classes[above ? 5 : 0], Math.min(off, 1)];
+  }
+
+  at(number) {
+    const [colour, off] = this.distance(number);
+    return [colour, opacityOf(off)];
   }
 
   node(tree, node) {

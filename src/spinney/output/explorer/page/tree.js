@@ -83,6 +83,7 @@ export class Tree extends Questions {
     this.models = data.models ? readModels(data.models) : null;
     this.explained = data.explained ?? {};
     this.candidates = data.candidates ? new Candidates(data.candidates, schema.width) : null;
+    this.histograms = data.histograms ? new Histograms(data.histograms, schema.width) : null;
     this.sequence = data.sequence ? readSequence(data.sequence) : null;
   }
 
@@ -363,6 +364,35 @@ function readModels(data) {
 
 function readSequence(data) {
   return { ...data, ...unpackAll(data, ["alpha", "leaves", "errors", "step"]) };
+}
+
+// Numbers at the nodes that ask for them, over rows that were given, in equal bins.
+class Histograms {
+  constructor(data, width) {
+    const names = ["nodes", "bins", "low", "step", "least", "greatest", "weights", "missing"];
+    Object.assign(this, unpackAll(data, names));
+    this.width = width;
+    this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
+    this.first = startsOf(this.bins);
+  }
+
+  // That of a node; null where the page has none.
+  of(node) {
+    const at = this.lineOf.get(node);
+    if (at === undefined) return null;
+    const { width } = this;
+    const line = (bin) =>
+      Array.from(this.weights.subarray(bin * width, (bin + 1) * width));
+    const bins = Array.from({ length: this.bins[at] }, (_, bin) => line(this.first[at] + bin));
+    return {
+      bins,
+      low: this.low[at],
+      step: this.step[at],
+      least: this.least[at],
+      greatest: this.greatest[at],
+      missing: Array.from(this.missing.subarray(at * width, (at + 1) * width)),
+    };
+  }
 }
 
 // The splits that were considered, with the counts behind them.

@@ -1,7 +1,7 @@
 // The tree as boxes and branches: tidy, as deep as it is open.
 
 import { button, element, replace } from "./dom.js";
-import { countText, percent, rounded, weightText } from "./numbers.js";
+import { countText, most, percent, rounded, weightText } from "./numbers.js";
 import { paintCanvas, paintSvg, shortened, textWidth } from "./paint.js";
 import { Stage } from "./stage.js";
 import { theme } from "./theme.js";
@@ -10,6 +10,7 @@ import { tidyLayout } from "./tidy.js";
 const SVG_NODES = 300; // more of them move slowly: python -m benchmarks.explorer
 const [TITLE, NOTE, LABEL] = [13, 11, 12];
 const [WIDEST, NARROWEST, LABEL_ROOM] = [215, 72, 150];
+const [LABEL_LINE, LABEL_LINES] = [15, 3];
 const [BOX, STUB, BAND, GAP] = [57, 18, 58, 16];
 const [THIN, THICK] = [1.2, 12];
 const LEAST_READABLE = 0.8;
@@ -152,6 +153,10 @@ export class TreeView {
     this.depths = nodes.map((node) => tree.depth[node]);
     this.levels = [];
     this.depths.forEach((depth, at) => (this.levels[depth] ??= []).push(at));
+    // What labels of several lines add to the room above a level.
+    this.extra = this.levels.map((level) =>
+      large || turned ? 0 : most(level.map((at) => this.boxOf(nodes[at]).labelExtra), 0),
+    );
     if (turned) {
       this.along = [0];
       this.levels.forEach((level, depth) => {
@@ -162,7 +167,12 @@ export class TreeView {
           .map((at) => (large ? 40 : this.boxOf(nodes[at]).labelWidth));
         this.along.push(this.along[depth] + widest + Math.max(...labels, 0) + 54);
       });
-    } else this.along = this.levels.map((_, depth) => depth * (BOX + BAND)).concat(0);
+    } else {
+      this.along = [0];
+      this.levels.forEach((_, depth) =>
+        this.along.push(this.along[depth] + BOX + BAND + (this.extra[depth + 1] ?? 0)),
+      );
+    }
     let [width, height] = [0, 0];
     for (let at = 0; at < nodes.length; at += 1) {
       const [x, y, wide, tall] = this.rectangle(at);
@@ -190,7 +200,7 @@ export class TreeView {
     const whole = ends ? state.label(node) : schema.attributes[tree.attribute[node]].text;
     const title = shortened(whole, WIDEST - 20, TITLE, true);
     const note = this.note(node, ends);
-    const label = node ? shortened(tree.answer(node), LABEL_ROOM, LABEL) : "";
+    const label = node ? labelLines(tree.answer(node)) : [];
     const widest = Math.max(textWidth(title, TITLE, true), textWidth(note, NOTE));
     box = {
       ends,
@@ -198,7 +208,8 @@ export class TreeView {
       note,
       label,
       width: Math.max(widest + 22, NARROWEST),
-      labelWidth: label ? textWidth(label, LABEL) + 10 : 0,
+      labelWidth: node ? most(label.map((line) => textWidth(line, LABEL))) + 10 : 0,
+      labelExtra: LABEL_LINE * Math.max(label.length - 1, 0),
     };
     this.boxes.set(key, box);
     return box;
@@ -267,7 +278,8 @@ export class TreeView {
     const turned = state.horizontal;
     const middle = turned ? y + tall / 2 : x + wide / 2;
     const edge = turned ? x + wide : y + tall;
-    const reach = turned ? this.along[this.depths[at] + 1] : y + BOX + BAND;
+    const reach = this.along[this.depths[at] + 1];
+    const labels = 26 + (this.extra[this.depths[at] + 1] ?? 0);
     let begin = middle - widths.reduce((sum, each) => sum + each, 0) / 2;
     below.forEach((child, order) => {
       const node = this.nodes[child];
@@ -277,7 +289,7 @@ export class TreeView {
       const part = state.lit.get(node);
       const to = this.across[child];
       const bend = turned ? 26 : 20;
-      const straight = turned ? reach - this.labelRoom(child) : reach - 26;
+      const straight = turned ? reach - this.labelRoom(child) : reach - labels;
       const point = (across, along) =>
         turned ? `${fine(along)} ${fine(across)}` : `${fine(across)} ${fine(along)}`;
       const d =
@@ -305,35 +317,43 @@ export class TreeView {
     const box = this.boxOf(node);
     const part = state.lit.get(node);
     const colours = theme();
-    const text = part && part < 0.9995 ? `${box.label} · ${percent(part)}` : box.label;
-    const wide = part && part < 0.9995 ? textWidth(text, LABEL) + 10 : box.labelWidth;
+    const divided = part && part < 0.9995;
+    const lines = [...box.label];
+    if (divided) lines[lines.length - 1] += ` · ${percent(part)}`;
+    const wide = divided
+      ? most(lines.map((line) => textWidth(line, LABEL))) + 10
+      : box.labelWidth;
     const [x, y, width, tall] = this.rectangle(at);
     const middle = state.horizontal ? x - wide / 2 - 6 : x + width / 2;
-    const base = state.horizontal ? y + tall / 2 + 4 : y - 11;
+    const base = state.horizontal
+      ? y + tall / 2 + 4 - box.labelExtra / 2
+      : y - 11 - box.labelExtra;
     const faded = this.faded(node);
     shapes.push({
       kind: "rect",
       x: middle - wide / 2,
       y: base - 13,
       width: wide,
-      height: 18,
+      height: 18 + box.labelExtra,
       round: 5,
       fill: colours.page,
       opacity: faded,
     });
-    shapes.push({
-      kind: "text",
-      x: middle,
-      y: base,
-      text,
-      size: LABEL,
-      bold: Boolean(part),
-      anchor: "middle",
-      fill: part ? colours.accent : colours.text,
-      opacity: faded,
-      node,
-      title: this.isCanvas ? undefined : state.tree.condition(node),
-    });
+    lines.forEach((text, line) =>
+      shapes.push({
+        kind: "text",
+        x: middle,
+        y: base + line * LABEL_LINE,
+        text,
+        size: LABEL,
+        bold: Boolean(part),
+        anchor: "middle",
+        fill: part ? colours.accent : colours.text,
+        opacity: faded,
+        node,
+        title: this.isCanvas ? undefined : state.tree.condition(node),
+      }),
+    );
   }
 
   box(at, shapes) {
@@ -494,16 +514,21 @@ export class TreeView {
     return `node ${node}: ${where.join(" AND ") || "all rows"}\n${counts || "no rows"}`;
   }
 
+  // Whether boxes are too small to be read.
+  isFar(k) {
+    return k * BOX < 16;
+  }
+
   // On a canvas: only what is in sight, and of what is tiny only what can be seen.
   paint(context, k, [left, top, right, bottom]) {
-    const small = k * BOX < 16;
+    const small = this.isFar(k);
     const places = [];
     const turned = this.state.horizontal;
     const [low, high] = turned ? [top, bottom] : [left, right];
     const [near, far] = turned ? [left, right] : [top, bottom];
     for (let depth = 0; depth < this.levels.length; depth += 1) {
       const along = this.along[depth];
-      const size = turned ? 400 : BOX + BAND;
+      const size = turned ? 400 : BOX + BAND + LABEL_LINE * LABEL_LINES;
       if (along - size > far || along + 2 * size < near) continue;
       const level = this.levels[depth];
       let at = firstFrom(level, this.across, low - WIDEST);
@@ -700,6 +725,24 @@ export class TreeView {
     replace(stage.outline, items);
     stage.view.setAttribute("aria-activedescendant", `${stage.serial}-${node}`);
   }
+}
+
+// An answer in as many lines as it needs, values whole; the last says what is left out.
+function labelLines(answer) {
+  const words = answer
+    .split(/(?<=,) | (?=or missing$|… )/)
+    .map((word) => shortened(word, LABEL_ROOM, LABEL));
+  const lines = [words[0]];
+  for (let at = 1; at < words.length; at += 1) {
+    const longer = `${lines.at(-1)} ${words[at]}`;
+    if (textWidth(longer, LABEL) <= LABEL_ROOM) lines[lines.length - 1] = longer;
+    else if (lines.length < LABEL_LINES) lines.push(words[at]);
+    else {
+      lines[lines.length - 1] = `… ${words.length - at + 1} more`;
+      break;
+    }
+  }
+  return lines;
 }
 
 // Weights with one decimal: rows that missing values have divided.

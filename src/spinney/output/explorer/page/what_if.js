@@ -1,12 +1,11 @@
 // What if: a row by hand, its way through the tree, and what would change the answer.
 
 import { button, element, meter, replace } from "./dom.js";
-import { figure, numberOf, percent, rounded } from "./numbers.js";
+import { formField } from "./form_field.js";
+import { figure, percent, rounded } from "./numbers.js";
 import { swatch } from "./node_panel.js";
 import { flips, predict, vote } from "./walk.js";
 
-const [MISSING, OTHER] = ["missing", "something else"];
-const MOST_OPTIONS = 1000;
 const ENDS_OPENED = 12; // leaves of a divided row whose paths are opened
 
 export class WhatIf {
@@ -43,16 +42,7 @@ export class WhatIf {
       this.row[index] = value;
       this.changed();
     };
-    const listed = !attribute.numeric && attribute.values.length <= MOST_OPTIONS;
-    const control = listed ? choices(attribute, set) : typed(attribute, set);
-    control.name = `field-${index}`;
-    control.dataset.attribute = attribute.name;
-    return element(
-      "label",
-      {},
-      element("span", { title: attribute.text }, attribute.text),
-      control,
-    );
+    return formField(attribute, index, set);
   }
 
   clear() {
@@ -250,43 +240,6 @@ export class WhatIf {
 
 function heaviest(ends) {
   return ends.reduce((best, end) => (end[1] > best[1] ? end : best))[0];
-}
-
-function choices(attribute, set) {
-  const select = element("select", {
-    oninput: () => {
-      const { value } = select;
-      // A value that no training row had is none that a code stands for.
-      set(value === "" || value === "other" ? NaN : Number(value.slice(1)));
-    },
-  });
-  select.append(element("option", { value: "" }, MISSING));
-  attribute.values.forEach((_, code) =>
-    select.append(element("option", { value: `=${code}` }, attribute.valueText(code))),
-  );
-  select.append(element("option", { value: "other" }, OTHER));
-  return select;
-}
-
-function typed(attribute, set) {
-  const numeric = attribute.numeric;
-  const kind = attribute.unit
-    ? { placeholder: attribute.unit.startsWith("days") ? "2026-12-31" : "2026-12-31T12:00:00" }
-    : { placeholder: MISSING, inputmode: "decimal" };
-  const input = element("input", {
-    type: "text",
-    autocomplete: "off",
-    ...kind,
-    oninput: () => {
-      const code = numeric
-        ? numberOf(input.value, attribute.unit)
-        : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
-      const bad = input.value.trim() !== "" && (Number.isNaN(code) || (code < 0 && !numeric));
-      input.setAttribute("aria-invalid", String(bad && numeric));
-      set(numeric ? code : code < 0 ? NaN : code);
-    },
-  });
-  return input;
 }
 
 // The cuts of an attribute in trees, rising; of formulas there are none to name.

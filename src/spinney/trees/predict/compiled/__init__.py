@@ -1,6 +1,6 @@
 """Many rows through many trees by compiled loops; asking for this loads Numba."""
 
 from spinney.trees.predict.compiled.flat_layout import Flat, flat_of, majority
-from spinney.trees.predict.compiled.walk_rows import leaves, votes
+from spinney.trees.predict.compiled.walk_rows import gather, leaves, votes
 
-__all__ = ["Flat", "flat_of", "leaves", "majority", "votes"]
+__all__ = ["Flat", "flat_of", "gather", "leaves", "majority", "votes"]

@@ -1,0 +1,173 @@
+"""Machine code on disk, for these very sources and this machine.
+
+Code is kept beside the loop, in ``__pycache__``; where nobody may write there, in the
+user's folder for such things; if NUMBA_CACHE_DIR names a folder, there alone. A file is
+named by the loop, a digest of all sources of loops, and one of all else that the code
+depends on: what the loop is called with, the processor, the compiler.
+
+Kernels call each other across files: so the digest is of all of them.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from spinney._support.atomic_file import write_whole
+from spinney._support.jit.call_arguments import Code, Kind
+from spinney.errors import SpinneyError
+
+_PACKAGE = Path(__file__).parents[2]
+_SUFFIX = ".code"
+
+# Of the variables of the environment that Numba knows, those that change its code.
+_VARIABLES = (
+    "BOUNDSCHECK",
+    "CPU_FEATURES",
+    "CPU_NAME",
+    "DISABLE_INTEL_SVML",
+    "LOOP_VECTORIZE",
+    "OPT",
+    "SLP_VECTORIZE",
+)
+
+
+@cache
+def sources() -> list[Path]:
+    """Return all files that machine code depends on."""
+    return sorted(
+        [
+            *Path(__file__).parent.glob("*.py"),
+            *_PACKAGE.rglob("loops/*.py"),
+            _PACKAGE / "_support" / "arrays.py",
+            _PACKAGE / "_support" / "ties.py",  # its tolerance is compiled into loops
+        ]
+    )
+
+
+@cache
+def _digest() -> bytes:
+    return sha256(b"".join(path.read_bytes() for path in sources())).digest()
+
+
+@cache
+def _machine() -> str:
+    """Return what the code depends on beside sources: processor and compiler."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    numba = PathFinder.find_spec("numba")
+    version = Path(str(numba and numba.origin)).with_name("_version.py")
+    return "\n".join(
+        [
+            sys.version,
+            llvmlite.__version__,
+            version.read_text(encoding="utf-8") if version.exists() else "",
+            llvm.get_process_triple(),
+            llvm.get_host_cpu_name(),
+            llvm.get_host_cpu_features().flatten(),
+            *(f"{name}={os.environ.get('NUMBA_' + name)}" for name in _VARIABLES),
+        ]
+    )
+
+
+class KeptCode:
+    """What is kept of one entry.
+
+    Parameters
+    ----------
+    file : path
+        Where the entry is written.
+    name : str
+        The name of the entry.
+    """
+
+    def __init__(self, file: Path, name: str) -> None:
+        self._file = file
+        self._name = f"{file.stem}.{name}"
+
+    def exists(self) -> bool:
+        """Return whether there is code of these sources, for whatever arguments."""
+        pattern = f"{self._stem()}.*{_SUFFIX}"
+        return any(any(folder.glob(pattern)) for folder in self._folders())
+
+    def load(self, kinds: tuple[Kind, ...]) -> Code | None:
+        """Return the code for arguments of some kinds, None if there is none."""
+        name = self._named(kinds)
+        for folder in self._folders():
+            with suppress(OSError):
+                code = _unwritten((folder / name).read_bytes())
+                if code is not None:
+                    return code
+        return None
+
+    def save(self, kinds: tuple[Kind, ...], code: Code) -> None:
+        """Keep code, where that is possible, and let go of that of older sources."""
+        name = self._named(kinds)
+        for folder in self._folders():
+            with suppress(OSError, SpinneyError):
+                folder.mkdir(parents=True, exist_ok=True)
+                write_whole(folder / name, _written(code))
+                for old in folder.glob(f"{self._name}.*{_SUFFIX}"):
+                    if not old.name.startswith(self._stem()):
+                        old.unlink(missing_ok=True)
+                return
+
+    def _stem(self) -> str:
+        # The loop may be none of ours, as those of tests.
+        own = sha256(_digest() + self._file.read_bytes()).hexdigest()
+        return f"{self._name}.{own[:12]}"
+
+    def _named(self, kinds: tuple[Kind, ...]) -> str:
+        text = _machine() + "\n".join(map(_text_of, kinds))
+        return f"{self._stem()}.{sha256(text.encode()).hexdigest()[:16]}{_SUFFIX}"
+
+    def _folders(self) -> Iterator[Path]:
+        """Yield the folders that code may be in, the best first."""
+        if not self._file.is_file():
+            return
+        home = sha256(str(self._file.parent).encode()).hexdigest()[:16]
+        named = os.environ.get("NUMBA_CACHE_DIR")
+        if named:
+            yield Path(named) / f"spinney-{home}"
+            return
+        yield self._file.parent / "__pycache__"
+        with suppress(RuntimeError):  # there is no home
+            yield _users_folder() / f"spinney-{home}"
+
+
+def _users_folder() -> Path:
+    """Return where a user's programs keep what they can make again."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home())
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _text_of(kind: Kind) -> str:
+    if not isinstance(kind, type):
+        return repr(kind)
+    return f"{kind.__module__}.{kind.__qualname__} {getattr(kind, '_fields', '')}"
+
+
+def _written(code: Code) -> list[bytes]:
+    """Return code as it stands in a file: a digest of the rest, a line, the binary."""
+    about = json.dumps([code.name, code.result, code.needs]).encode() + b"\n"
+    digest = sha256(about + code.binary).hexdigest().encode()
+    return [digest, b"\n", about, code.binary]
+
+
+def _unwritten(content: bytes) -> Code | None:
+    """Return the code of a file, None if the file is damaged."""
+    digest, _, rest = content.partition(b"\n")
+    if sha256(rest).hexdigest().encode() != digest:
+        return None
+    about, _, binary = rest.partition(b"\n")
+    name, result, needs = json.loads(about)
+    return Code(name, result, tuple(needs), binary)

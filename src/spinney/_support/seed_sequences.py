@@ -1,0 +1,104 @@
+"""Seeds of many things at once, the same that NumPy gives them one by one.
+
+``SeedSequence`` stirs whole numbers into a pool of four words, and draws words from it
+(after O'Neill 2015, "Developing a seed_seq alternative"); NumPy promises that neither
+this nor ``PCG64`` changes. To make one of each takes as long as a small tree. So the
+arithmetic, modulo 2³², is done here for all of them side by side.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint32]
+
+POOL = 4
+SHIFT, HALF = np.uint32(16), np.uint64(32)
+FIRST, FACTOR = 0x43B0D7E5, 0x931E8875  # to stir words in
+FIRST_OUT, FACTOR_OUT = 0x8B51F9DD, 0x58F38DED  # to draw words
+ONE, OTHER = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)  # to mix two words
+LOWER, WHOLE = 2**32 - 1, 2**128 - 1
+PCG_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
+
+
+class _Hash:
+    """Words made unlike each other: by another constant each time."""
+
+    def __init__(self, constant: int, factor: int) -> None:
+        self.constant, self.factor = constant, factor
+
+    def __call__(self, words: Words) -> Words:
+        words = words ^ np.uint32(self.constant)
+        self.constant = self.constant * self.factor & LOWER
+        words = words * np.uint32(self.constant)
+        return words ^ (words >> SHIFT)
+
+
+def words_of(number: int) -> list[int]:
+    """Return a whole number as words of 32 bits, the lowest first.
+
+    >>> words_of(0), words_of(2**32 + 7)
+    ([0], [7, 1])
+    """
+    words = [number & LOWER]
+    while number := number >> 32:
+        words.append(number & LOWER)
+    return words
+
+
+def seed_words(entropy: Sequence[Words], n_words: int) -> NDArray[np.uint64]:
+    """Return what ``SeedSequence(…).generate_state(n_words, np.uint64)`` gives.
+
+    ``entropy`` has the words of all sequences, the first of each, then the second.
+
+    >>> one_by_one = np.random.SeedSequence(5).generate_state(3, np.uint64)
+    >>> (seed_words([np.array([5], np.uint32)], 3)[0] == one_by_one).all()
+    np.True_
+    """
+    stir, n = _Hash(FIRST, FACTOR), len(entropy[0])
+    short = [np.zeros(n, np.uint32)] * (POOL - len(entropy))
+    pool = [stir(words) for words in [*entropy, *short][:POOL]]
+    for source in range(POOL):
+        for into in range(POOL):
+            if source != into:
+                pool[into] = _mixed(pool[into], stir(pool[source]))
+    for words in entropy[POOL:]:
+        pool = [_mixed(own, stir(words)) for own in pool]
+    draw = _Hash(FIRST_OUT, FACTOR_OUT)
+    drawn = [draw(pool[i % POOL]).astype(np.uint64) for i in range(2 * n_words)]
+    low, high = drawn[::2], drawn[1::2]
+    return np.stack(
+        [one | (other << HALF) for one, other in zip(low, high, strict=True)], axis=1
+    )
+
+
+def _mixed(one: Words, other: Words) -> Words:
+    words = ONE * one - OTHER * other
+    return np.asarray(words ^ (words >> SHIFT))
+
+
+def generator_states(seeds: NDArray[np.uint64]) -> list[Any]:
+    """Return the state of ``PCG64(seed)`` for each seed of 64 bits.
+
+    >>> generator = np.random.PCG64()
+    >>> generator.state = generator_states(np.array([9], np.uint64))[0]
+    >>> generator.random_raw() == np.random.PCG64(9).random_raw()
+    True
+    """
+    halves = [seeds.astype(np.uint32), (seeds >> HALF).astype(np.uint32)]
+    states: list[Any] = []
+    for one, two, three, four in seed_words(halves, 4).tolist():
+        increment = (three << 65 | four << 1 | 1) & WHOLE
+        begin = increment + (one << 64 | two)
+        state = (begin * PCG_FACTOR + increment) & WHOLE
+        states.append(
+            {
+                "bit_generator": "PCG64",
+                "state": {"state": state, "inc": increment},
+                "has_uint32": 0,
+                "uinteger": 0,
+            }
+        )
+    return states

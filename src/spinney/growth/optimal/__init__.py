@@ -1,0 +1,1 @@
+"""Trees that are the best of their size, proven."""

@@ -1,0 +1,83 @@
+"""What the loops of the optimal search work on."""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+
+LANES = 8
+"""How many cuts are looked at side by side."""
+
+MOST_TOLD = 256
+"""Of how many cuts of an attribute it is kept what they say of other roots."""
+
+
+class Family(IntEnum):
+    """How the loss of a leaf follows from the sums of its rows.
+
+    ``PAIR``: two labels; a row's number is what the first label costs more there than
+    the second. ``LABELS``: what each label costs. ``MOMENTS``: w and wy, where the
+    target is a number, and last wy².
+    """
+
+    PAIR = 0
+    LABELS = 1
+    MOMENTS = 2
+
+
+class Problem(NamedTuple):
+    """The rows of the table, by number, and what trees are judged by.
+
+    Parameters
+    ----------
+    rank : array of int32, (attributes, rows)
+        The place of each row's value among those of the attribute.
+    order : array of int32, (attributes, rows)
+        The rows that a tree is sought for, by value.
+    last : array of uint8, (attributes, rows)
+        Whether the next of them has another value.
+    sums : array, (rows, numbers)
+        What is summed up in a leaf, as the family says; one that no label can avoid is
+        taken off before.
+    most : array, (rows,)
+        By how much a row can raise the loss of any tree at most.
+    price : array, (2,)
+        What a leaf costs, and what is less than any row weighs.
+    family : array of int, (2,)
+        The family, and ``LANES``: a number that the compiler does not know is a loop
+        that it makes vectors of.
+    stop : array of int, (1,)
+        Whether somebody wants the search to end.
+    """
+
+    rank: NDArray[Any]
+    order: NDArray[Any]
+    last: NDArray[Any]
+    sums: Floats
+    most: Floats
+    price: Floats
+    family: Integers
+    stop: Integers
+
+
+class Room(NamedTuple):
+    """Where one thread works; the first axis of most is the depth of a subtree."""
+
+    order: NDArray[Any]  # (depth, side, attributes, rows): rows by value
+    last: NDArray[Any]  # whether the next row has another value
+    side: NDArray[Any]  # (rows,)
+    intervals: Integers  # (depth, stack, 4): first and last cut, and who told of them
+    ends: Floats  # (depth, stack, 6): weight and both losses at either end
+    cuts: Integers  # (depth, rows): positions of cuts
+    weight: Floats  # (depth, rows): what rows up to a position can lose
+    told: Floats  # (depth, cuts, side, attributes): bounds by the root's attribute
+    least: Floats  # (depth, 1): the least bound of cuts that were left out
+    upto: Floats  # (rows, numbers): sums of rows up to a position
+    totals: Floats  # (depth, numbers)
+    picks: (
+        Integers  # (LANES, 3): a cut, and the end of its interval if it is next to it
+    )
+    pick_ends: Floats  # (LANES, 6)
+    lanes: Floats  # see ``stumps``

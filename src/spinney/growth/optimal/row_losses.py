@@ -1,0 +1,82 @@
+"""What each row can lose in a leaf: the numbers that the search adds up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.growth.growth_options import Options
+from spinney.growth.optimal.loops.layout import Family
+from spinney.sources.rows import TrainingSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLosses:
+    """The losses of rows.
+
+    Parameters
+    ----------
+    family : Family
+        How the loss of a leaf follows from sums.
+    sums : array of shape (rows, numbers)
+        What is added up, as the family says.
+    most : array of shape (rows,)
+        By how much a row can raise the loss of any tree at most.
+    unavoidable : float
+        What rows cost whatever they are called; it is in no sum.
+    whole : float
+        What a price below 1 is a share of: the weight of all rows, or the squares of
+        their numbers about the mean.
+    least : float
+        The least that a row can lose, of those that can lose anything.
+    """
+
+    family: Family
+    sums: Floats
+    most: Floats
+    unavoidable: float
+    whole: float
+    least: float
+
+
+def row_losses(training: TrainingSet, options: Options) -> RowLosses:
+    """Return the losses of training rows: by class and costs, or squares of numbers."""
+    weighed = training.weighed(options.class_weights)
+    weights = weighed.own_weights
+    if training.schema.target.is_numeric:
+        return _squares(np.asarray(training.classes, dtype=np.float64), weights)
+    n_classes = training.schema.n_classes
+    costs = 1.0 - np.eye(n_classes) if options.costs is None else options.costs
+    losses = weights[:, None] * np.asarray(costs).T[np.asarray(training.classes)]
+    smallest = losses.min(axis=1)
+    losses = losses - smallest[:, None]
+    most = losses.max(axis=1)
+    pair = n_classes == 2
+    return RowLosses(
+        Family.PAIR if pair else Family.LABELS,
+        losses[:, :1] - losses[:, 1:] if pair else losses,
+        most,
+        float(smallest.sum()),
+        float(weights.sum()),
+        float(losses[losses > 0].min(initial=np.inf)) if losses.any() else 1.0,
+    )
+
+
+def _squares(numbers: Floats, weights: Floats) -> RowLosses:
+    """Return the moments of numbers about their mean.
+
+    A leaf predicts a number between the least and the greatest, so a row that comes in
+    adds at most the square of its distance from the farther of them.
+    """
+    numbers = numbers - np.average(numbers, weights=weights)
+    squares = weights * numbers**2
+    farthest = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
+    whole = float(squares.sum())
+    return RowLosses(
+        Family.MOMENTS,
+        np.array([weights, weights * numbers, squares]).T,
+        weights * farthest**2,
+        0.0,
+        whole,
+        1e-6 * whole / len(numbers) or 1.0,
+    )

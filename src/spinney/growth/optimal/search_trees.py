@@ -1,0 +1,363 @@
+"""The best tree of a depth: what its root asks is sought from here, the rest in loops.
+
+Cuts of the root that may still be better than the best tree found stand in a heap, as
+intervals, the most promising first. So at any moment the least bound of the heap is a
+bound on every tree, and what lies between it and the best one found is the gap. Some
+intervals are taken at a time, the same number on any machine, and looked at in threads:
+the tree does not depend on how many there are.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from heapq import heapify, heappop, heappush
+from threading import Timer
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import run_all
+from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD, Family, Problem, Room
+from spinney.growth.optimal.loops.solve import search_subtrees
+
+AT_ONCE = 4
+NO_BUDGET = 1e300
+Telling = Callable[[float, float], None]
+"""Is told the loss of the best tree so far, and a bound on that of any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a node asks: rows up to this position of this column go left."""
+
+    column: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """A tree of cuts; a leaf is None."""
+
+    cut: Cut
+    left: "Branches | None"
+    right: "Branches | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best tree that was found, its loss, and a bound on that of any tree."""
+
+    tree: Branches | None
+    loss: float
+    bound: float
+
+
+def problem_of(
+    ranks: NDArray[Any], sums: Floats, most: Floats, *, family: Family, price: float
+) -> Problem:
+    """Return the problem of all rows; ``ranks`` has a line for each column."""
+    ranks = np.ascontiguousarray(ranks, dtype=np.int32)
+    least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
+    order = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
+    return Problem(
+        ranks,
+        order,
+        _lasts(ranks, order),
+        np.ascontiguousarray(sums, dtype=np.float64),
+        np.ascontiguousarray(most, dtype=np.float64),
+        np.array([price, least]),
+        np.array([family, LANES], np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
+    """Return which rows, in the order of a column, are the last of their value."""
+    sorted_ranks = np.take_along_axis(ranks, order, axis=1)
+    last = np.zeros(order.shape, np.uint8)
+    last[:, :-1] = sorted_ranks[:, 1:] != sorted_ranks[:, :-1]
+    return last
+
+
+def _within(problem: Problem, inside: NDArray[Any]) -> Problem:
+    """Return the problem of some rows, ``inside`` saying which."""
+    kept = inside[problem.order].astype(bool)
+    order = problem.order[kept].reshape(len(kept), -1)
+    return problem._replace(order=order, last=_lasts(problem.rank, order))
+
+
+def _room_for(problem: Problem, depth: int) -> Room:
+    n_columns, n_rows = problem.order.shape
+    n_all, n_numbers = problem.sums.shape
+    n = n_numbers + (problem.family[0] == Family.PAIR)
+    levels = max(depth, 2) + 1
+    deep = max(depth, 1)
+    return Room(
+        np.zeros((deep, 2, n_columns, n_rows), np.int32),
+        np.zeros((deep, 2, n_columns, n_rows), np.uint8),
+        np.zeros(n_all, np.uint8),
+        np.zeros((levels, n_rows + LANES, 4), np.int64),
+        np.zeros((levels, n_rows + LANES, 6)),
+        np.zeros((levels, n_rows), np.int64),
+        np.zeros((levels, n_rows)),
+        np.zeros((levels, MOST_TOLD, 2, n_columns)),
+        np.zeros((levels, 1)),
+        np.zeros((n_rows, n)),
+        np.zeros((levels, n)),
+        np.zeros((LANES, 3), np.int64),
+        np.zeros((LANES, 6)),
+        np.zeros((8 + 4 * n) * LANES + 10 * LANES),
+    )
+
+
+def search_trees(
+    problem: Problem,
+    depth: int,
+    *,
+    time_limit: float | None = None,
+    tell: Telling | None = None,
+) -> Found:
+    """Return the tree of least loss of a depth, proven unless time ends before."""
+    search = _TreeSearch(problem, depth, tell)
+    with _ended_after(time_limit, problem.stop):
+        search.run()
+    problem.stop[0] = 0
+    return Found(search.tree(), search.loss, search.bound)
+
+
+@contextmanager
+def _ended_after(time_limit: float | None, stop: Integers) -> Iterator[None]:
+    """Let the search end after some seconds, or when somebody breaks it off."""
+
+    def end() -> None:
+        stop[0] = 1
+
+    if time_limit == 0:
+        end()
+    timer = Timer(time_limit, end) if time_limit else None
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    except BaseException:
+        end()
+        raise
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+class _TreeSearch:
+    """The search for one tree: what is left to look at, and the best so far."""
+
+    def __init__(self, problem: Problem, depth: int, tell: Telling | None) -> None:
+        self.problem, self.depth, self.tell = problem, depth, tell
+        self.rooms = [_room_for(problem, depth) for _ in range(AT_ONCE)]
+        self.loss, self.bound = NO_BUDGET, 0.0
+        self.root: tuple[int, int, int] | None = None  # depth, column, position
+        self.left: list[tuple[float, int, _Interval]] = []
+        self.number = len(problem.order)
+        self.told = np.zeros(len(problem.order))
+
+    def run(self) -> None:
+        """Look for trees of rising depth: each is a start for the next."""
+        for depth in range(min(2, self.depth) + 1):
+            loss, column, position, self.told = _whole(
+                self.problem, self.rooms[0], depth
+            )
+            if depth and self.problem.stop[0]:
+                return
+            if loss < self.loss:
+                self.loss = loss
+                self.root = None if column < 0 else (depth, column, position)
+        self.bound = self.loss if self.depth <= 2 else 0.0
+        for depth in range(3, self.depth + 1):
+            if not self._search_root(depth):
+                self.bound = (
+                    min(self.loss, self.left[0][0]) if depth == self.depth else 0.0
+                )
+                return
+            self.told = np.zeros_like(
+                self.told
+            )  # of the depth before, and no bound now
+
+    def _search_root(self, depth: int) -> bool:
+        """Search all cuts of the root; return whether that came to an end."""
+        self.left = self._intervals()
+        while self.left:
+            if self.left[0][0] >= self.loss:
+                break
+            taken = [heappop(self.left) for _ in range(min(AT_ONCE, len(self.left)))]
+            ends = self._looked_at(depth, [each[2] for each in taken])
+            if self.problem.stop[0]:
+                for each in taken:  # what came of them is none
+                    heappush(self.left, each)
+                return False
+            self._take(depth, [each[2] for each in taken], ends)
+            if self.tell is not None:
+                self.tell(self.loss, self.left[0][0] if self.left else self.loss)
+        self.bound = self.loss
+        return True
+
+    def _intervals(self) -> list[tuple[float, int, "_Interval"]]:
+        """Return the cuts of every column as one interval, where nothing is known."""
+        price = float(self.problem.price[0])
+        left = []
+        for column in range(len(self.problem.order)):
+            cuts = np.flatnonzero(self.problem.last[column])
+            if len(cuts):
+                weight = np.cumsum(self.problem.most[self.problem.order[column]])
+                nothing = np.zeros(len(self.told))
+                first = _End(0.0, price, self.loss, (nothing, self.told))
+                last = _End(float(weight[-1]), self.loss, price, (self.told, nothing))
+                left.append(_Interval(column, cuts, weight[cuts], first, last))
+        found = [each.shrunk(self.loss) for each in left]
+        heap = [(one.bound, one.column, one) for one in found if one is not None]
+        heapify(heap)
+        return heap
+
+    def _looked_at(self, depth: int, intervals: list["_Interval"]) -> list["_End"]:
+        """Look at the middle of each interval, in threads."""
+        pieces = [
+            partial(self._sides_of, room, depth, interval)
+            for room, interval in zip(self.rooms, intervals, strict=False)
+        ]
+        return run_all(pieces)
+
+    def _take(
+        self, depth: int, intervals: list["_Interval"], ends: list["_End"]
+    ) -> None:
+        """Take the best cut that was looked at; keep what may be better beside each."""
+        for interval, end in zip(intervals, ends, strict=True):
+            if end.left + end.right < self.loss:
+                self.loss = end.left + end.right
+                position = int(interval.cuts[interval.middle])
+                self.root = depth, interval.column, position
+        for interval, end in zip(intervals, ends, strict=True):
+            for part in interval.parted(end):
+                shrunk = part.shrunk(self.loss)
+                if shrunk is not None:
+                    self.number += 1
+                    heappush(self.left, (shrunk.bound, self.number, shrunk))
+
+    def _sides_of(self, room: Room, depth: int, interval: "_Interval") -> "_End":
+        """Return what both sides of the middle of an interval lose."""
+        low, high = interval.bounds_at(interval.middle)
+        losses, known = np.empty(3), np.array([low, high, self.loss])
+        told = interval.told_at(interval.middle)
+        position = int(interval.cuts[interval.middle])
+        search_subtrees(
+            self.problem, room, depth, interval.column, position, known, told, losses
+        )
+        weight = float(interval.weights[interval.middle])
+        return _End(weight, float(losses[0]), float(losses[1]), (told[0], told[1]))
+
+    def tree(self) -> Branches | None:
+        """Return the best tree; below its root each side is sought once more."""
+        if self.root is None:
+            return None
+        depth, column, position = self.root
+        return _rebuilt(self.problem, self.rooms[0], depth, column, position)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What rows up to a cut weigh, and bounds on the losses left and right of it.
+
+    ``told`` are bounds by what the roots of both sides ask about.
+    """
+
+    weight: float
+    left: float
+    right: float
+    told: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """Cuts of a column between two that were looked at."""
+
+    column: int
+    cuts: Integers
+    weights: Floats
+    first: _End
+    last: _End
+
+    @property
+    def bound(self) -> float:
+        """The least that any of its cuts can lose."""
+        return self.first.left + self.last.right
+
+    @property
+    def middle(self) -> int:
+        """The place of the cut to be looked at."""
+        return len(self.cuts) // 2
+
+    def bounds_at(self, at: int) -> tuple[float, float]:
+        """Return bounds on what both sides of a cut lose."""
+        weight = self.weights[at]
+        left = self.last.left - (self.last.weight - weight)
+        right = self.first.right - (weight - self.first.weight)
+        return max(self.first.left, float(left)), max(self.last.right, float(right))
+
+    def told_at(self, at: int) -> Floats:
+        """Return bounds on what both sides of a cut lose, by what their roots ask."""
+        before = self.last.weight - self.weights[at]
+        after = self.weights[at] - self.first.weight
+        return np.array(
+            [
+                np.maximum(self.first.told[0], self.last.told[0] - before),
+                np.maximum(self.last.told[1], self.first.told[1] - after),
+            ]
+        )
+
+    def shrunk(self, best: float) -> "_Interval | None":
+        """Return the cuts that may lose less than the best tree, if there are any."""
+        left = self.last.left - (self.last.weight - self.weights)
+        right = self.first.right - (self.weights - self.first.weight)
+        bounds = np.maximum(left, self.first.left) + np.maximum(right, self.last.right)
+        kept = np.flatnonzero(bounds < best)
+        if not len(kept):
+            return None
+        part = slice(kept[0], kept[-1] + 1)
+        return replace(self, cuts=self.cuts[part], weights=self.weights[part])
+
+    def parted(self, end: _End) -> tuple["_Interval", "_Interval"]:
+        """Return the cuts on both sides of the middle, of which more is known now."""
+        upto, after = slice(self.middle), slice(self.middle + 1, None)
+        return (
+            replace(self, cuts=self.cuts[upto], weights=self.weights[upto], last=end),
+            replace(
+                self, cuts=self.cuts[after], weights=self.weights[after], first=end
+            ),
+        )
+
+
+def _whole(problem: Problem, room: Room, depth: int) -> tuple[float, int, int, Floats]:
+    """Return the loss of the best tree of a depth, and the cut of its root, or -1.
+
+    Last come bounds by what the root asks about.
+    """
+    found, known = np.empty(3), np.array([0.0, 0.0, NO_BUDGET])
+    told = np.zeros((2, len(problem.order)))
+    search_subtrees(problem, room, depth, -1, 0, known, told, found)
+    return float(found[0]), int(found[1]), int(found[2]), told[0]
+
+
+def _rebuilt(
+    problem: Problem, room: Room, depth: int, column: int, position: int
+) -> Branches:
+    """Return the tree below a cut that is known to be the best."""
+    rank = int(problem.rank[column, problem.order[column, position]])
+    inside = np.zeros(len(problem.most), np.uint8)
+    inside[problem.order[column, : position + 1]] = 1
+    sides = []
+    for part in (inside, 1 - inside):
+        own = _within(problem, part)
+        _, below, at, _ = _whole(own, room, depth - 1)
+        sides.append(None if below < 0 else _rebuilt(own, room, depth - 1, below, at))
+    return Branches(Cut(column, rank), *sides)

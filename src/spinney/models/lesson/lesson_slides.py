@@ -1,0 +1,50 @@
+"""Slides, and what they are made of."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spinney.output import Markup, element
+
+__all__ = ["Slide", "paragraph", "preformatted", "table"]
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One screen of a lesson: a heading, and parts below each other."""
+
+    title: str
+    parts: tuple[Markup, ...]
+
+    def markup(self, number: int, total: int) -> Markup:
+        """Return it as a section, with its place among the slides."""
+        head = element("h2", self.title)
+        place = element("p", f"{number} / {total}", class_="place")
+        body = element("div", *self.parts, class_="parts")
+        label = f"{number} of {total}: {self.title}"
+        return element("section", place, head, body, aria_label=label, class_="slide")
+
+
+def paragraph(*content: str, kind: str = "") -> Markup:
+    """Return a paragraph, of a class of the style sheet if one is named."""
+    return element("p", *content, **({"class_": kind} if kind else {}))
+
+
+def preformatted(lines: Iterable[str]) -> Markup:
+    """Return lines whose columns stand below each other."""
+    return element("pre", "\n".join(lines))
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, marked: Sequence[int] = ()
+) -> Markup:
+    """Return a table; rows whose numbers are marked stand out."""
+    top = element(
+        "thead", element("tr", *(element("th", cell, scope="col") for cell in head))
+    )
+    lines = []
+    for number, row in enumerate(rows):
+        look = {"class_": "marked"} if number in marked else {}
+        lines.append(element("tr", *(element("td", cell) for cell in row), **look))
+    return element(
+        "div", element("table", top, element("tbody", *lines)), class_="wide"
+    )

@@ -1,0 +1,110 @@
+// The number that a node asks for, over rows that the page was made with: bars by class,
+// or by the mean of each bin, and marks at the cuts.
+
+import { element, svg } from "./dom.js";
+import { countText, figure, plural, rounded, weightText } from "./numbers.js";
+import { theme } from "./theme.js";
+import { momentsOf } from "./tree.js";
+
+const BARS = { wide: 320, tall: 84, below: 20, gap: 1 };
+
+export function histogramFigure(state, node) {
+  const { tree, schema } = state;
+  const counted = tree.histograms?.of(node);
+  if (!counted) return null;
+  const attribute = schema.attributes[tree.attribute[node]];
+  const sizeOf = (weights) =>
+    schema.numeric ? weights[0] : weights.reduce((sum, each) => sum + each, 0);
+  const sizes = counted.bins.map(sizeOf);
+  const rows = sizes.reduce((sum, size) => sum + size, 0);
+  const cuts = tree.cutsOf(node).filter(Number.isFinite);
+  const picture = svg("svg", {
+    viewBox: `0 0 ${BARS.wide} ${BARS.tall + BARS.below}`,
+    class: "histogram",
+    role: "img",
+    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.number(cut)).join(", ")}`,
+  });
+  const most = Math.max(...sizes);
+  const wide = BARS.wide / counted.bins.length;
+  counted.bins.forEach((weights, at) => {
+    if (!sizes[at]) return;
+    const [low, high] = [at, at + 1].map((edge) =>
+      endText(attribute, counted.low + edge * counted.step),
+    );
+    const bar = svg("g", {}, svg("title", {}, `(${low}, ${high}]: ${binText(state, weights)}`));
+    let base = BARS.tall;
+    for (const [colour, opacity, size] of partsOf(state, weights)) {
+      const height = (size / most) * (BARS.tall - 6);
+      base -= height;
+      bar.append(
+        svg("rect", {
+          x: at * wide,
+          y: base,
+          width: Math.max(wide - BARS.gap, 0.6),
+          height,
+          fill: colour,
+          "fill-opacity": opacity,
+        }),
+      );
+    }
+    picture.append(bar);
+  });
+  const { axis, note, text } = theme();
+  picture.append(svg("line", { x1: 0, x2: BARS.wide, y1: BARS.tall, y2: BARS.tall, stroke: axis }));
+  const reach = counted.step * counted.bins.length;
+  for (const cut of cuts) {
+    const x = (BARS.wide * (cut - counted.low)) / reach;
+    if (x < 0 || x > BARS.wide) continue;
+    picture.append(
+      svg("line", { x1: x, x2: x, y1: 0, y2: BARS.tall, stroke: text, "stroke-dasharray": "4 3" }),
+      svg("path", { d: `M${x} ${BARS.tall}l-5 6h10Z`, fill: text }),
+    );
+  }
+  const label = (x, anchor, number) =>
+    svg(
+      "text",
+      { x, y: BARS.tall + 17, "text-anchor": anchor, "font-size": 11, fill: note },
+      endText(attribute, number),
+    );
+  picture.append(label(0, "start", counted.least), label(BARS.wide, "end", counted.greatest));
+  const absent = sizeOf(counted.missing);
+  return element(
+    "figure",
+    {},
+    picture,
+    element(
+      "figcaption",
+      { class: "quiet" },
+      `${plural(rows, "row")} of the table that the page was made with`,
+      absent > 0 && `; ${countText(absent)} more lack ${attribute.text}`,
+    ),
+  );
+}
+
+function partsOf(state, weights) {
+  const { schema, colours } = state;
+  if (schema.numeric) {
+    const [colour, off] = colours.distance(momentsOf(weights, schema)[0]);
+    return [[colour, 0.3 + 0.7 * off, weights[0]]];
+  }
+  return weights
+    .map((weight, code) => [colours.of(code), 1, weight])
+    .filter(([, , weight]) => weight > 0);
+}
+
+function binText(state, weights) {
+  const { schema } = state;
+  if (schema.numeric) {
+    const [mean, deviation] = momentsOf(weights, schema);
+    return `${countText(weights[0])} rows, mean ${figure(mean)} ± ${rounded(deviation)}`;
+  }
+  return weights
+    .map((weight, code) => (weight ? `${schema.classes[code]} ${weightText(weight)}` : ""))
+    .filter(Boolean)
+    .join(", ");
+}
+
+// A place in a picture, in a few digits.
+function endText(attribute, number) {
+  return attribute.unit ? attribute.number(number) : rounded(number, 4);
+}

@@ -1,0 +1,140 @@
+"""The number that a node asks for, as bars of rows by class, with the cut marked.
+
+▂ ▅█▇│▂▁
+─────┴─────
+181     231
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spinney._support.arrays import Floats
+from spinney._support.text import number_text
+from spinney.data import Attribute
+from spinney.output.markup import Markup, element, joined, number
+from spinney.output.node_histograms import Histogram
+from spinney.output.picture.box_parts import baseline, line_height, width_of
+from spinney.output.picture.node_colours import (
+    ClassColours,
+    NumberColours,
+    mean_and_deviation,
+)
+from spinney.output.picture.svg_elements import group, line, rectangle, words
+from spinney.output.tree_text import counts_text
+from spinney.trees import Tree
+
+__all__ = ["AnswerHistogram", "answer_histogram"]
+
+KIND = "note"
+TALL, MARK, GAP = 44.0, 5.0, 1.0
+LEAST_WIDTH = 132.0
+END_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class HistogramBar:
+    """A bin: how high it is, of the highest, its parts in colours, and its counts."""
+
+    height: float
+    parts: Sequence[tuple[str, float, float]]  # colour, share, opacity
+    tooltip: str
+
+
+@dataclass(frozen=True)
+class AnswerHistogram:
+    """Bars beside each other over a line; ``cuts`` are places on it, from 0 to 1.
+
+    ``ends`` are the least and the greatest number.
+    """
+
+    bars: Sequence[HistogramBar]
+    cuts: Sequence[float]
+    ends: tuple[str, str]
+
+    @property
+    def width(self) -> float:
+        """The least width."""
+        return max(LEAST_WIDTH, sum(width_of(end, KIND) for end in self.ends) + 12)
+
+    @property
+    def height(self) -> float:
+        """The height of the bars, the marks below them and the figures."""
+        return TALL + MARK + line_height(KIND)
+
+    def draw(self, x: float, y: float, width: float) -> Markup:
+        """Return it as SVG."""
+        base, wide = y + TALL, width / len(self.bars)
+        parts = []
+        for at, bar in enumerate(self.bars):
+            if bar.height:
+                parts.append(self._bar(bar, x + at * wide, base, wide))
+        parts.append(line(x, base, x + width, base, kind="axis"))
+        for cut in self.cuts:
+            place = x + width * cut
+            parts.append(line(place, y, place, base, kind="cut"))
+            triangle = f"M{number(place)} {number(base)}"
+            for across in (-MARK + 1, MARK - 1, 0):
+                down = MARK if across else 0.0
+                triangle += f"L{number(place + across)} {number(base + down)}"
+            parts.append(element("path", d=triangle, class_="mark"))
+        below, (first, last) = base + MARK + baseline(KIND) - 1, self.ends
+        parts.append(words(first, x=x, y=below, class_=KIND))
+        parts.append(words(last, x=x + width, y=below, class_=f"{KIND} end"))
+        return joined(parts)
+
+    @staticmethod
+    def _bar(bar: HistogramBar, x: float, base: float, wide: float) -> Markup:
+        inside, parts = max(wide - GAP, 0.6), []
+        for colour, share, opacity in bar.parts:
+            tall = max(TALL * bar.height * share, 0.4)
+            base -= tall
+            parts.append(rectangle(x, base, inside, tall, kind=colour, opacity=opacity))
+        return group(bar.tooltip, *parts)
+
+
+def answer_histogram(
+    tree: Tree,
+    colours: ClassColours | NumberColours,
+    attribute: Attribute,
+    counted: Histogram,
+) -> AnswerHistogram:
+    """Return the histogram of a node's rows: by class, or by the mean of each bin."""
+    sizes = counted.weights[:, 0] if _is_numeric(colours) else counted.weights.sum(1)
+    most = float(sizes.max()) or 1.0
+    bars = []
+    for at, (weights, size) in enumerate(zip(counted.weights, sizes, strict=True)):
+        low, high = (_end(each, attribute) for each in counted.edges(at))
+        tooltip = f"({low}, {high}]: "
+        if size > 0:
+            tooltip += counts_text(weights, tree.schema)
+        parts = _parts(tree, colours, weights) if size > 0 else ()
+        bars.append(HistogramBar(float(size) / most, parts, tooltip))
+    reach = counted.high - counted.low
+    inside = [cut for cut in counted.cuts if counted.low <= cut <= counted.high]
+    return AnswerHistogram(
+        bars,
+        [(cut - counted.low) / reach for cut in inside],
+        (_end(counted.least, attribute), _end(counted.greatest, attribute)),
+    )
+
+
+def _is_numeric(colours: ClassColours | NumberColours) -> bool:
+    return isinstance(colours, NumberColours)
+
+
+def _parts(
+    tree: Tree, colours: ClassColours | NumberColours, weights: Floats
+) -> Sequence[tuple[str, float, float]]:
+    if isinstance(colours, NumberColours):
+        mean, _ = mean_and_deviation(tree, weights)
+        hue, off = colours.hue_and_distance(mean)
+        return [(hue, 1.0, 0.3 + 0.7 * off)]
+    bar = colours.bar(weights / weights.sum())
+    return [(colour, share, 1.0) for colour, share in bar.shares]
+
+
+def _end(edge: float, attribute: Attribute) -> str:
+    """Return an edge in a few digits: it is a place in a picture, no bound."""
+    if attribute.unit is not None:
+        return number_text(edge, attribute.unit)
+    return number_text(float(f"{edge:.{END_DIGITS}g}"))

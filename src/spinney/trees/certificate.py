@@ -1,0 +1,59 @@
+"""What is proven of a tree that was sought among all trees of its size."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How much a tree loses on its rows, and how much any tree of its size must.
+
+    Parameters
+    ----------
+    loss : float
+        The weight of wrong rows, what they cost, or the sum of squares.
+    bound : float
+        No tree of this depth loses less; equal to the loss where that is proven.
+    depth : int
+        The longest path that trees were allowed.
+    price : float
+        What a leaf costs in the comparison; it is no part of the loss.
+    leaves : int
+        How many leaves the tree has.
+
+    Examples
+    --------
+    >>> print(Certificate(3.0, 3.0, 2, 0.0, 4))
+    proven: no tree of depth 2 loses less than 3 on these rows
+    >>> print(Certificate(5.0, 3.0, 4, 0.0, 9))
+    not proven: the tree loses 5 on these rows, and no tree of depth 4 less than 3
+    """
+
+    loss: float
+    bound: float
+    depth: int
+    price: float
+    leaves: int
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no tree of this size is better."""
+        return self.bound >= self.loss
+
+    @property
+    def gap(self) -> float:
+        """How much less the best tree may lose."""
+        return max(0.0, self.loss - self.bound)
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        loss, bound = f"{self.loss:.6g}", f"{self.bound:.6g}"
+        price = f", at {self.price:.6g} a leaf," if self.price else ""
+        if self.is_proven:
+            return (
+                f"proven: no tree of depth {self.depth}{price} loses less than {loss} "
+                "on these rows"
+            )
+        return (
+            f"not proven: the tree loses {loss} on these rows, and no tree of depth "
+            f"{self.depth}{price} less than {bound}"
+        )

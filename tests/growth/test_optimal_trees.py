@@ -1,0 +1,255 @@
+"""The best tree of a depth: equal to brute force, proven, read like any other."""
+
+import itertools
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
+from tests.twins.naive_optimal import least_loss, least_squares
+
+import spinney
+from spinney import Recipe, TreeClassifier, TreeRegressor
+from spinney.errors import ParameterError
+from spinney.growth.optimal.loops.layout import Family
+from spinney.growth.optimal.search_trees import Branches, problem_of, search_trees
+
+
+def loss_of(tree, ranks, rows, leaf):
+    """Send rows down a tree of cuts, and add up what its leaves lose."""
+    if tree is None:
+        return leaf(rows)
+    left = ranks[tree.cut.column, rows] <= tree.cut.rank
+    assert left.any()
+    assert not left.all()
+    one = loss_of(tree.left, ranks, rows[left], leaf)
+    return one + loss_of(tree.right, ranks, rows[~left], leaf)
+
+
+@st.composite
+def problems(draw):
+    """Draw a small table, weights, a price and a depth."""
+    depth = draw(st.integers(0, 4))
+    n_rows = draw(st.integers(2, 13 if depth < 3 else 8))
+    n_columns = draw(st.integers(1, 3 if depth < 4 else 2))
+    cells = st.lists(
+        st.integers(0, draw(st.integers(1, 6))), min_size=n_rows, max_size=n_rows
+    )
+    ranks = np.array([draw(cells) for _ in range(n_columns)])
+    weigh = st.sampled_from([1.0, 1.0, 2.0, 0.5, 3.25])
+    weights = np.array([draw(weigh) for _ in range(n_rows)])
+    return ranks, weights, depth, draw(st.sampled_from([0.0, 0.25, 1.0]))
+
+
+@given(problems(), st.data())
+@settings(max_examples=examples(120), deadline=None)
+def test_labels_equal_brute_force(problem, data):
+    ranks, weights, depth, price = problem
+    n_classes = data.draw(st.integers(2, 4))
+    classes = np.array([data.draw(st.integers(0, n_classes - 1)) for _ in weights])
+    cells = st.integers(0, 3).map(float)
+    lines = st.lists(cells, min_size=n_classes, max_size=n_classes)
+    costs = 1.0 - np.eye(n_classes)
+    if data.draw(st.booleans()):
+        costs = np.array([data.draw(lines) for _ in range(n_classes)])
+    losses = weights[:, None] * costs[classes]
+    losses -= losses.min(axis=1, keepdims=True)
+    pair = n_classes == 2 and data.draw(st.booleans())
+    found = search_trees(
+        problem_of(
+            ranks,
+            losses[:, :1] - losses[:, 1:] if pair else losses,
+            losses.max(axis=1),
+            family=Family.PAIR if pair else Family.LABELS,
+            price=price,
+        ),
+        depth,
+    )
+    wanted = least_loss(ranks, losses, depth, price)
+    assert found.loss == pytest.approx(wanted, abs=1e-9)
+    assert found.bound == found.loss
+    own = loss_of(
+        found.tree,
+        ranks,
+        np.arange(len(weights)),
+        lambda rows: losses[rows].sum(axis=0).min() + price,
+    )
+    assert own == pytest.approx(wanted, abs=1e-9)
+
+
+@given(problems(), st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_numbers_equal_brute_force(problem, data):
+    ranks, weights, depth, price = problem
+    cells = st.integers(-9, 9).map(lambda tenths: tenths / 10)
+    numbers = np.array([data.draw(cells) for _ in weights])
+    numbers = numbers - np.average(numbers, weights=weights)
+    far = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
+    sums = np.array([weights, weights * numbers, weights * numbers**2]).T
+    found = search_trees(
+        problem_of(ranks, sums, weights * far**2, family=Family.MOMENTS, price=price),
+        depth,
+    )
+    wanted = least_squares(ranks, numbers, weights, depth, price)
+    assert found.loss == pytest.approx(wanted, abs=1e-9)
+    assert found.bound == found.loss
+
+
+def errors_of(model, rows, labels):
+    return int((np.asarray(model.predict(rows)) != labels).sum())
+
+
+def test_a_function_that_greedy_search_cannot_find_small():
+    # (x1 and x2) or (not x1 and not x3): 002's example of Ockham's razor.
+    rows = np.array(list(itertools.product([0, 1], repeat=3)))
+    label = (rows[:, 0] & rows[:, 1]) | ((1 - rows[:, 0]) & (1 - rows[:, 2]))
+    greedy = TreeClassifier("cart", missing="branch").fit(rows, label)
+    best = TreeClassifier("optimal").fit(rows, label)
+    assert (best.tree.n_leaves, best.tree.height) == (4, 2)
+    assert greedy.tree.n_leaves >= 4
+    certificate = best.tree.certificate
+    assert certificate.is_proven
+    assert certificate.loss == 0
+    assert errors_of(best, rows, label) == 0
+
+
+def test_the_certificate_is_what_the_tree_loses(tmp_path):
+    model = spinney.grow(
+        "tests/tables/penguins.csv", target="species", recipe="optimal"
+    )
+    certificate = model.tree.certificate
+    wrong = sum(node.weights.sum() - node.weights.max() for node in model.tree.leaves)
+    assert certificate.loss == wrong == 1
+    assert certificate.leaves == model.tree.n_leaves
+    model.save(tmp_path / "best.spinney")
+    loaded = spinney.load(tmp_path / "best.spinney")
+    assert loaded.tree.certificate == certificate
+    assert str(loaded) == str(model)
+    assert loaded.model_.recipe.search == "optimal"
+    assert "a part of the best tree of its size" in str(model.explain(0))
+
+
+def test_depth_two_is_no_worse_than_any_tree_that_greedy_growing_finds():
+    data = np.random.default_rng(0).random((80, 4)).round(2)
+    label = ((data[:, 0] > 0.5) ^ (data[:, 1] > 0.3)).astype(int)
+    best = TreeClassifier("optimal", max_depth=2).fit(data, label)
+    for criterion in ("gini", "gain", "misclassification"):
+        other = TreeClassifier(
+            "cart", criterion=criterion, max_depth=2, missing="branch"
+        ).fit(data, label)
+        assert errors_of(best, data, label) <= errors_of(other, data, label)
+
+
+def test_missing_cells_take_the_side_that_loses_least():
+    cells = np.array([1.0, 2.0, np.nan, np.nan, 8.0, 9.0])
+    label = np.array([0, 0, 1, 1, 0, 0])
+    best = TreeClassifier("optimal", max_depth=1).fit(cells[:, None], label)
+    assert best.tree.certificate.loss == 0
+    assert errors_of(best, cells[:, None], label) == 0
+    label = np.array([0, 0, 1, 1, 1, 1])
+    best = TreeClassifier("optimal", max_depth=1).fit(cells[:, None], label)
+    assert errors_of(best, cells[:, None], label) == 0
+    table = {"hue": ["red", "green", None, None, "blue", "blue"]}
+    best = TreeClassifier("optimal", max_depth=1).fit(table, label)
+    assert errors_of(best, table, label) == 0
+
+
+@pytest.mark.parametrize("n_values", [4, 12])
+def test_subsets_of_values(n_values):
+    values = [f"v{i % n_values}" for i in range(3 * n_values)]
+    label = np.array([int(value in ("v1", "v3")) for value in values])
+    best = TreeClassifier("optimal", max_depth=2).fit({"x": values}, label)
+    assert best.tree.certificate.loss == 0
+
+
+def test_numbers_and_weights_and_costs():
+    x = np.arange(12.0)[:, None]
+    y = np.repeat([1.0, 5.0, 2.0, 9.0], 3)
+    tree = TreeRegressor("optimal", max_depth=2).fit(x, y)
+    assert tree.tree.n_leaves == 4
+    assert tree.tree.certificate.loss == pytest.approx(0, abs=1e-9)
+    label = np.array([0, 0, 1, 0, 1, 1])
+    x, weights = np.arange(6.0)[:, None], np.array([1, 1, 5, 1, 1, 1.0])
+    tree = TreeClassifier("optimal", max_depth=1).fit(x, label, sample_weight=weights)
+    assert tree.tree.certificate.loss == 1
+    costly = TreeClassifier("optimal", max_depth=1, cost_matrix=[[0, 1], [9, 0]])
+    assert costly.fit(x, label).tree.certificate.loss == 1
+
+
+def test_a_price_makes_smaller_trees():
+    data = np.random.default_rng(1).random((60, 3)).round(2)
+    label = np.random.default_rng(2).integers(0, 2, 60)
+    leaves = []
+    for price in (0.0, 2.0, 60.0):
+        recipe = Recipe.named("optimal").changed(leaf_price=price)
+        leaves.append(TreeClassifier(recipe).fit(data, label).tree.n_leaves)
+    assert leaves[0] >= leaves[1] >= leaves[2] == 1
+
+
+def test_the_same_tree_by_any_number_of_threads():
+    data = np.random.default_rng(3).random((120, 5)).round(2)
+    label = np.random.default_rng(4).integers(0, 2, 120)
+    one = TreeClassifier("optimal", n_jobs=1).fit(data, label)
+    two = TreeClassifier("optimal", n_jobs=2).fit(data, label)
+    assert str(one) == str(two)
+
+
+def test_a_time_limit_leaves_a_bound():
+    data = np.random.default_rng(5).random((400, 20))
+    label = np.random.default_rng(6).integers(0, 2, 400)
+    recipe = Recipe.named("optimal").changed(max_depth=4, time_limit=0.05)
+    certificate = TreeClassifier(recipe).fit(data, label).tree.certificate
+    assert not certificate.is_proven
+    assert 0 <= certificate.bound < certificate.loss
+    assert "not proven" in str(certificate)
+
+
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="no signals"
+)
+def test_an_interrupt_ends_the_search():
+    data = np.random.default_rng(5).random((600, 30))
+    label = np.random.default_rng(6).integers(0, 2, 600)
+    model = TreeClassifier("optimal", max_depth=4, n_jobs=2)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data, label)
+    timer.join()
+    assert not hasattr(model, "model_")
+    time.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"max_depth": 6}, "max_depth=6"),
+        ({"max_leaves": 4}, "max_leaves=4"),
+        ({"min_samples_leaf": 5}, "min_samples_leaf=5"),
+        ({"missing": "fractional"}, "missing='branch'"),
+        ({"grouping": "multiway"}, "grouping='binary'"),
+        ({"force": {(): "a"}}, "force"),
+        ({"ties": ["a"]}, "ties"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(given, named):
+    with pytest.raises(ParameterError, match=named):
+        TreeClassifier("optimal", **given).fit({"a": [1, 2, 3, 4]}, [0, 1, 0, 1])
+
+
+def test_settings_of_the_search_need_it():
+    with pytest.raises(ParameterError, match="leaf_price=2"):
+        Recipe.named("cart").changed(leaf_price=2)
+
+
+def test_branches_are_read_from_the_root():
+    ranks = np.array([[0, 1, 2, 3]])
+    numbers = np.array([1.0, -1.0, 1.0, -1.0])[:, None]
+    problem = problem_of(ranks, numbers, np.ones(4), family=Family.PAIR, price=0.001)
+    found = search_trees(problem, 2)
+    assert isinstance(found.tree, Branches)
+    assert found.loss == pytest.approx(0.004)
