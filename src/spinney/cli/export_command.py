@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 
-from spinney._support.atomic_file import write_whole
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -68,4 +67,6 @@ def export(model: str, **options: Any) -> None:
     if output is None or output == STANDARD_OUTPUT:
         write_bytes(data)
     else:
+        from spinney._support.atomic_file import write_whole
+
         write_whole(output, [data], force=force)

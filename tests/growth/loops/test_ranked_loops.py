@@ -69,7 +69,7 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         np.zeros(4 * size, np.int32),
         np.zeros((4 * size, k)),
         np.zeros((4 * size, k), np.int64),
-        np.array([1, 1, 0, 0, 0, 0]),
+        np.array([1, 1, 0, 0, 0, 10**9]),
     )
     work = layout.Workspace(
         table=np.empty(2 * k * lines),
@@ -220,7 +220,7 @@ def test_too_little_room_is_told_before_anything_is_changed():
     short = growth.grown._replace(nodes=growth.grown.nodes[:2].copy())
     code = grow.grow(growth._replace(grown=short), grow.Task.GROW, 0, 1)
     assert code == layout.SHORT_OF_NODES
-    assert short.state.tolist() == [1, 1, 0, 0, 0, 0]
+    assert short.state.tolist() == [1, 1, 0, 0, 0, 10**9]
 
 
 @pytest.mark.parametrize(
