@@ -117,6 +117,16 @@ def test_a_table_is_that_of_a_database():
         grown(COLUMNS, source="sqlite")
 
 
+def test_a_connection_of_a_class_of_ones_own():
+    class Connection(sqlite3.Connection):
+        pass
+
+    connection = sqlite3.connect(":memory:", factory=Connection)
+    fill_sqlite(connection, COLUMNS)
+    assert grown(connection, table=TABLE).tree.root.n_rows == 6
+    connection.close()
+
+
 def test_no_password_is_shown():
     pytest.importorskip("psycopg")
     with pytest.raises(DataError) as refused:
