@@ -13,7 +13,10 @@ import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
 from spinney.sources.sql import databases
+from spinney.sources.sql.engines.spark_engine import SparkEngine
 from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.engines.sqlite_engine import SqliteEngine
+from spinney.sources.sql.expressions import bound, column, select, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -180,6 +183,22 @@ def test_the_shell(tmp_path, capsys):
     assert "--table is needed" in capsys.readouterr().err
     assert run([*command, "--engine", "postgres"]) == 2
     assert "--engine 'postgres' is not where the table is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "engine, words",
+    [
+        (
+            SparkEngine,
+            """SELECT `a``b"c`, 'it\\'s \\\\ x' FROM `t` AS `spinney rows`""",
+        ),
+        (SqliteEngine, """SELECT "a`b""c", 'it''s \\ x' FROM "t" AS "spinney rows\""""),
+    ],
+)
+def test_every_dialect_quotes_in_its_own_way(engine, words, monkeypatch):
+    monkeypatch.setattr(engine, "most_values", 0)  # so that values are literals
+    statement = select([column('a`b"c'), bound("it's \\ x")], table("t"))
+    assert engine.__new__(engine).written(statement) == (words, {})
 
 
 # Faults
