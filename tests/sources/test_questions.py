@@ -23,7 +23,7 @@ from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.trees.split import Route, Threshold
 from spinney.trees.tree import Reason
 
-# Optimal search has its own tests, and needs the rows.
+# Optimal search takes few of the policies that these tests go through.
 GREEDY = [recipe for recipe in CLASS_RECIPES if recipe != "optimal"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

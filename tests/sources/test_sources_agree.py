@@ -30,7 +30,7 @@ from spinney.errors import DataError
 from spinney.search.missing_values import POLICIES
 from spinney.trees.tree import Tree
 
-# Optimal search has its own tests, and needs the rows.
+# Optimal search takes few of the policies that these tests go through.
 GREEDY = [recipe for recipe in CLASS_RECIPES if recipe != "optimal"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
