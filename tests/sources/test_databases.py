@@ -13,7 +13,10 @@ import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
 from spinney.sources.sql import databases
+from spinney.sources.sql.engines.spark_engine import SparkEngine
 from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.engines.sqlite_engine import SqliteEngine
+from spinney.sources.sql.expressions import bound, column, select, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -117,6 +120,16 @@ def test_a_table_is_that_of_a_database():
         grown(COLUMNS, source="sqlite")
 
 
+def test_a_connection_of_a_class_of_ones_own():
+    class Connection(sqlite3.Connection):
+        pass
+
+    connection = sqlite3.connect(":memory:", factory=Connection)
+    fill_sqlite(connection, COLUMNS)
+    assert grown(connection, table=TABLE).tree.root.n_rows == 6
+    connection.close()
+
+
 def test_no_password_is_shown():
     pytest.importorskip("psycopg")
     with pytest.raises(DataError) as refused:
@@ -170,6 +183,22 @@ def test_the_shell(tmp_path, capsys):
     assert "--table is needed" in capsys.readouterr().err
     assert run([*command, "--engine", "postgres"]) == 2
     assert "--engine 'postgres' is not where the table is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "engine, words",
+    [
+        (
+            SparkEngine,
+            """SELECT `a``b"c`, 'it\\'s \\\\ x' FROM `t` AS `spinney rows`""",
+        ),
+        (SqliteEngine, """SELECT "a`b""c", 'it''s \\ x' FROM "t" AS "spinney rows\""""),
+    ],
+)
+def test_every_dialect_quotes_in_its_own_way(engine, words, monkeypatch):
+    monkeypatch.setattr(engine, "most_values", 0)  # so that values are literals
+    statement = select([column('a`b"c'), bound("it's \\ x")], table("t"))
+    assert engine.__new__(engine).written(statement) == (words, {})
 
 
 # Faults
