@@ -12,7 +12,7 @@ from spinney.cli.shell_options import (
     output_options,
     tree_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, write_bytes
+from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_bytes
 
 __all__ = ["export"]
 
@@ -70,3 +70,4 @@ def export(model: str, **options: Any) -> None:
         from spinney._support.atomic_file import write_whole
 
         write_whole(output, [data], force=force)
+        say(f"saved to {output}")
