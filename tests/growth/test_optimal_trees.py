@@ -158,6 +158,54 @@ def test_missing_cells_take_the_side_that_loses_least():
     assert errors_of(best, table, label) == 0
 
 
+def all_questions(table):
+    """Return every question of two answers as a column of 0 and 1, from the cells."""
+    columns = []
+    for cells in table.values():
+        known = sorted({cell for cell in cells if cell is not None})
+        lacks = None in cells
+        if isinstance(known[0] if known else "", str):
+            every = [*known, *([None] * lacks)]
+            parts = [
+                set(part)
+                for size in range(1, len(every))
+                for part in itertools.combinations(every, size)
+            ]
+        else:
+            parts = [{*known[: at + 1]} for at in range(len(known) - 1)]
+            parts += [{*part, None} for part in parts] if lacks else []
+            parts += [set(known)] if lacks else []
+        columns += [[int(cell not in part) for cell in cells] for part in parts]
+    return np.array(columns or [[0] * len(next(iter(table.values())))])
+
+
+@given(st.data())
+@settings(max_examples=examples(80), deadline=None)
+def test_tables_with_names_and_gaps_equal_brute_force(data):
+    n_rows = data.draw(st.integers(2, 8))
+    names = st.sampled_from([None, "u", "v", "w"])
+    numbers = st.sampled_from([None, 0.5, 1.0, 2.0])
+    rows = {"min_size": n_rows, "max_size": n_rows}
+    table = {
+        "hue": data.draw(st.lists(names, **rows)),
+        "size": data.draw(st.lists(numbers, **rows)),
+    }
+    label = data.draw(st.lists(st.sampled_from("pqr"), **rows))
+    depth = data.draw(st.integers(1, 3))
+    if len(set(label)) < 2 or not any(x is not None for x in table["size"]):
+        return
+    kinds = {"nominal": ["hue"], "numeric": ["size"]}
+    model = spinney.grow(
+        {**table, "y": label}, "y", recipe="optimal", max_depth=depth, **kinds
+    )
+    losses = np.array([[float(one != other) for other in "pqr"] for one in label])
+    wanted = least_loss(all_questions(table), losses, depth)
+    certificate = model.tree.certificate
+    assert certificate.is_proven
+    assert certificate.loss == wanted
+    assert sum(x.weights.sum() - x.weights.max() for x in model.tree.leaves) == wanted
+
+
 @pytest.mark.parametrize("n_values", [4, 12])
 def test_subsets_of_values(n_values):
     values = [f"v{i % n_values}" for i in range(3 * n_values)]

@@ -9,11 +9,11 @@ from spinney.errors import SpinneyWarning
 
 def test_a_score_by_an_order_of_all_rows_is_doubted():
     random = np.random.default_rng(0)
-    code = [f"v{random.integers(200)}" for _ in range(400)]
-    label = random.integers(0, 2, 400)
+    code = [f"v{random.integers(600)}" for _ in range(900)]
+    label = random.integers(0, 2, 900)
     forest = ForestClassifier(20, oob_score=True, random_state=0)
     with pytest.warns(SpinneyWarning, match="'code' stand in an order made of the"):
-        forest.fit({"code": code, "x": random.random(400)}, label)
+        forest.fit({"code": code, "x": random.random(900)}, label)
     assert forest.oob_score_ > 0.6  # of pure noise
 
 

@@ -165,6 +165,6 @@ def _allowed(search: Search, ways: Ways, attribute: Attribute) -> Ways:
     raise ParameterError(
         Setting("force"),
         f": the question about {shown(attribute.name)!r} leaves a side of weight "
-        f"{lighter.max():g}, and a branch needs {least:g}",
+        f"{lighter.max(initial=0):g}, and a branch needs {least:g}",
         remedy=("ask another, or lower ", Setting("min_samples_leaf")),
     )

@@ -44,7 +44,9 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     depth = recipe.max_depth or 0
     source, nothing = training.source(), replace(recipe, max_depth=0)
     if not columns or not depth:
-        return grow_tree(source, nothing, options)
+        loss = losses.in_a_leaf + losses.unavoidable
+        tree = grow_tree(source, nothing, options)
+        return replace(tree, certificate=Certificate(loss, loss, depth, 0.0, 1))
     price = recipe.leaf_price * (losses.whole if 0 < recipe.leaf_price < 1 else 1.0)
     problem = problem_of(
         np.array([column.ranks for column in columns]),
@@ -77,12 +79,10 @@ def _planned(
         return None
     column = columns[tree.cut.column]
     left = column.ranks[rows] <= tree.cut.rank
-    question = column.question(rows, tree.cut.rank)
+    question, turned = column.question(rows, tree.cut.rank)
     one = _planned(tree.left, columns, rows[left])
     two = _planned(tree.right, columns, rows[~left])
-    if question.cut == np.inf and column.missing_first(tree.cut.rank):
-        one, two = two, one  # a person asks whether it is known
-    return Planned(question, (one, two))
+    return Planned(question, (two, one) if turned else (one, two))
 
 
 def _refuse_options(options: Options) -> None:

@@ -16,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
+from spinney._support.text import shown
 from spinney.data import Attribute
+from spinney.errors import DataError
 from spinney.search import midpoint
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Question
 
 # So many values of a nominal attribute are tried in all subsets: 63 questions.
 MOST_IN_SUBSETS = 7
+MOST_CELLS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,44 +42,62 @@ class QuestionColumn:
         What the ranks stand for: numbers, or codes in their order.
     codes : tuple of int
         Where it is nominal: those of rank 0.
+    known : array of bool, optional
+        Which rows have a value, where not all of them have.
     missing : int, optional
-        The side of missing values, where there are any.
+        The side of the others.
     """
 
     attribute: int
     ranks: Integers
     values: NDArray[Any] | None = None
     codes: tuple[int, ...] = ()
+    known: NDArray[np.bool_] | None = None
     missing: int | None = None
 
-    def question(self, rows: Integers, upto: int) -> Question:
-        """Return what parts these rows of a node at a rank, as a person would ask."""
-        if self.values is None:
-            return Question(self.attribute, codes=self.codes, missing=self.missing)
-        ranks = self.ranks[rows]
-        left, right = ranks[ranks <= upto], ranks[ranks > upto]
-        first = int(self.missing == 0)
-        low, high = int(left.max()) - first, int(right.min()) - first
-        if low < 0 or high >= len(self.values):
-            return Question(self.attribute, cut=np.inf, missing=1)
-        low_value, high_value = float(self.values[low]), float(self.values[high])
-        cut = midpoint(low_value, high_value)
-        return Question(self.attribute, cut=cut, missing=self.missing)
+    def question(self, rows: Integers, upto: int) -> tuple[Question, bool]:
+        """Return what parts these rows of a node at a rank, as a person would ask.
 
-    def missing_first(self, upto: int) -> bool:
-        """Return whether up to a rank there are missing values alone."""
+        Where all known values are on one side, the question is whether there is one.
+        Last comes whether those up to the rank take its second branch.
+        """
+        known = rows if self.known is None else rows[self.known[rows]]
+        ranks = self.ranks[known]
+        left, right = ranks[ranks <= upto], ranks[ranks > upto]
+        if not len(left) or not len(right):
+            return Question(self.attribute, cut=np.inf, missing=1), not len(left)
         if self.values is None:
-            return False
-        return upto == 0 and self.missing == 0
+            return Question(self.attribute, None, self.codes, self.missing), False
+        first = int(self.missing == 0)
+        low, high = (int(rank) - first for rank in (left.max(), right.min()))
+        cut = midpoint(float(self.values[low]), float(self.values[high]))
+        return Question(self.attribute, cut, (), self.missing), False
 
 
 def question_columns(training: TrainingSet) -> list[QuestionColumn]:
     """Return the columns whose cuts are all questions of two answers about rows."""
+    _refuse_many_values(training)
     columns = []
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     for index, (attribute, cells) in enumerate(pairs):
         columns += list(_columns_of(index, attribute, cells))
     return columns
+
+
+def _refuse_many_values(training: TrainingSet) -> None:
+    """Refuse an attribute that would be too many columns for these rows."""
+    pairs = zip(training.schema.attributes, training.columns, strict=True)
+    for attribute, cells in pairs:
+        if attribute.kind != "nominal":
+            continue
+        n_values = len(np.unique(cells))
+        if n_values > MOST_IN_SUBSETS and 2 * n_values * len(cells) > MOST_CELLS:
+            msg = (
+                f"{shown(attribute.name)!r} has {n_values} values in {len(cells)} "
+                "rows, and a search over all trees would ask for each of them: leave it out, "
+                "or take a recipe that grows greedily, such as 'cart'"
+            )
+            raise DataError(msg)
 
 
 def asked_one_by_one(training: TrainingSet) -> tuple[str, ...]:
@@ -85,7 +106,8 @@ def asked_one_by_one(training: TrainingSet) -> tuple[str, ...]:
     return tuple(
         attribute.name
         for attribute, cells in pairs
-        if attribute.kind == "nominal" and len(np.unique(cells)) > MOST_IN_SUBSETS
+        if attribute.kind == "nominal"
+        and len(np.unique(cells[cells >= 0])) > MOST_IN_SUBSETS
     )
 
 
@@ -107,40 +129,38 @@ def _columns_of(
         yield QuestionColumn(index, ranks, values)
         return
     ranks[known] = places + 1
-    yield QuestionColumn(index, ranks, values, missing=0)
+    yield QuestionColumn(index, ranks, values, known=known, missing=0)
     ranks = np.full(len(cells), len(values))
     ranks[known] = places
-    yield QuestionColumn(index, ranks, values, missing=1)
+    yield QuestionColumn(index, ranks, values, known=known, missing=1)
 
 
 def _subsets(index: int, cells: NDArray[Any]) -> Iterator[QuestionColumn]:
     """Give the ways to part the values of a nominal attribute; -1 is a missing one."""
     codes = np.unique(np.asarray(cells, dtype=np.int64)).tolist()
-    if len(codes) < 2:
-        return
-    some: Iterator[tuple[int, ...]] = ((code,) for code in codes)
-    if len(codes) <= MOST_IN_SUBSETS:
-        first, *others = codes
-        sizes = range(len(others))
-        some = ((first, *rest) for size in sizes for rest in combinations(others, size))
-    elif codes[0] < 0:
-        some = ((code,) for code in codes[1:])
-    for left in some:
-        for with_left in _with_missing(left, codes):
-            ranks = (~np.isin(cells, with_left)).astype(np.int64)
-            known = tuple(code for code in with_left if code >= 0)
-            missing = None if codes[0] >= 0 else int(-1 not in with_left)
-            if known and len(known) < sum(code >= 0 for code in codes):
-                yield QuestionColumn(index, ranks, codes=known, missing=missing)
-            else:
-                asked = np.zeros(0)
-                yield QuestionColumn(index, ranks, asked, missing=1)
+    lacks = codes[0] < 0
+    whole = len(codes) - lacks <= MOST_IN_SUBSETS
+    for left in _all_subsets(codes) if whole else _single_values(codes):
+        yield QuestionColumn(
+            index,
+            (~np.isin(cells, left)).astype(np.int64),
+            codes=tuple(code for code in left if code >= 0),
+            known=np.asarray(cells) >= 0 if lacks else None,
+            missing=int(-1 not in left) if lacks else None,
+        )
 
 
-def _with_missing(
-    left: tuple[int, ...], codes: list[int]
-) -> tuple[tuple[int, ...], ...]:
-    """Return the values of one side, of many with missing ones or without."""
-    if codes[0] >= 0 or len(codes) <= MOST_IN_SUBSETS:
-        return (left,)
-    return left, (-1, *left)
+def _all_subsets(codes: list[int]) -> Iterator[tuple[int, ...]]:
+    """Give all ways to part codes in two, each by the part that has the first."""
+    first, *others = codes
+    for size in range(len(others)):
+        for rest in combinations(others, size):
+            yield first, *rest
+
+
+def _single_values(codes: list[int]) -> Iterator[tuple[int, ...]]:
+    """Give each code against all others, missing values on either side."""
+    for code in codes:
+        yield (code,)
+        if codes[0] < 0 <= code:
+            yield -1, code

@@ -38,6 +38,16 @@ class RowLosses:
     whole: float
     least: float
 
+    @property
+    def in_a_leaf(self) -> float:
+        """What all rows lose in one leaf."""
+        if self.family == Family.MOMENTS:
+            return self.whole
+        if self.family == Family.LABELS:
+            return float(self.sums.sum(axis=0).min())
+        number = self.sums[:, 0]
+        return float(min(number[number > 0].sum(), -number[number < 0].sum()))
+
 
 def row_losses(training: TrainingSet, options: Options) -> RowLosses:
     """Return the losses of training rows: by class and costs, or squares of numbers."""
