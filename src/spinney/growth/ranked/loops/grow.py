@@ -64,7 +64,9 @@ def _finish(growth, top):
     keeping = end - begin >= growth.limits.runners_up
     n_lines = state[layout.WRITTEN] + _lines_needed(growth, chosen, keeping)
     n_candidates = state[layout.FOUND] + len(ranked.facts)
-    if n_lines > len(grown.line_codes) or n_candidates > len(grown.candidates):
+    if n_candidates > len(grown.candidates):
+        return layout.SHORT_OF_CANDIDATES
+    if n_lines > len(grown.line_codes):
         return layout.SHORT_OF_LINES
     n_children = 0
     if chosen >= 0:
@@ -92,10 +94,12 @@ def _finish(growth, top):
 
 @kernel
 def _lines_needed(growth, chosen, keeping):
-    needed, results = 0, growth.work.results
+    """Return how many lines at most the splits have that are to be written down."""
+    needed, results, facts = 0, growth.work.results, growth.ranked.facts
     for a in range(len(results)):
         if a == chosen or (keeping and results[a, layout.ABLE]):
-            needed += 1 + max(2, results[a, layout.VALUES])
+            numeric = facts[a, layout.KIND] == layout.NUMERIC
+            needed += 3 if numeric else 1 + max(0, results[a, layout.VALUES])
     return needed
 
 
