@@ -86,6 +86,7 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         merits=np.zeros((p, 2)),
         logs=np.array([0.0, *(x * log2(x) for x in range(1, n + 1))]),
         present=np.empty(k, np.int64),
+        sides=np.empty((p, 6 * k)),
     )
     weights = np.bincount(classes, parts, minlength=k)
     grown.nodes[0, [layout.PARENT, layout.CHOSEN]] = -1, -1

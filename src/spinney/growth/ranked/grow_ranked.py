@@ -150,7 +150,8 @@ class _Gang:
         for _ in ranges[1:]:
             shared, n_rows = self.work, len(self.members.rows)
             own = workspace_for(self.ready, n_rows, table=shared.table)
-            works.append(own._replace(results=shared.results, merits=shared.merits))
+            results, merits, sides = shared.results, shared.merits, shared.sides
+            works.append(own._replace(results=results, merits=merits, sides=sides))
         while self.grown.state[layout.WAITING]:
             top = int(self.grown.state[layout.WAITING]) - 1
             begin, end, node, plain, _ = map(int, self.members.stack[top])

@@ -98,4 +98,5 @@ def workspace_for(
         np.zeros((len(facts), 2)),
         logs,
         np.empty(n_classes, np.int64),
+        np.empty((len(facts), 3 * 2 * n_classes)),
     )

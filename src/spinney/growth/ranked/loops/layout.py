@@ -190,7 +190,8 @@ class Workspace(NamedTuple):
     """Room to work in.
 
     Counts by code; the codes that occur at a node with their counts, end to end; keys
-    to sort; results by attribute; x log₂ x of whole numbers; the classes that occur.
+    to sort; results by attribute; x log₂ x of whole numbers; the classes that occur;
+    and, by numeric attribute, the missing members and both sides of its best cut.
     """
 
     table: NDArray[np.float64]
@@ -206,6 +207,7 @@ class Workspace(NamedTuple):
     merits: NDArray[np.float64]
     logs: NDArray[np.float64]
     present: NDArray[np.int64]
+    sides: NDArray[np.float64]
 
 
 class Growth(NamedTuple):

@@ -170,7 +170,7 @@ def _score(limits, work, at, n_present):
 
 
 @kernel
-def sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
+def _sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
     """Add up what is left of a cut, up to this run, and what is right of it."""
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     for c in range(width):
@@ -202,7 +202,7 @@ def _find_cut(growth, n_runs, plain, a, known, away, n_present):
     cut = 0
     while scores[cut] < best - TOLERANCE * highest / scale:
         cut += 1
-    sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
+    _sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
     after, information = 0.0, _information(away, known + away)
     for side in range(layout.LEFT, layout.RIGHT + 1):
         size = _altered(limits, vectors, side * line)
@@ -215,6 +215,9 @@ def _find_cut(growth, n_runs, plain, a, known, away, n_present):
     _note(limits, a, gain, information, work)
     work.results[a, layout.BELOW] = work.codes[cut]
     work.results[a, layout.ABOVE] = work.codes[cut + 1]
+    # AWAY, LEFT and RIGHT stand side by side.
+    for c in range(3 * line):
+        work.sides[a, c] = vectors[layout.AWAY * line + c]
 
 
 @kernel
