@@ -60,7 +60,7 @@ test-loops: $(VENV)/.tools
 axe:
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core
 
-# The property tests with ten times as many examples.
+# The property tests with sixteen times as many examples.
 test-fuzz: $(VENV)/.tools
 	SPINNEY_FUZZ=4 $(BIN)/python -m pytest -n 2 -m "not slow" tests/properties \
 	  tests/sources tests/growth tests/trees tests/search tests/cluster tests/output

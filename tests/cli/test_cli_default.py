@@ -30,13 +30,13 @@ def test_a_model_says_by_what_it_was_grown(works):
 def test_auto_by_name_is_refused_in_duckdb(refused):
     line = refused(2, *WEATHER, "--recipe", "auto", "--source", "duckdb")
     assert "(recipe 'auto') needs the rows" in line
-    assert "--source 'memory'" in line
+    assert "--engine 'memory'" in line
     assert "'c4.5'" in line
 
 
 def test_the_help_names_the_default(works):
     words = " ".join(works("grow", "--help").split())
-    assert "[default: auto; with --source duckdb c4.5]" in words
+    assert "[default: auto; in a database c4.5]" in words
     words = " ".join(works("evaluate", "--help").split())
     assert "[default: auto, c4.5 and cart, pruned; with --learning-curve auto]" in words
 

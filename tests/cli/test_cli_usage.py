@@ -76,7 +76,7 @@ def test_the_help_names_every_criterion(tool):
         ("--criterion", "ginni", "did you mean 'gini'"),
         ("--set", "grouping=multi-way", "did you mean 'multiway'?"),
         ("--missing-policy", "fraction", "did you mean 'fractional'?"),
-        ("--source", "spark", "known: 'memory', 'duckdb'"),
+        ("--engine", "oracle", "known: 'memory', 'duckdb'"),
         ("--format", "xml", "known: 'csv', "),
         ("--encoding", "klingon", "use 'utf-8'"),
         ("--max-depth", "-1", "at least 0"),

@@ -37,7 +37,7 @@ def test_fault_32_a_chain_is_exported(chain, form):
 
 
 def test_fault_32_a_chain_has_rules(chain):
-    assert str(chain.rules()).count("→") >= chain.tree.n_leaves
+    assert str(chain.rules()).count("THEN") >= chain.tree.n_leaves
 
 
 def test_fault_32_a_chain_is_pruned(chain):

@@ -3,7 +3,7 @@
 import os
 
 # What share of the examples that a test asks for is tried.
-EFFORT = float(os.environ.get("SPINNEY_FUZZ", "0.4"))
+EFFORT = float(os.environ.get("SPINNEY_FUZZ", "0.25"))
 
 
 def examples(number: int) -> int:

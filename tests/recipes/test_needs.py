@@ -120,6 +120,9 @@ OF_SINGLE_SPLITS = {
     "linear_terms": 2,
     "construct": 2,
     "forest": 0.5,
+    "reuse": False,
+    "thresholds": "observed",
+    "pruning": "error-based",
 }
 
 # For each need the conditions that fail, with what brings that about.

@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 
-from spinney._support.atomic_file import write_whole
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -13,7 +12,7 @@ from spinney.cli.shell_options import (
     output_options,
     tree_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, write_bytes
+from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_bytes
 
 __all__ = ["export"]
 
@@ -68,4 +67,7 @@ def export(model: str, **options: Any) -> None:
     if output is None or output == STANDARD_OUTPUT:
         write_bytes(data)
     else:
+        from spinney._support.atomic_file import write_whole
+
         write_whole(output, [data], force=force)
+        say(f"saved to {output}")

@@ -242,10 +242,10 @@ def _facts(
 
 
 def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
-    from spinney.growth.forest import out_of_bag, score_of, warn_of_unseen
+    from spinney.growth.forest import out_of_bag, score_of, warn_of_bags
 
     votes, trees = out_of_bag(grown, bags)
-    warn_of_unseen(trees)
+    warn_of_bags(trees, training)
     name = "R²" if grown.schema.target.is_numeric else "accuracy"
     return {
         "measure": name,

@@ -72,7 +72,7 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     "Recipe",
     click.option(
         "--recipe",
-        help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; in "
+        help="auto, id3, c4.5, cart, chaid, optimal or m5 (for numbers).  [default: auto; in "
         "a database c4.5]",
     ),
     recipe_options,

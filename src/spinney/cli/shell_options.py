@@ -161,7 +161,7 @@ class GroupedCommand(click.Command):
             if option in LEFT and option not in known:
                 msg = f"there is no option {option}: {LEFT[option]}"
                 raise ParameterError(msg)
-            if option.startswith("--") and option not in known:
+            if option.startswith("--") and option not in {*known, "--help"}:
                 following = "".join(args[index + 1 : index + 2])
                 _refuse_setting(option, value if sign else following, known)
         return super().parse_args(ctx, args)

@@ -34,7 +34,7 @@ from spinney.growth.forest import (
     out_of_bag,
     recipes_of,
     score_of,
-    warn_of_unseen,
+    warn_of_bags,
     with_ordered_categories,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
@@ -91,7 +91,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
         self._adopt(forest)
         if self.oob_score:
             votes, trees = out_of_bag(forest, ForestBags(training, settings))
-            warn_of_unseen(trees)
+            warn_of_bags(trees, training)
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
 

@@ -118,7 +118,8 @@ def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
 
 def _no_rows(recipe: Recipe) -> ParameterError:
     """Return the refusal of a recipe that looks at rows, where they stay away."""
-    what = "forest" if recipe.forest else "pruning"
+    searched = "search" if recipe.search == "optimal" else "pruning"
+    what = "forest" if recipe.forest else searched
     named = RECIPES.get(recipe.name)
     remedy = "take another recipe, such as 'c4.5'"
     if named is not None and not named.needs_rows:

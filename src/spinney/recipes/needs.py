@@ -263,6 +263,9 @@ NEEDS = (
             ("linear_terms", (0,)),
             ("construct", (0,)),
             ("forest", (0,)),
+            ("reuse", (True,)),
+            ("thresholds", ("midpoint",)),
+            ("pruning", ("none",)),
         )
     ),
     Need(

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from spinney._support.text import shown
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -19,6 +21,9 @@ class Certificate:
         What a leaf costs in the comparison; it is no part of the loss.
     leaves : int
         How many leaves the tree has.
+    one_by_one : tuple of str
+        Attributes of too many values for all their subsets: trees that ask of these
+        for one value at a time were searched, and no others.
 
     Examples
     --------
@@ -33,6 +38,7 @@ class Certificate:
     depth: int
     price: float
     leaves: int
+    one_by_one: tuple[str, ...] = ()
 
     @property
     def is_proven(self) -> bool:
@@ -48,6 +54,9 @@ class Certificate:
         """Return one line for people."""
         loss, bound = f"{self.loss:.6g}", f"{self.bound:.6g}"
         price = f", at {self.price:.6g} a leaf," if self.price else ""
+        if self.one_by_one:
+            names = ", ".join(map(shown, self.one_by_one))
+            price += f" that asks for one value of {names} at a time"
         if self.is_proven:
             return (
                 f"proven: no tree of depth {self.depth}{price} loses less than {loss} "

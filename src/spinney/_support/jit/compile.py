@@ -14,6 +14,7 @@ changes loops is to delete what is kept.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.jit.call_arguments import Kind, Slot, call_of, flatten
+from spinney._support.jit.call_arguments import (
+    Kind,
+    MissingSymbolError,
+    Slot,
+    call_of,
+    flatten,
+)
 from spinney._support.jit.kept_code import KeptCode
 
 # Loops run as they are written.
@@ -131,14 +138,23 @@ class Entry(Kernel):
     def _made_ready(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
         with _COMPILING:
             if key not in self._ready:
-                code = self.kept.load(key)
-                if code is None:
-                    from spinney._support.jit.translate import machine_code
-
-                    code = machine_code(self.loop, key)
-                    self.kept.save(key, code)
-                self._ready[key] = call_of(code, key)
+                self._ready[key] = self._loaded(key) or self._compiled(key)
             return self._ready[key]
+
+    def _loaded(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
+        """Return the code that is kept; None where there is none that can be called."""
+        code = self.kept.load(key)
+        with suppress(MissingSymbolError):
+            return None if code is None else call_of(code, key)
+        return None
+
+    def _compiled(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
+        """Compile the loop, and keep its code."""
+        from spinney._support.jit.translate import machine_code
+
+        code = machine_code(self.loop, key)
+        self.kept.save(key, code)
+        return call_of(code, key)
 
 
 # A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes

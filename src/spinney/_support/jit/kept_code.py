@@ -2,8 +2,8 @@
 
 Code is kept beside the loop, in ``__pycache__``; where nobody may write there, in the
 user's folder for such things; if NUMBA_CACHE_DIR names a folder, there alone. A file is
-named by the loop, a digest of all sources of loops, and one of all else that the code
-depends on: what the loop is called with, the processor, the compiler.
+named by the loop, a digest of all sources of loops, one of the machine, processor and
+compiler, and one of what the loop is called with.
 
 Kernels call each other across files: so the digest is of all of them.
 """
@@ -76,6 +76,16 @@ def _machine() -> str:
     )
 
 
+@cache
+def _machine_mark() -> str:
+    return sha256(_machine().encode()).hexdigest()[:8]
+
+
+def mark_of_kinds(kinds: tuple[Kind, ...]) -> str:
+    """Return what tells the code for some arguments from that for others."""
+    return sha256("\n".join(map(_text_of, kinds)).encode()).hexdigest()[:16]
+
+
 class KeptCode:
     """What is kept of one entry.
 
@@ -92,12 +102,16 @@ class KeptCode:
         self._name = f"{file.stem}.{name}"
 
     def exists(self) -> bool:
-        """Return whether there is code of these sources, for whatever arguments."""
-        pattern = f"{self._stem()}.*{_SUFFIX}"
+        """Return whether there is code for this machine, for whatever arguments."""
+        if not self._file.is_file():
+            return False
+        pattern = f"{self._stem()}.{_machine_mark()}.*{_SUFFIX}"
         return any(any(folder.glob(pattern)) for folder in self._folders())
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
         """Return the code for arguments of some kinds, None if there is none."""
+        if not self._file.is_file():
+            return None
         name = self._named(kinds)
         for folder in self._folders():
             with suppress(OSError):
@@ -108,6 +122,8 @@ class KeptCode:
 
     def save(self, kinds: tuple[Kind, ...], code: Code) -> None:
         """Keep code, where that is possible, and let go of that of older sources."""
+        if not self._file.is_file():
+            return
         name = self._named(kinds)
         for folder in self._folders():
             with suppress(OSError, SpinneyError):
@@ -124,13 +140,10 @@ class KeptCode:
         return f"{self._name}.{own[:12]}"
 
     def _named(self, kinds: tuple[Kind, ...]) -> str:
-        text = _machine() + "\n".join(map(_text_of, kinds))
-        return f"{self._stem()}.{sha256(text.encode()).hexdigest()[:16]}{_SUFFIX}"
+        return f"{self._stem()}.{_machine_mark()}.{mark_of_kinds(kinds)}{_SUFFIX}"
 
     def _folders(self) -> Iterator[Path]:
         """Yield the folders that code may be in, the best first."""
-        if not self._file.is_file():
-            return
         home = sha256(str(self._file.parent).encode()).hexdigest()[:16]
         named = os.environ.get("NUMBA_CACHE_DIR")
         if named:

@@ -23,6 +23,7 @@ from numba.core.registry import cpu_target
 
 from spinney._support.jit.call_arguments import Code, Kind
 from spinney._support.jit.entry_block import RESULTS, block_module, types_of
+from spinney._support.jit.kept_code import mark_of_kinds
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -62,7 +63,7 @@ def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
         dispatcher = translated(loop)
         dispatcher.compile(types_of(kinds))
         (whole,) = dispatcher.overloads.values()
-        name = f"spinney_{loop.__name__}"
+        name = f"spinney_{loop.__name__}_{mark_of_kinds(kinds)}"
         codegen = whole.target_context.codegen()
         library = _Program(codegen, name)
         library.add_ir_module(block_module(whole.target_context, whole.fndesc, name))

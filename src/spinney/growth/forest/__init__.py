@@ -20,7 +20,7 @@ from spinney.growth.forest.voting import (
     out_of_bag,
     score_of,
     votes_of,
-    warn_of_unseen,
+    warn_of_bags,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ __all__ = [
     "recipes_of",
     "score_of",
     "votes_of",
-    "warn_of_unseen",
+    "warn_of_bags",
     "with_ordered_categories",
 ]
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.text import shown
 from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.forest import Forest
 from spinney.trees import SideBySide, labels_of
@@ -167,8 +168,20 @@ def check_bags(forest: Forest) -> None:
         )
 
 
-def warn_of_unseen(trees: Integers) -> None:
-    """Say how many rows no tree can be asked about."""
+def warn_of_bags(trees: Integers, training: "TrainingSet") -> None:
+    """Say what is doubtful of a score out of the bag.
+
+    Rows that no tree can be asked about, and values in an order that the classes of all
+    rows gave them, those out of the bag too: of values with few rows that is nearly the
+    class itself.
+    """
+    if training.ordered:
+        names = ", ".join(repr(shown(name)) for name in training.ordered)
+        warn(
+            f"out of the bag the forest looks better than it is: the many values of "
+            f"{names} stand in an order made of the target of all rows; measure it on "
+            "rows held out (evaluate), or leave such columns out"
+        )
     unseen = int(np.count_nonzero(trees == 0))
     if unseen:
         warn(

@@ -41,8 +41,10 @@ def with_ordered_categories(
     if any(recipe.grouping != "binary" for recipe in recipes):
         return training
     attributes, columns = list(schema.attributes), list(training.columns)
+    names = []
     for index, attribute in enumerate(schema.attributes):
         if is_wide(attribute, schema):
+            names.append(attribute.name)
             order = _order(training, index)
             rank = np.empty(len(order) + 1, np.int64)
             rank[order], rank[-1] = np.arange(len(order)), -1
@@ -50,7 +52,9 @@ def with_ordered_categories(
             attributes[index] = replace(attribute, kind="ordinal", values=values)
             columns[index] = rank[columns[index]]
     ordered = replace(schema, attributes=tuple(attributes))
-    return replace(training, schema=ordered, columns=tuple(columns))
+    return replace(
+        training, schema=ordered, columns=tuple(columns), ordered=tuple(names)
+    )
 
 
 def _order(training: TrainingSet, index: int) -> Integers:

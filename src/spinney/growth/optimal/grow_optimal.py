@@ -17,7 +17,11 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.errors import Setting, refusal
 from spinney.growth.growth_options import Options, Planned
-from spinney.growth.optimal.question_columns import QuestionColumn, question_columns
+from spinney.growth.optimal.question_columns import (
+    QuestionColumn,
+    asked_one_by_one,
+    question_columns,
+)
 from spinney.growth.optimal.row_losses import row_losses
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
@@ -59,7 +63,9 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     loss = max(0.0, found.loss - paid) + losses.unavoidable
     gap = found.loss - found.bound
     bound = loss if gap <= 0 else max(0.0, loss - gap)
-    certificate = Certificate(loss, bound, depth, price, tree.n_leaves)
+    certificate = Certificate(
+        loss, bound, depth, price, tree.n_leaves, asked_one_by_one(training)
+    )
     return replace(tree, certificate=certificate)
 
 

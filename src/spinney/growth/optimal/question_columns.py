@@ -79,7 +79,7 @@ def question_columns(training: TrainingSet) -> list[QuestionColumn]:
     return columns
 
 
-def searched_whole(training: TrainingSet) -> tuple[str, ...]:
+def asked_one_by_one(training: TrainingSet) -> tuple[str, ...]:
     """Return the attributes of which not all subsets of values are tried."""
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     return tuple(

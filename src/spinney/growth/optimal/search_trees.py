@@ -7,23 +7,28 @@ intervals are taken at a time, the same number on any machine, and looked at in 
 the tree does not depend on how many there are.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import heapify, heappop, heappush
-from threading import Timer
+from queue import SimpleQueue
+from threading import Thread
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import run_all
+from spinney._support.threads import THREAD_NAME, n_threads, run_all
+from spinney.errors import DataError
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD, Family, Problem, Room
 from spinney.growth.optimal.loops.solve import search_subtrees
 
 AT_ONCE = 4
+WAITING = 0.05  # seconds between two looks at the clock
+MOST_BYTES = 4 << 30
 NO_BUDGET = 1e300
 Telling = Callable[[float, float], None]
 """Is told the loss of the best tree so far, and a bound on that of any."""
@@ -122,33 +127,42 @@ def search_trees(
 ) -> Found:
     """Return the tree of least loss of a depth, proven unless time ends before."""
     search = _TreeSearch(problem, depth, tell)
-    with _ended_after(time_limit, problem.stop):
-        search.run()
+    _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
     return Found(search.tree(), search.loss, search.bound)
 
 
-@contextmanager
-def _ended_after(time_limit: float | None, stop: Integers) -> Iterator[None]:
-    """Let the search end after some seconds, or when somebody breaks it off."""
+def _in_a_thread(
+    work: Callable[[], None], time_limit: float | None, stop: Integers
+) -> None:
+    """Do work that looks at a sign to stop: after some seconds, or an interrupt.
 
-    def end() -> None:
-        stop[0] = 1
+    Python gives an interrupt to the main thread, which hears it while it waits.
+    """
+    failures: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            work()
+        except BaseException as failure:  # noqa: BLE001 - who waits raises it
+            failures.append(failure)
 
     if time_limit == 0:
-        end()
-    timer = Timer(time_limit, end) if time_limit else None
-    if timer is not None:
-        timer.daemon = True
-        timer.start()
+        stop[0] = 1
+    until = None if time_limit is None else monotonic() + time_limit
+    thread = Thread(target=copy_context().run, args=(do,), name=THREAD_NAME)
+    thread.start()
     try:
-        yield
+        while thread.is_alive():
+            thread.join(WAITING)
+            if until is not None and monotonic() >= until:
+                stop[0] = 1
     except BaseException:
-        end()
+        stop[0] = 1
+        thread.join()
         raise
-    finally:
-        if timer is not None:
-            timer.cancel()
+    if failures:
+        raise failures[0]
 
 
 class _TreeSearch:
@@ -156,24 +170,30 @@ class _TreeSearch:
 
     def __init__(self, problem: Problem, depth: int, tell: Telling | None) -> None:
         self.problem, self.depth, self.tell = problem, depth, tell
-        self.rooms = [_room_for(problem, depth) for _ in range(AT_ONCE)]
+        n_rooms = min(AT_ONCE, n_threads())
+        _refuse_size(problem, depth, n_rooms)
+        self.rooms: SimpleQueue[Room] = SimpleQueue()
+        for _ in range(n_rooms):
+            self.rooms.put(_room_for(problem, depth))
         self.loss, self.bound = NO_BUDGET, 0.0
-        self.root: tuple[int, int, int] | None = None  # depth, column, position
+        self.root: _Root | None = None
         self.left: list[tuple[float, int, _Interval]] = []
         self.number = len(problem.order)
         self.told = np.zeros(len(problem.order))
 
     def run(self) -> None:
         """Look for trees of rising depth: each is a start for the next."""
+        room = self.rooms.get()
         for depth in range(min(2, self.depth) + 1):
-            loss, column, position, self.told = _whole(
-                self.problem, self.rooms[0], depth
-            )
+            loss, column, position, told = _whole(self.problem, room, depth)
             if depth and self.problem.stop[0]:
                 return
+            self.told = told
             if loss < self.loss:
                 self.loss = loss
-                self.root = None if column < 0 else (depth, column, position)
+                if column >= 0:
+                    self.root = _Root(depth, column, position, (loss, loss))
+        self.rooms.put(room)
         self.bound = self.loss if self.depth <= 2 else 0.0
         for depth in range(3, self.depth + 1):
             if not self._search_root(depth):
@@ -222,11 +242,7 @@ class _TreeSearch:
 
     def _looked_at(self, depth: int, intervals: list["_Interval"]) -> list["_End"]:
         """Look at the middle of each interval, in threads."""
-        pieces = [
-            partial(self._sides_of, room, depth, interval)
-            for room, interval in zip(self.rooms, intervals, strict=False)
-        ]
-        return run_all(pieces)
+        return run_all(partial(self._sides_of, depth, each) for each in intervals)
 
     def _take(
         self, depth: int, intervals: list["_Interval"], ends: list["_End"]
@@ -236,7 +252,8 @@ class _TreeSearch:
             if end.left + end.right < self.loss:
                 self.loss = end.left + end.right
                 position = int(interval.cuts[interval.middle])
-                self.root = depth, interval.column, position
+                sides = end.left, end.right
+                self.root = _Root(depth, interval.column, position, sides)
         for interval, end in zip(intervals, ends, strict=True):
             for part in interval.parted(end):
                 shrunk = part.shrunk(self.loss)
@@ -244,8 +261,9 @@ class _TreeSearch:
                     self.number += 1
                     heappush(self.left, (shrunk.bound, self.number, shrunk))
 
-    def _sides_of(self, room: Room, depth: int, interval: "_Interval") -> "_End":
+    def _sides_of(self, depth: int, interval: "_Interval") -> "_End":
         """Return what both sides of the middle of an interval lose."""
+        room = self.rooms.get()
         low, high = interval.bounds_at(interval.middle)
         losses, known = np.empty(3), np.array([low, high, self.loss])
         told = interval.told_at(interval.middle)
@@ -253,6 +271,7 @@ class _TreeSearch:
         search_subtrees(
             self.problem, room, depth, interval.column, position, known, told, losses
         )
+        self.rooms.put(room)
         weight = float(interval.weights[interval.middle])
         return _End(weight, float(losses[0]), float(losses[1]), (told[0], told[1]))
 
@@ -260,8 +279,17 @@ class _TreeSearch:
         """Return the best tree; below its root each side is sought once more."""
         if self.root is None:
             return None
-        depth, column, position = self.root
-        return _rebuilt(self.problem, self.rooms[0], depth, column, position)
+        return _rebuilt(self.problem, _room_for(self.problem, self.depth), self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The cut of a tree of a depth, and what both sides lose at most."""
+
+    depth: int
+    column: int
+    position: int
+    sides: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,27 +365,42 @@ class _Interval:
         )
 
 
-def _whole(problem: Problem, room: Room, depth: int) -> tuple[float, int, int, Floats]:
+def _whole(
+    problem: Problem, room: Room, depth: int, budget: float = NO_BUDGET
+) -> tuple[float, int, int, Floats]:
     """Return the loss of the best tree of a depth, and the cut of its root, or -1.
 
     Last come bounds by what the root asks about.
     """
-    found, known = np.empty(3), np.array([0.0, 0.0, NO_BUDGET])
+    found, known = np.empty(3), np.array([0.0, 0.0, budget])
     told = np.zeros((2, len(problem.order)))
     search_subtrees(problem, room, depth, -1, 0, known, told, found)
     return float(found[0]), int(found[1]), int(found[2]), told[0]
 
 
-def _rebuilt(
-    problem: Problem, room: Room, depth: int, column: int, position: int
-) -> Branches:
+def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
     """Return the tree below a cut that is known to be the best."""
+    column, position, depth = root.column, root.position, root.depth - 1
     rank = int(problem.rank[column, problem.order[column, position]])
     inside = np.zeros(len(problem.most), np.uint8)
     inside[problem.order[column, : position + 1]] = 1
-    sides = []
-    for part in (inside, 1 - inside):
+    branches = []
+    for part, most in zip((inside, 1 - inside), root.sides, strict=True):
         own = _within(problem, part)
-        _, below, at, _ = _whole(own, room, depth - 1)
-        sides.append(None if below < 0 else _rebuilt(own, room, depth - 1, below, at))
-    return Branches(Cut(column, rank), *sides)
+        loss, below, at, _ = _whole(own, room, depth, most)
+        under = _Root(depth, below, at, (loss, loss))
+        branches.append(None if below < 0 else _rebuilt(own, room, under))
+    return Branches(Cut(column, rank), *branches)
+
+
+def _refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
+    """Refuse a search that would need more memory than is reasonable."""
+    n_columns, n_rows = problem.order.shape
+    n_bytes = n_rooms * max(depth, 1) * 2 * n_columns * n_rows * 5
+    if n_bytes > MOST_BYTES:
+        msg = (
+            f"a search over all trees of depth {depth} with {n_columns} columns of "
+            f"questions and {n_rows} rows needs {n_bytes / 2**30:.0f} GiB: take fewer "
+            "rows or attributes, or a recipe that grows greedily, such as 'cart'"
+        )
+        raise DataError(msg)

@@ -87,7 +87,8 @@ def header_of(model: Model) -> dict[str, Any]:
             for each in model.tried
         ]
     if model.tree.certificate is not None:
-        header[CERTIFICATE] = asdict(model.tree.certificate)
+        proven = asdict(model.tree.certificate)
+        header[CERTIFICATE] = {**proven, "one_by_one": [*proven["one_by_one"]]}
     if model.member is not None:
         header[MEMBER] = asdict(model.member)
     return header
@@ -301,7 +302,7 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
         return None
     what = "the certificate"
     names = [field.name for field in fields(Certificate)]
-    entry = members(header[CERTIFICATE], what, names)
+    entry = members(header[CERTIFICATE], what, names, defaults=["one_by_one"])
     loss, bound, price = (
         number(entry[name], f"the {name} of {what}")
         for name in ("loss", "bound", "price")
@@ -310,7 +311,9 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
     if None in (loss, bound, price) or not 0 <= bound <= loss or price < 0:
         msg = f"{what} has a bound of {bound} and a loss of {loss}"
         raise DamageError(msg)
-    return Certificate(loss, bound, depth, price, leaves)
+    listed = as_list(entry.get("one_by_one", []), what)
+    one_by_one = tuple(text(name, f"a name in {what}") for name in listed)
+    return Certificate(loss, bound, depth, price, leaves, one_by_one)
 
 
 def read_member(header: Mapping[str, Any]) -> Member | None:

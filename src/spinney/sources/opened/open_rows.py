@@ -16,7 +16,12 @@ from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in
 
 SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
-LIBRARIES = {"psycopg": "postgres", "sqlite3": "sqlite", "pyspark": "spark"}
+# Classes of other libraries by module and name, so that none of these is imported.
+CLASSES = {
+    ("psycopg", "Connection"): "postgres",
+    ("sqlite3", "Connection"): "sqlite",
+    ("pyspark.sql", "DataFrame"): "spark",
+}
 
 
 @dataclass(frozen=True)
@@ -106,11 +111,13 @@ def open_source(
     away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
     if not away:
-        rows = read_table(data, **reading) if engine is None else None
-        if rows is None:
+        if engine is None:
+            rows = read_table(data, **reading)
+        else:
             from spinney.sources.sql import DatabaseTable, table_in_database
 
-            rows = table_in_database(DatabaseTable(data, table), declarations)
+            at = DatabaseTable(data, engine, table)
+            rows = table_in_database(at, declarations)
         training = rows_in_memory(
             rows,
             target,
@@ -137,7 +144,7 @@ def open_source(
             counted = source_in_duckdb(stack.enter_context(opened), roles)
         else:
             refuse_file_options(format, encoding)
-            counted = source_in_database(DatabaseTable(data, table), roles)
+            counted = source_in_database(DatabaseTable(data, engine, table), roles)
         source_rows, origin = stack.enter_context(counted)
         yield OpenedSource(counted=source_rows, origin=origin)
 
@@ -150,8 +157,12 @@ def engine_of(data: Any) -> str | None:
     """
     if isinstance(data, str):
         return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
-    library = type(data).__module__.partition(".")[0]
-    return LIBRARIES.get(library)
+    for kind in type(data).__mro__:
+        for (module, name), engine in CLASSES.items():
+            inside = f"{kind.__module__}.".startswith(f"{module}.")
+            if inside and kind.__name__ == name:
+                return engine
+    return None
 
 
 def is_counted_away(
@@ -167,7 +178,7 @@ def is_counted_away(
             f"is not where the table is, in {engine}",
             "leave it out",
         )
-    if engine is None and source in LIBRARIES.values():
+    if engine is None and source in CLASSES.values():
         raise refusal(
             Setting("source", source),
             "needs a table there",

@@ -49,6 +49,8 @@ class TrainingSet:
 
     ``classes`` are codes, or the numbers of a numeric target. ``places`` are those of
     the rows in the table that they come from; None where they are all of its rows.
+    ``ordered`` are attributes whose values stand in an order that the target of all rows
+    gave them.
     """
 
     schema: Schema
@@ -56,6 +58,7 @@ class TrainingSet:
     classes: NDArray[Any]
     weights: Floats | None
     places: Integers | None = None
+    ordered: tuple[str, ...] = ()
 
     @property
     def weight(self) -> float:

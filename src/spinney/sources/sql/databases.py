@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -45,9 +45,10 @@ CHANGES = (
 
 @dataclass(frozen=True, slots=True)
 class DatabaseTable:
-    """A table, or a query, of a database."""
+    """A table, or a query, of a database, and which engine that is."""
 
     data: Any
+    engine: str
     table: str | None
 
 
@@ -73,20 +74,19 @@ def table_in_database(at: DatabaseTable, declared: Declarations) -> Table:
 def opened_engine(at: DatabaseTable) -> Iterator[SqlEngine]:
     """Give the engine that a table is in, connected for as long as it is needed."""
     if isinstance(at.data, str):
-        connect = _postgres if at.data.startswith("postgres") else _sqlite
+        connect = _postgres if at.engine == "postgres" else _sqlite
         with (
             connect(at.data) as connection,
-            opened_engine(DatabaseTable(connection, at.table)) as connected,
+            opened_engine(replace(at, data=connection)) as connected,
         ):
             yield connected
         return
-    kind = type(at.data).__module__.partition(".")[0]
-    if kind == "pyspark":
+    if at.engine == "spark":
         if at.table is not None:
             msg = ": a Spark data frame is a table by itself"
             raise ParameterError(Setting("table"), msg, remedy="leave it out")
         engine: SqlEngine = SparkEngine(at.data)
-    elif kind == "sqlite3":
+    elif at.engine == "sqlite":
         names = _names_in_sqlite(at.data)
         engine = SqliteEngine(_rows(at.table, "sqlite", names), at.data)
     else:

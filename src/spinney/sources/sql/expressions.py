@@ -4,12 +4,15 @@ Whatever a user has named or written goes through ``column``, ``table`` or ``bou
 What else stands in a statement are names and whole numbers of our own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
 Cell = str | float
 """What is bound: a text or a number."""
+
+FEW_NODES = 8
+"""So many nodes are compared one after the other."""
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
@@ -74,6 +77,28 @@ def case(
     """Return the first of some expressions whose condition holds, or equals ``of``."""
     ifs = [exp.If(this=condition, true=then) for condition, then in whens]
     return exp.Case(this=of, ifs=ifs, default=otherwise)
+
+
+def by_node(
+    expressions: Mapping[int, exp.Expr], otherwise: int | None = None
+) -> exp.Expr:
+    """Return another expression at each node, which is looked for by halves.
+
+    >>> print(by_node({1: column("a"), 2: column("b")}).sql())
+    CASE "node" WHEN 1 THEN "a" WHEN 2 THEN "b" END
+    """
+    nodes = sorted(expressions)
+    if len(nodes) <= FEW_NODES:
+        whens = ((whole(node), expressions[node]) for node in nodes)
+        default = None if otherwise is None else whole(otherwise)
+        return case(*whens, of=column("node"), otherwise=default)
+    middle = len(nodes) // 2
+    parts = (nodes[:middle], nodes[middle:])
+    below, above = (
+        by_node({node: expressions[node] for node in part}, otherwise) for part in parts
+    )
+    is_below = exp.LT(this=column("node"), expression=whole(nodes[middle]))
+    return case((is_below, below), otherwise=above)
 
 
 def first_known(expressions: Sequence[exp.Expr]) -> exp.Expr:

@@ -23,6 +23,7 @@ from spinney.sources.base import ROOT
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.expressions import (
     bound,
+    by_node,
     case,
     column,
     double,
@@ -188,12 +189,12 @@ class NodeRows:
     ) -> exp.Query:
         """Return the lines one step further."""
         asked = {index for step in steps.values() for index in step.route.attributes}
-        whens = [
-            (whole(node), self._routes.sent(step.route, step.children))
+        goes_to = {
+            node: self._routes.sent(step.route, step.children)
             for node, step in steps.items()
-        ]
-        whens += [(whole(node), whole(number)) for node, number in staying.items()]
-        child = case(*whens, of=column("node"), otherwise=whole(NOWHERE))
+        }
+        goes_to |= {node: whole(number) for node, number in staying.items()}
+        child = by_node(goes_to, NOWHERE)
         cells = ["node", "weight", *self._columns]
         sent = select(
             [*map(column, cells), named(child, "child")],

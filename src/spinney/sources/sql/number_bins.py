@@ -6,7 +6,7 @@ beside it. A node of many rows is counted by bins, with the least and the greate
 number of each::
 
     SELECT …, count(*), sum(weight), k0 AS value, min(a0) AS low, max(a0) AS high
-    FROM (SELECT *, CASE WHEN node IN (1, 2) THEN b0 ELSE a0 END AS k0 FROM …)
+    FROM (SELECT *, CASE WHEN node IN (5, 6) THEN a0 ELSE b0 END AS k0 FROM …)
     GROUP BY GROUPING SETS ((node, class, k0), …)
 
 A second statement counts the values of the bins that may hold the best cut, and of no
@@ -28,6 +28,7 @@ from sqlglot import exp
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.expressions import (
     bound,
+    by_node,
     case,
     column,
     count_all,
@@ -104,15 +105,17 @@ class NumberBins:
         return select([exp.Star(), *bins], table(base))
 
     def keyed(
-        self, relation: Relation, indices: Collection[int], nodes: Sequence[int]
+        self, relation: Relation, indices: Collection[int], small: Sequence[int]
     ) -> Relation:
-        """Return lines with what they are counted by: bins at these nodes."""
+        """Return lines with what they are counted by: bins, but at small nodes."""
 
         def read() -> exp.Query:
             keys = []
             for index in indices:
-                large = (one_of(column("node"), nodes), double(column(f"b{index}")))
-                key = case(large, otherwise=column(f"a{index}"))
+                key: exp.Expr = double(column(f"b{index}"))
+                if small:
+                    single = (one_of(column("node"), small), column(f"a{index}"))
+                    key = case(single, otherwise=key)
                 keys.append(named(key, f"k{index}"))
             return select([exp.Star(), *keys], relation())
 
@@ -181,12 +184,12 @@ def opened_lines(
 
     def read() -> exp.Query:
         keys = []
-        for index, by_node in intervals.items():
-            whens = [
-                (whole(node), case(*(_inside(index, each) for each in listed)))
-                for node, listed in by_node.items()
-            ]
-            keys.append(named(case(*whens, of=column("node")), f"k{index}"))
+        for index, at_nodes in intervals.items():
+            opened = {
+                node: case(*(_inside(index, each) for each in listed))
+                for node, listed in at_nodes.items()
+            }
+            keys.append(named(by_node(opened), f"k{index}"))
         wanted: exp.Expr = exp.false()
         for index in intervals:
             wanted = exp.Or(this=wanted, expression=known(column(f"k{index}")))

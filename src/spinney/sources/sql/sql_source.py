@@ -37,7 +37,7 @@ from spinney.sources.sql.engines.sql_engine import SqlEngine, floats, integers
 from spinney.sources.sql.expressions import (
     both,
     bound,
-    case,
+    by_node,
     column,
     difference,
     first_known,
@@ -174,12 +174,12 @@ class SqlSource:
         wanted = [(request.node, request.attributes) for request in requests]
         indices = sorted({index for _, attributes in wanted for index in attributes})
         many = [index for index in indices if index in self._bins.edges]
-        large = [
+        small = [
             request.node
             for request, n in zip(requests, n_rows, strict=True)
-            if n > number_bins.MOST_ROWS
+            if n <= number_bins.MOST_ROWS
         ]
-        if not (many and large):
+        if not many or len(small) == len(requests):
             (stack,) = self.tables(requests)
             return BinnedTables(stack, lambda _: stack)
         names = {i: f"k{i}" if i in many else f"a{i}" for i in indices}
@@ -191,7 +191,7 @@ class SqlSource:
                     names,
                     self._weights,
                     by=self._by,
-                    beside=lambda relation: self._bins.keyed(relation, many, large),
+                    beside=lambda relation: self._bins.keyed(relation, many, small),
                     ranges={f"k{index}": f"a{index}" for index in many},
                 )
             )
@@ -423,8 +423,7 @@ def _branches(
 
     def beside(relation: Relation) -> Relation:
         def read() -> exp.Query:
-            whens = [(whole(node), write()) for node, write in goes.items()]
-            branch: exp.Expr = case(*whens, of=column("node"))
+            branch = by_node({node: write() for node, write in goes.items()})
             if otherwise is not None:
                 branch = first_known([branch, whole(otherwise)])
             return select([exp.Star(), named(branch, "branch")], relation())

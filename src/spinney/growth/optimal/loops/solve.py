@@ -364,7 +364,7 @@ def _depth_two(problem, room, order, last, n_rows, wanted, told):
         top = _push(room, 2, 0, 0, n_cuts - 1, 0.0, price, one, w1, one, price, best)
         if top:
             _add_up(problem, room.upto, order[a], n_rows)
-        while top > 0:
+        while top > 0 and not problem.stop[0]:
             top, n_picks = _pick(room, top, best)
             if n_picks == 0:
                 break

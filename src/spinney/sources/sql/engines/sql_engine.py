@@ -178,7 +178,7 @@ class SqlEngine:
 
     def written(self, statement: exp.Expr) -> tuple[str, dict[str, Cell]]:
         """Return a statement in the engine's dialect, and the values to bind."""
-        writer = _writer_of(self.dialect)()
+        writer = _writer_of(self.dialect)(dialect=self.dialect)
         writer.engine, writer.values = self, {}
         return writer.generate(statement, copy=False), writer.values
 

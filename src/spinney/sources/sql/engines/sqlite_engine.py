@@ -1,6 +1,7 @@
 """SQLite through the standard library: no grouping sets, types by what is stored."""
 
 from collections.abc import Mapping, Sequence
+from sqlite3 import sqlite_version_info
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -27,6 +28,7 @@ TIMES: dict[str, Family] = {
     "DATETIME": "instant",
     "TIMESTAMP": "instant",
 }
+MOST_VALUES = 30_000
 EPOCH = "2440587.5"
 """The Julian day on which 1970 begins."""
 
@@ -49,9 +51,8 @@ class SqliteEngine(SqlEngine):
     ) -> None:
         super().__init__(rows)
         self._connection = connection
-        import sqlite3
-
-        self.most_values = 30_000 if sqlite3.sqlite_version_info >= (3, 32) else 900  # type: ignore[misc]
+        recent = sqlite_version_info >= (3, 32)
+        self.most_values = MOST_VALUES if recent else 900  # type: ignore[misc]
 
     def columns(self) -> list[RawColumn]:
         """Return the columns, by what is stored in them and how they were declared."""

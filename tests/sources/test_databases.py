@@ -1,0 +1,288 @@
+"""Tables in databases: how they are named, what is refused, what is left behind."""
+
+import datetime
+import sqlite3
+from contextlib import contextmanager
+
+import pytest
+from tests.helpers.database_tables import TABLE, fill_sqlite, in_postgres, in_sqlite
+from tests.helpers.hostile_names import NAMES
+from tests.sources.comparing import assert_same_tree
+
+import spinney
+from spinney.cli import run
+from spinney.errors import DataError, ParameterError
+from spinney.sources.sql import databases
+from spinney.sources.sql.engines.spark_engine import SparkEngine
+from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.engines.sqlite_engine import SqliteEngine
+from spinney.sources.sql.expressions import bound, column, select, table
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+COLUMNS = {
+    "size": [1.0, 2.0, 3.0, 4.0, 5.0, None],
+    "colour": ["red", "red", "blue", "blue", "red", None],
+    "y": ["a", "a", "b", "b", "b", "a"],
+}
+HOSTILE = [name for name in NAMES if "\0" not in name and len(name) < 60]
+
+
+@contextmanager
+def connected():
+    connection = sqlite3.connect(":memory:")
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def temporary(connection):
+    return connection.execute("SELECT name FROM sqlite_temp_master").fetchall()
+
+
+def grown(data, **options):
+    return spinney.grow(data, "y", recipe="cart", **options)
+
+
+def hostile_columns():
+    """Return names and values that have broken other programs, a few of each."""
+    values = [name for name in HOSTILE if "\n" not in name and "\u2028" not in name]
+    n_rows = 4 * len(values)
+    columns = {
+        name: [values[(row * (at + 1)) % len(values)] for row in range(n_rows)]
+        for at, name in enumerate(HOSTILE[:5])
+    }
+    columns[HOSTILE[5]] = [values[row % 3] for row in range(n_rows)]
+    return columns, HOSTILE[5]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_hostile_names_and_values(engine, tmp_path, request):
+    columns, target = hostile_columns()
+    open_table = in_sqlite(tmp_path)
+    if engine == "postgres":
+        open_table = in_postgres(request.getfixturevalue("postgres"))
+    for recipe in ("cart", "c4.5"):
+        expected = spinney.grow(columns, target, recipe=recipe)
+        with open_table(columns) as (data, how):
+            found = spinney.grow(data, target, recipe=recipe, **how)
+        assert found.tree.schema == expected.tree.schema
+        assert_same_tree(expected.tree, found.tree, whole=True)
+
+
+def test_literals_are_as_good_as_bound_values(tmp_path, monkeypatch):
+    columns, target = hostile_columns()
+    expected = spinney.grow(columns, target, recipe="cart")
+    with in_sqlite(tmp_path)(columns) as (data, how):
+        monkeypatch.setattr("spinney.sources.sql.engines.sqlite_engine.MOST_VALUES", 3)
+        found = spinney.grow(data, target, recipe="cart", **how)
+    assert_same_tree(expected.tree, found.tree, whole=True)
+
+
+def test_a_query_is_a_table_and_nothing_may_be_changed():
+    with connected() as connection:
+        fill_sqlite(connection, COLUMNS)
+        quoted = '"' + TABLE.replace('"', '""') + '"'
+        part = grown(connection, table=f"SELECT size, y FROM {quoted} WHERE size < 5")
+        assert part.tree.root.n_rows == 4
+        for words in (
+            f"SELECT 1; DROP TABLE {quoted}",
+            f"WITH x AS (DELETE FROM {quoted} RETURNING *) SELECT * FROM x",
+            "SELECT FROM WHERE",
+        ):
+            with pytest.raises(ParameterError, match="table"):
+                grown(connection, table=words)
+        assert grown(connection, table=TABLE).tree.root.n_rows == 6
+        assert temporary(connection) == []
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({}, "table is needed"),
+        ({"table": "orderz"}, "there is no table 'orderz' in the database"),
+        ({"table": "t", "source": "postgres"}, "is not where the table is, in sqlite"),
+        ({"table": "t", "format": "csv"}, "format"),
+    ],
+)
+def test_what_is_refused(options, message):
+    with connected() as connection:
+        connection.execute("CREATE TABLE t (x, y)")
+        with pytest.raises((DataError, ParameterError), match=message):
+            grown(connection, **options)
+
+
+def test_a_table_is_that_of_a_database():
+    with pytest.raises(ParameterError, match="is that of a database"):
+        grown(COLUMNS, table="t")
+    with pytest.raises(ParameterError, match="needs a table there"):
+        grown(COLUMNS, source="sqlite")
+
+
+def test_a_connection_of_a_class_of_ones_own():
+    class Connection(sqlite3.Connection):
+        pass
+
+    connection = sqlite3.connect(":memory:", factory=Connection)
+    fill_sqlite(connection, COLUMNS)
+    assert grown(connection, table=TABLE).tree.root.n_rows == 6
+    connection.close()
+
+
+def test_no_password_is_shown():
+    pytest.importorskip("psycopg")
+    with pytest.raises(DataError) as refused:
+        grown("postgresql://ann:geheim@127.0.0.1:1/shop", table="t")
+    assert "geheim" not in str(refused.value)
+    assert "postgresql://ann@127.0.0.1:1/shop" in str(refused.value)
+
+
+def test_rows_of_a_database_may_be_read():
+    with connected() as connection:
+        fill_sqlite(connection, COLUMNS)
+        read = grown(connection, table=TABLE, source="memory")
+        counted = grown(connection, table=TABLE)
+    assert_same_tree(read.tree, counted.tree, whole=True)
+
+
+def test_dates_are_numbers_in_every_database(tmp_path, postgres):
+    days = [datetime.date(2024, 2, 27) + datetime.timedelta(n) for n in range(6)]
+    moments = [
+        datetime.datetime(1969, 12, 31, 23, 59, 59, 250_000)
+        + datetime.timedelta(hours=7 * n, microseconds=n)
+        for n in range(6)
+    ]
+    columns = {"day": days, "moment": moments, "y": list("aabbab")}
+    expected = grown(columns)
+    with connected() as connection:
+        connection.execute("CREATE TABLE t (day DATE, moment TIMESTAMP, y TEXT)")
+        lines = zip(map(str, days), map(str, moments), columns["y"], strict=True)
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", list(lines))
+        in_file = grown(connection, table="t")
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres) as server:
+        server.execute("CREATE TEMP TABLE t (day date, moment timestamp, y text)")
+        for line in zip(*columns.values(), strict=True):
+            server.execute("INSERT INTO t VALUES (%s, %s, %s)", line)
+        on_server = grown(server, table="t")
+    for found in (in_file, on_server):
+        assert found.tree.schema == expected.tree.schema
+        assert_same_tree(expected.tree, found.tree, whole=True)
+
+
+def test_the_shell(tmp_path, capsys):
+    path = tmp_path / "shop.db"
+    connection = sqlite3.connect(path)
+    fill_sqlite(connection, COLUMNS)
+    connection.close()
+    command = ["grow", f"sqlite:///{path}", "--table", TABLE, "--target", "y"]
+    assert run([*command, "--recipe", "cart"]) == 0
+    assert "size ≤ 2.5" in capsys.readouterr().out
+    assert run([*command[:2], "--target", "y"]) == 2
+    assert "--table is needed" in capsys.readouterr().err
+    assert run([*command, "--engine", "postgres"]) == 2
+    assert "--engine 'postgres' is not where the table is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "engine, words",
+    [
+        (
+            SparkEngine,
+            """SELECT `a``b"c`, 'it\\'s \\\\ x' FROM `t` AS `spinney rows`""",
+        ),
+        (SqliteEngine, """SELECT "a`b""c", 'it''s \\ x' FROM "t" AS "spinney rows\""""),
+    ],
+)
+def test_every_dialect_quotes_in_its_own_way(engine, words, monkeypatch):
+    monkeypatch.setattr(engine, "most_values", 0)  # so that values are literals
+    statement = select([column('a`b"c'), bound("it's \\ x")], table("t"))
+    assert engine.__new__(engine).written(statement) == (words, {})
+
+
+# Faults
+
+
+@pytest.fixture
+def after(monkeypatch):
+    """Let something happen before the n-th statement that counts or keeps."""
+
+    def arrange(number, happens):
+        execute, seen = SqlEngine.execute, []
+
+        def watched(engine, statement):
+            seen.append(statement)
+            if len(seen) == number:
+                happens(engine)
+            return execute(engine, statement)
+
+        monkeypatch.setattr(SqlEngine, "execute", watched)
+
+    return arrange
+
+
+def drop_table(engine):
+    quoted = '"' + TABLE.replace('"', '""') + '"'
+    engine._connection.execute(f"DROP TABLE {quoted}")
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_a_table_that_is_dropped_meanwhile(number, after):
+    with connected() as connection:
+        fill_sqlite(connection, COLUMNS)
+        after(number, drop_table)
+        with pytest.raises(DataError, match="somebody has dropped or renamed"):
+            grown(connection, table=TABLE)
+        assert temporary(connection) == []
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, MemoryError])
+def test_an_interrupt_leaves_nothing(fault, after):
+    def happens(engine):
+        assert temporary(engine._connection) != []
+        raise fault
+
+    with connected() as connection:
+        fill_sqlite(connection, COLUMNS)
+        after(9, happens)
+        with pytest.raises(fault):
+            grown(connection, table=TABLE)
+        assert temporary(connection) == []
+
+
+def test_a_connection_that_is_lost(postgres, after):
+    psycopg = pytest.importorskip("psycopg")
+
+    def terminate(engine):
+        with psycopg.connect(postgres, autocommit=True) as other:
+            number = engine._connection.info.backend_pid
+            other.execute("SELECT pg_terminate_backend(%s)", [number])
+
+    with in_postgres(postgres)(COLUMNS) as (address, how):
+        after(7, terminate)
+        with pytest.raises(DataError, match="connect again"):
+            grown(address, **how)
+
+
+def test_permission_denied(postgres):
+    psycopg = pytest.importorskip("psycopg")
+    with in_postgres(postgres)(COLUMNS) as (address, how):
+        with psycopg.connect(postgres, autocommit=True) as server:
+            server.execute("DROP ROLE IF EXISTS nobody_here")
+            server.execute("CREATE ROLE nobody_here LOGIN")
+        stranger = address.replace("tester@", "nobody_here@")
+        with pytest.raises(DataError, match=r"permission denied.*ask for the right"):
+            grown(stranger, **how)
+
+
+def test_a_full_disk(postgres):
+    psycopg = pytest.importorskip("psycopg")
+    with in_postgres(postgres)(COLUMNS) as (address, how):
+        with psycopg.connect(address) as connection:
+            engine = databases.PostgresEngine(databases.table_named("t"), connection)
+            full = psycopg.errors.DiskFull("could not extend file: No space left")
+            problem, remedy = engine.explained(full)
+        assert "No space left" in str(problem)
+        assert "make room" in str(remedy)
+        assert how["table"] == TABLE
