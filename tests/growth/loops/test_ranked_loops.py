@@ -235,6 +235,7 @@ def test_too_little_room_is_told_before_anything_is_changed(array, room, needed)
     assert short.state.tolist() == [1, 1, 0, 0, 0, NEVER]
     done = grow.grow(growth._replace(grown=enough), grow.Task.GROW, 0, 1)
     assert done == layout.DONE
+    assert enough.line_counts[:3].tolist() == [[0, 0], [2, 0], [0, 2]]
 
 
 @pytest.mark.parametrize(
