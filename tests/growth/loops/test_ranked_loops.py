@@ -17,6 +17,7 @@ layout, count, errors, search, grow, prune = plain(
 )
 
 NO_COSTS = np.zeros((0, 0))
+NEVER = 2**40  # nodes, at which growing would pause
 LIMITS = layout.Limits(
     n_classes=2,
     impurity=layout.ENTROPY,
@@ -69,7 +70,7 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         np.zeros(4 * size, np.int32),
         np.zeros((4 * size, k)),
         np.zeros((4 * size, k), np.int64),
-        np.array([1, 1, 0, 0, 0, 10**9]),
+        np.array([1, 1, 0, 0, 0, NEVER]),
     )
     work = layout.Workspace(
         table=np.empty(2 * k * lines),
@@ -84,6 +85,8 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
         results=np.zeros((p, 5), np.int64),
         merits=np.zeros((p, 2)),
         logs=np.array([0.0, *(x * log2(x) for x in range(1, n + 1))]),
+        present=np.empty(k, np.int64),
+        sides=np.empty((p, 6 * k)),
     )
     weights = np.bincount(classes, parts, minlength=k)
     grown.nodes[0, [layout.PARENT, layout.CHOSEN]] = -1, -1
@@ -215,12 +218,24 @@ def test_members_of_a_split_node_stand_in_the_order_of_the_stack():
     assert members.used[:waiting].tolist() == [[1, 0]] * 3
 
 
-def test_too_little_room_is_told_before_anything_is_changed():
-    growth = growth_of([[0, 0, 1, 1]], [layout.NUMERIC], [0, 0, 1, 1])
-    short = growth.grown._replace(nodes=growth.grown.nodes[:2].copy())
-    code = grow.grow(growth._replace(grown=short), grow.Task.GROW, 0, 1)
-    assert code == layout.SHORT_OF_NODES
-    assert short.state.tolist() == [1, 1, 0, 0, 0, 10**9]
+@pytest.mark.parametrize(
+    ("array", "room", "needed"),
+    [
+        ("nodes", layout.SHORT_OF_NODES, 3),
+        ("candidates", layout.SHORT_OF_CANDIDATES, 1),
+        ("line_codes", layout.SHORT_OF_LINES, 3),  # missing rows, and both sides
+    ],
+)
+def test_too_little_room_is_told_before_anything_is_changed(array, room, needed):
+    growth = growth_of([[0, 1, 2, 3]], [layout.NUMERIC], [0, 0, 1, 1])
+    whole = getattr(growth.grown, array)
+    short = growth.grown._replace(**{array: whole[: needed - 1].copy()})
+    assert grow.grow(growth._replace(grown=short), grow.Task.GROW, 0, 1) == room
+    enough = growth.grown._replace(**{array: whole[:needed].copy()})
+    assert short.state.tolist() == [1, 1, 0, 0, 0, NEVER]
+    done = grow.grow(growth._replace(grown=enough), grow.Task.GROW, 0, 1)
+    assert done == layout.DONE
+    assert enough.line_counts[:3].tolist() == [[0, 0], [2, 0], [0, 2]]
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ def _category_codes(
 ) -> tuple[NDArray[np.int64], list[str]] | None:
     """Return codes and texts of a categorical of pandas whose order says nothing."""
     native = series.to_native()
-    codes = getattr(getattr(native, "cat", None), "codes", None)
+    # Codes of ``native.cat`` would be a series, which takes long to make.
+    codes = getattr(getattr(native, "array", None), "codes", None)
     if codes is None or native.dtype.ordered:
         return None
     categories = list(native.dtype.categories)

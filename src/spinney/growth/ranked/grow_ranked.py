@@ -26,6 +26,7 @@ from spinney.growth.ranked.ranked_rows import RankedRows, rank_rows
 from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
+    WRITTEN_ARRAYS,
     enlarged,
     members_for,
     workspace_for,
@@ -45,7 +46,6 @@ BUNDLES = 4
 CELLS_AT_ONCE = 4_000_000
 
 OF_NODES = ROOM_OF_NODES[layout.SHORT_OF_NODES]
-WRITTEN_ARRAYS = (*OF_NODES, *ROOM_OF_NODES[layout.SHORT_OF_LINES])
 
 
 def grow_ranked(ready: RankedRows, reason: int) -> Grown:
@@ -100,7 +100,9 @@ class _Gang:
         size = n_members + n_members // 4 + 64
         members = members_for(size, n_nodes + 4 * most + 64, p)
         nodes = n_nodes + 2 * n_members + 4 * most + 64
-        lines = n_members + p * (most + 3) + 64
+        kinds, n_codes = ready.ranked.facts[:, [layout.KIND, layout.CODES]].T
+        listed = n_codes[kinds != layout.NUMERIC]
+        lines = n_members + 3 * p + int(listed.sum()) + 64
         grown = Grown(
             np.empty((nodes, 9), np.int32),
             np.empty((nodes, n_classes)),
@@ -148,7 +150,8 @@ class _Gang:
         for _ in ranges[1:]:
             shared, n_rows = self.work, len(self.members.rows)
             own = workspace_for(self.ready, n_rows, table=shared.table)
-            works.append(own._replace(results=shared.results, merits=shared.merits))
+            results, merits, sides = shared.results, shared.merits, shared.sides
+            works.append(own._replace(results=results, merits=merits, sides=sides))
         while self.grown.state[layout.WAITING]:
             top = int(self.grown.state[layout.WAITING]) - 1
             begin, end, node, plain, _ = map(int, self.members.stack[top])

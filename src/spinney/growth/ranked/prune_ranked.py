@@ -24,6 +24,7 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_DRAFTS,
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
+    WRITTEN_ARRAYS,
     enlarged,
     members_for,
     workspace_for,
@@ -62,11 +63,7 @@ class _Pruning:
             float(costs.max(initial=0.0)) or 1.0,
         )
         # What is written must not change the tree as it was grown.
-        every = (
-            *ROOM_OF_NODES[layout.SHORT_OF_NODES],
-            *ROOM_OF_NODES[layout.SHORT_OF_LINES],
-        )
-        self.grown = enlarged(nodes.grown, every)
+        self.grown = enlarged(nodes.grown, WRITTEN_ARRAYS)
         self.grown = self.grown._replace(state=nodes.grown.state.copy())
         _set_cuts(self.grown, nodes)
         room, n_nodes = len(self.grown.nodes), len(nodes)

@@ -29,15 +29,12 @@ ROOM_OF_NODES: Names = defaultdict(
     tuple,
     {
         layout.SHORT_OF_NODES: ("nodes", "weights", "counts"),
-        layout.SHORT_OF_LINES: (
-            "candidates",
-            "merits",
-            "line_codes",
-            "line_weights",
-            "line_counts",
-        ),
+        layout.SHORT_OF_CANDIDATES: ("candidates", "merits"),
+        layout.SHORT_OF_LINES: ("line_codes", "line_weights", "line_counts"),
     },
 )
+# All that is written while a tree grows.
+WRITTEN_ARRAYS = tuple(name for names in ROOM_OF_NODES.values() for name in names)
 ROOM_OF_DRAFTS: Names = defaultdict(
     tuple,
     {
@@ -100,4 +97,6 @@ def workspace_for(
         np.zeros((len(facts), 5), np.int64),
         np.zeros((len(facts), 2)),
         logs,
+        np.empty(n_classes, np.int64),
+        np.empty((len(facts), 3 * 2 * n_classes)),
     )

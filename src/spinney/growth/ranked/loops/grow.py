@@ -19,7 +19,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
 from spinney.growth.ranked.loops.layout import is_nominal, question_of, stretch
-from spinney.growth.ranked.loops.search import choose, search, sum_sides
+from spinney.growth.ranked.loops.search import choose, search
 
 
 class Task(IntEnum):
@@ -64,7 +64,9 @@ def _finish(growth, top):
     keeping = end - begin >= growth.limits.runners_up
     n_lines = state[layout.WRITTEN] + _lines_needed(growth, chosen, keeping)
     n_candidates = state[layout.FOUND] + len(ranked.facts)
-    if n_lines > len(grown.line_codes) or n_candidates > len(grown.candidates):
+    if n_candidates > len(grown.candidates):
+        return layout.SHORT_OF_CANDIDATES
+    if n_lines > len(grown.line_codes):
         return layout.SHORT_OF_LINES
     n_children = 0
     if chosen >= 0:
@@ -92,19 +94,18 @@ def _finish(growth, top):
 
 @kernel
 def _lines_needed(growth, chosen, keeping):
-    needed, results = 0, growth.work.results
+    """Return how many lines at most the splits have that are to be written down."""
+    needed, results, facts = 0, growth.work.results, growth.ranked.facts
     for a in range(len(results)):
         if a == chosen or (keeping and results[a, layout.ABLE]):
-            needed += 1 + max(2, results[a, layout.VALUES])
+            numeric = facts[a, layout.KIND] == layout.NUMERIC
+            needed += 3 if numeric else 1 + max(0, results[a, layout.VALUES])
     return needed
 
 
 @kernel
 def _record(growth, top, chosen, keeping):
-    """Write down the split that won, and those that lost where they are kept.
-
-    The runs of the winner are those that are left in the end.
-    """
+    """Write down the split that won, and those that lost where they are kept."""
     grown, merits, results = growth.grown, growth.work.merits, growth.work.results
     node, state = growth.members.stack[top, layout.NODE], grown.state
     first, number = state[layout.FOUND], 0
@@ -113,7 +114,6 @@ def _record(growth, top, chosen, keeping):
         able = results[a, layout.VALUES] >= 2 and results[a, layout.ABLE] > 0
         if not (able and (keeping or a == chosen)):
             continue
-        n_runs = runs_of(growth, top, a)
         at = first + number
         if a == chosen:
             grown.nodes[node, layout.CHOSEN] = number
@@ -123,33 +123,30 @@ def _record(growth, top, chosen, keeping):
         grown.candidates[at, layout.HIGH] = results[a, layout.ABOVE]
         grown.merits[at, layout.GAIN] = merits[a, layout.GAIN]
         grown.merits[at, layout.MERIT] = merits[a, layout.MERIT]
-        _write_lines(growth, top, at, n_runs)
+        _write_lines(growth, top, at)
         number += 1
     grown.nodes[node, layout.CANDIDATES] = number
     state[layout.FOUND] = first + number
 
 
 @kernel
-def _write_lines(growth, top, at, n_runs):
+def _write_lines(growth, top, at):
     """Write the lines of a candidate: the missing rows, then values, or both sides."""
     grown, work, n_classes = growth.grown, growth.work, growth.limits.n_classes
     candidates, (_, _, plain) = grown.candidates, stretch(growth.members, top)
     width = n_classes if plain else 2 * n_classes
     vectors, line = work.vectors, grown.state[layout.WRITTEN]
     candidates[at, layout.LINE] = line
-    _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain)
     a = candidates[at, layout.ATTRIBUTE]
     if growth.ranked.facts[a, layout.KIND] == layout.NUMERIC:
-        cut = 0
-        while work.codes[cut] < candidates[at, layout.LOW]:
-            cut += 1
-        sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
         low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
-        left, right = layout.LEFT * 2 * n_classes, layout.RIGHT * 2 * n_classes
-        _write(grown, line + 1, low, vectors, left, plain)
-        _write(grown, line + 2, high, vectors, right, plain)
+        _write(grown, line, -1, work.sides[a], 0, plain)
+        _write(grown, line + 1, low, work.sides[a], 2 * n_classes, plain)
+        _write(grown, line + 2, high, work.sides[a], 4 * n_classes, plain)
         candidates[at, layout.LINES] = 3
     else:
+        n_runs = runs_of(growth, top, a)
+        _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain)
         for j in range(n_runs):
             _write(grown, line + 1 + j, work.codes[j], work.runs, width * j, plain)
         candidates[at, layout.LINES] = 1 + n_runs

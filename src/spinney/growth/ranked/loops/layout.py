@@ -67,9 +67,10 @@ WAITING, NODES, FOUND, WRITTEN, STEPS, PAUSE = range(6)
     SHORT_OF_MEMBERS,
     SHORT_OF_STACK,
     SHORT_OF_NODES,
+    SHORT_OF_CANDIDATES,
     SHORT_OF_LINES,
     SHORT_OF_STEPS,
-) = range(6)
+) = range(7)
 
 # What pruning does to a node, and what it measures.
 COLLAPSED, REPLACED, RAISED, KEPT = range(4)
@@ -189,7 +190,8 @@ class Workspace(NamedTuple):
     """Room to work in.
 
     Counts by code; the codes that occur at a node with their counts, end to end; keys
-    to sort; results by attribute; and x log₂ x of whole numbers.
+    to sort; results by attribute; x log₂ x of whole numbers; the classes that occur;
+    and, by numeric attribute, the missing members and both sides of its best cut.
     """
 
     table: NDArray[np.float64]
@@ -204,6 +206,8 @@ class Workspace(NamedTuple):
     results: NDArray[np.int64]
     merits: NDArray[np.float64]
     logs: NDArray[np.float64]
+    present: NDArray[np.int64]
+    sides: NDArray[np.float64]
 
 
 class Growth(NamedTuple):

@@ -39,11 +39,12 @@ def search(growth, top, first, last):
         if n_runs < 2:
             continue
         sums = _sum_up(work.vectors, work.runs, n_runs, plain, n_classes)
+        n_present = _list_classes(work.vectors, work.present, plain, n_classes)
         results[a, layout.LOST] = sums[2]
         if ranked.facts[a, layout.KIND] == layout.NOMINAL:
             _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], work)
         else:
-            _find_cut(growth, n_runs, plain, a, sums[0], sums[1])
+            _find_cut(growth, n_runs, plain, a, sums[0], sums[1], n_present)
 
 
 @kernel
@@ -64,6 +65,21 @@ def _sum_up(vectors, runs, n_runs, plain, n_classes):
         away += vectors[layout.AWAY * line + c]
         lost += vectors[layout.AWAY * line + width - n_classes + c]
     return known, away, np.int64(lost)
+
+
+@kernel
+def _list_classes(vectors, present, plain, n_classes):
+    """List the classes of known members, rising; return how many there are.
+
+    Of the others every sum is 0, which changes nothing where it is added.
+    """
+    counts = layout.KNOWN * 2 * n_classes + (0 if plain else n_classes)
+    n_present = 0
+    for c in range(n_classes):
+        if vectors[counts + c] > 0.0:
+            present[n_present] = c
+            n_present += 1
+    return n_present
 
 
 @kernel
@@ -142,18 +158,19 @@ def _term(x, logs):
 
 
 @kernel
-def _score(limits, vectors, at, logs):
+def _score(limits, work, at, n_present):
     """Return φ of one side."""
-    kind, size, part = limits.impurity, 0.0, 0.0
-    for c in range(limits.n_classes):
-        x = vectors[at + c] * limits.altered[c]
+    kind, size, part, logs = limits.impurity, 0.0, 0.0, work.logs
+    for k in range(n_present):
+        c = work.present[k]
+        x = work.vectors[at + c] * limits.altered[c]
         size += x
         part += _term(x, logs) if kind == layout.ENTROPY else x * x
     return part - _term(size, logs) if kind == layout.ENTROPY else part / size
 
 
 @kernel
-def sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
+def _sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
     """Add up what is left of a cut, up to this run, and what is right of it."""
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     for c in range(width):
@@ -165,12 +182,12 @@ def sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
 
 
 @kernel
-def _find_cut(growth, n_runs, plain, a, known, away):
+def _find_cut(growth, n_runs, plain, a, known, away, n_present):
     """Find the best cut between two values."""
     limits, work = growth.limits, growth.work
     n_classes, vectors, scores = limits.n_classes, work.vectors, work.scores
     line, weight = 2 * n_classes, known + away
-    n_ways = _weigh_cuts(growth, n_runs, plain, a, known, away)
+    n_ways = _weigh_cuts(growth, n_runs, plain, a, known, away, n_present)
     if n_ways == 0:
         return
     known = _altered(limits, vectors, layout.KNOWN * line)
@@ -180,12 +197,12 @@ def _find_cut(growth, n_runs, plain, a, known, away):
         best = max(best, scores[j])
     # Worths are compared as the gains that they are, but for constants.
     scale = known / (known + away) / known
-    before = _score(limits, vectors, layout.KNOWN * line, work.logs)
+    before = _score(limits, work, layout.KNOWN * line, n_present)
     highest = max(1.0, abs(scale * (best - before)))
     cut = 0
     while scores[cut] < best - TOLERANCE * highest / scale:
         cut += 1
-    sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
+    _sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
     after, information = 0.0, _information(away, known + away)
     for side in range(layout.LEFT, layout.RIGHT + 1):
         size = _altered(limits, vectors, side * line)
@@ -198,14 +215,17 @@ def _find_cut(growth, n_runs, plain, a, known, away):
     _note(limits, a, gain, information, work)
     work.results[a, layout.BELOW] = work.codes[cut]
     work.results[a, layout.ABOVE] = work.codes[cut + 1]
+    # AWAY, LEFT and RIGHT stand side by side.
+    for c in range(3 * line):
+        work.sides[a, c] = vectors[layout.AWAY * line + c]
 
 
 @kernel
-def _weigh_cuts(growth, n_runs, plain, a, known, away):
+def _weigh_cuts(growth, n_runs, plain, a, known, away, n_present):
     """Score the cuts that are allowed, and how many they are."""
     ranked, limits, work = growth.ranked, growth.limits, growth.work
     n_classes, vectors, runs = limits.n_classes, work.vectors, work.runs
-    scores, codes, logs = work.scores, work.codes, work.logs
+    scores, codes, present = work.scores, work.codes, work.present
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
     last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
@@ -221,9 +241,11 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away):
     for j in range(n_runs - 1):
         scores[j] = -np.inf
         size, rest = 0.0, 0.0
-        for c in range(width):
+        for k in range(n_present):
+            c = present[k]
             vectors[left + c] += runs[width * j + c]
-        for c in range(n_classes):
+            if not plain:
+                vectors[left + n_classes + c] += runs[width * j + n_classes + c]
             # Of which class the block is that ends here, with one more value in it.
             if runs[width * j + c] > 0.0 and block != MIXED:
                 block = c if block in (NOTHING, c) else MIXED
@@ -245,15 +267,16 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away):
             continue
         # The cut before waits until it is known what lies between it and this one.
         if n_ways > 0 and (n_ways == 1 or before != block or block < 0):
-            scores[waiting] = _score(limits, vectors, last_left, logs)
-            scores[waiting] += _score(limits, vectors, last_right, logs)
-        for c in range(n_classes):
+            scores[waiting] = _score(limits, work, last_left, n_present)
+            scores[waiting] += _score(limits, work, last_right, n_present)
+        for k in range(n_present):
+            c = present[k]
             vectors[last_left + c] = vectors[left + c]
             vectors[last_right + c] = vectors[right + c]
         n_ways, waiting, before, block = n_ways + 1, j, block, NOTHING
     if n_ways > 0:
-        scores[waiting] = _score(limits, vectors, last_left, logs)
-        scores[waiting] += _score(limits, vectors, last_right, logs)
+        scores[waiting] = _score(limits, work, last_left, n_present)
+        scores[waiting] += _score(limits, work, last_right, n_present)
     return n_ways
 
 
