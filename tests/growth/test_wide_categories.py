@@ -9,6 +9,7 @@ import pytest
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
+from spinney.errors import SpinneyWarning
 from spinney.growth.forest import forest_growth, with_ordered_categories
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
