@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spinney._support.grown_trees import GrownTrees
 from spinney.data.readers import read_table
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
@@ -143,7 +144,7 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
     tree = grow_tree(rows.source(), recipe, Options())
     sequence = sequence_of(tree, leaf_risks(tree))
     folds = (np.arange(1, len(rows.classes) + 1) * 7) % 10
-    growth = growth_on(rows, recipe, {})
+    growth = growth_on(rows, recipe, {}, GrownTrees(None))
     training = growth.training_rows(folds[growth.rows.order.places])
     judged = cross_validated(sequence, training)
     found = list(reversed(judged.subtrees))

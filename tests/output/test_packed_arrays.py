@@ -203,9 +203,8 @@ def test_what_readers_would_not_unpack_unasked_is_not_packed(tmp_path, monkeypat
 
     from spinney.output.file import model_files
 
-    tree = model_files.KINDS["tree"]
-    small = replace(tree, limits=FileLimits(unpacked_bytes=PACKED_FROM))
-    monkeypatch.setitem(model_files.KINDS, "tree", small)
+    small = replace(model_files.TREE, limits=FileLimits(unpacked_bytes=PACKED_FROM))
+    monkeypatch.setattr(model_files, "TREE", small)
     data = bytes_of(chain_model(200), tmp_path)
     assert not read_header(data).packed
     assert_same_model(load_model(tmp_path / "model.spinney"), chain_model(200))

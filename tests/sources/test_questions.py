@@ -23,9 +23,6 @@ from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.trees.split import Route, Threshold
 from spinney.trees.tree import Reason
 
-# Optimal search takes few of the policies that these tests go through.
-GREEDY = [recipe for recipe in CLASS_RECIPES if recipe != "optimal"]
-
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
 # fmt: off
@@ -62,7 +59,7 @@ def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("missing", sorted(POLICIES))
-@pytest.mark.parametrize("recipe", GREEDY)
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
     options = {"recipe": recipe, **policy_of(missing), **unlimited(recipe)}
     if options["grouping"] == "binary":

@@ -30,9 +30,6 @@ from spinney.errors import DataError
 from spinney.search.missing_values import POLICIES
 from spinney.trees.tree import Tree
 
-# Optimal search takes few of the policies that these tests go through.
-GREEDY = [recipe for recipe in CLASS_RECIPES if recipe != "optimal"]
-
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
 # fmt: off
@@ -119,7 +116,7 @@ def drawn_tables(draw: st.DrawFn) -> Drawn:
 
 
 @pytest.mark.parametrize("missing", sorted(POLICIES))
-@pytest.mark.parametrize("recipe", GREEDY)
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 @given(data=st.data())
 @settings(
     max_examples=examples(5),
@@ -209,7 +206,7 @@ def test_a_database_is_left_as_it_was(tmp_path):
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("recipe", GREEDY)
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_dates_and_times_and_numbers_as_classes(kind, recipe, tmp_path):
     day, moment = datetime.date(2023, 12, 30), datetime.datetime(1969, 12, 31, 23, 59)
     hours = datetime.timedelta(hours=7, microseconds=1)

@@ -77,7 +77,7 @@ def read_question(text: Any, schema: "Schema", parameter: str) -> "int | Questio
     >>> hue = Attribute("hue", "nominal", ("red", "green", "light, blue"))
     >>> schema = Schema((Attribute("width", "numeric"), hue), None)
     >>> read_question("width > 6.5", schema, "force")
-    Question(attribute=0, cut=6.5, codes=())
+    Question(attribute=0, cut=6.5, codes=(), missing=None)
     >>> read_question('hue in {"light, blue", red}', schema, "force").codes
     (0, 2)
     >>> read_question("hue", schema, "force")

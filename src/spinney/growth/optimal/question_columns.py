@@ -94,8 +94,8 @@ def _refuse_many_values(training: TrainingSet) -> None:
         if n_values > MOST_IN_SUBSETS and 2 * n_values * len(cells) > MOST_CELLS:
             msg = (
                 f"{shown(attribute.name)!r} has {n_values} values in {len(cells)} "
-                "rows, and a search over all trees would ask for each of them: leave it "
-                "out, or take a recipe that grows greedily, such as 'cart'"
+                "rows, and a search over all trees would ask for each of them: leave "
+                "it out, or take a recipe that grows greedily, such as 'cart'"
             )
             raise DataError(msg)
 
