@@ -70,6 +70,7 @@ def test_threads_and_runs_give_the_same_bytes(kind, tmp_path):
     assert len(files) == 1
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_bytes(tmp_path):
     """Sets and dictionaries have another order where PYTHONHASHSEED is another."""
     told = set()

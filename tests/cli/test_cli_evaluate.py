@@ -120,6 +120,7 @@ def test_outliers(works, given):
     assert [line["injected"] for line in table] == ["nothing", "outliers"]
 
 
+@pytest.mark.slow
 def test_scalability(works, given):
     sizes = ("--size", "6", "--size", "1.0")
     given = [*given[:-2], "--recipe", "id3", "--scalability", *sizes]

@@ -248,6 +248,7 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
 KNOWN_TO = {"sdr": 1e-9, "variance_root": 1e-6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lacking", [0.0, 0.1])
 @pytest.mark.parametrize("criterion", ["sdr", "variance_root"])
 def test_roots_of_variance_are_those_of_exact_arithmetic(criterion, lacking):

@@ -383,6 +383,7 @@ def test_a_used_attribute_is_asked_again_only_if_it_can_answer_again():
 # Long chains
 
 
+@pytest.mark.slow
 def test_a_chain_of_thousands_of_nodes_grows():
     # Classes alternate along one number: no cut errs less than the first one.
     n_rows = 2000

@@ -101,6 +101,7 @@ def test_a_later_formula_stays_where_an_earlier_one_goes(settings):
     assert found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", MADE)
 def test_duckdb_grows_the_same_model_tree(made):
     for seed in range(2):

@@ -199,6 +199,7 @@ def test_a_long_chain_is_copied(chain):
     assert_same_model(copy.deepcopy(chain), chain)
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_an_estimator(chain, tmp_path):
     model = TreeClassifier(chain.recipe)._adopt_by_name(chain)
     model.save(tmp_path / "chain")
