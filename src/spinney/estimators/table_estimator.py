@@ -372,7 +372,7 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
 
 
 @cache
-def _parameter_names(kind: type[Any]) -> list[str]:
+def _parameter_names(kind: Any) -> list[str]:
     """Return the parameters of an estimator; scikit-learn finds them anew each time."""
     names: list[str] = kind._get_param_names()
     return names
