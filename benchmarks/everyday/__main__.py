@@ -32,6 +32,7 @@ from benchmarks.speed.programs import trees
 
 from spinney._support.text_table import aligned
 
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # an installed package has its bytecode
 TRANSLATES = "translates its loops"
 
 
@@ -64,6 +65,7 @@ def waited(arguments: Iterable[str], patience: float) -> tuple[str, str, int | N
     process = subprocess.Popen(
         list(arguments),
         cwd=measure.ROOT,
+        env={k: v for k, v in os.environ.items() if k != NO_BYTECODE},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -133,7 +135,10 @@ def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
 
 
 def run_command(command: Command, options: argparse.Namespace, scratch: Path) -> Result:
-    """Run commands again and again, each in a fresh process."""
+    """Run commands again and again, each in a fresh process.
+
+    The first run is not counted: it may compile, bytecode as well.
+    """
     result = Result(command.name, command.like)
     file = ""
     if command.table:
@@ -145,7 +150,7 @@ def run_command(command: Command, options: argparse.Namespace, scratch: Path) ->
     for program, words in command.commands.items():
         arguments = [word.replace("{file}", file) for word in words]
         runs = result.runs.setdefault(program, [])
-        while len(runs) < options.repeats and sum(runs) < options.patience:
+        while len(runs) <= options.repeats and sum(runs) < options.patience:
             began = time.perf_counter()
             _, err, code = waited(arguments, options.patience)
             if code == 0:
@@ -157,6 +162,8 @@ def run_command(command: Command, options: argparse.Namespace, scratch: Path) ->
             else:
                 result.notes.append(f"{program}: {why}")
             break
+        first = runs.pop(0) if len(runs) > 1 else None
+        result.first = first if program == OWN else result.first
     return result
 
 
