@@ -1,12 +1,15 @@
 """Damage model files, and see that they are refused or do no harm.
 
 ``python -m tools.fuzz_files --count 1000000`` tries as many mutations of the files in
-``tests/golden`` (``tools/damage.py`` has the ways). Each loads, or is a
+``tests/golden``, and of some of them as JSON (``tools/damage.py`` has the ways). Each
+loads, or is a
 ``ModelFormatError``; what loads can be printed, predicted with, explained and exported,
 or says why not by a ``SpinneyError``. Whatever else happens is a find: another error, a
 warning that is not ours, more than two seconds, a crash, a hang, memory beyond a limit.
 Its bytes are stored in ``tests/golden/damaged``, which
 ``tests/output/test_damaged_files.py`` tries again for ever.
+
+``--record`` writes what came of it, with date and version, for ``tools/trust.py``.
 
 Mutations are tried in a child process, which the system ends if one of them takes too
 long, even inside of compiled code; the next child goes on behind it. Number n of a seed
@@ -14,6 +17,7 @@ is always the same mutation.
 """
 
 import argparse
+import datetime
 import json
 import resource
 import signal
@@ -34,7 +38,8 @@ from typing import Any
 
 import spinney
 from spinney.errors import ModelFormatError, SpinneyError, SpinneyWarning
-from tools.damage import mutated, mutated_text
+from spinney.models import load_model
+from tools.damage import mutated, mutated_json, mutated_text
 
 __all__ = [
     "DAMAGED",
@@ -44,6 +49,7 @@ __all__ = [
     "file_name",
     "mutation",
     "originals",
+    "recorded",
     "rows_for",
     "tried",
 ]
@@ -52,6 +58,10 @@ ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden"
 DAMAGED = GOLDEN / "damaged"
 RULES = "_rules.json"
+AS_JSON = (  # models of each kind that are small as text
+    *("kyphosis_costs.v2", "melon_c45.v2", "melon_m5.v2", "melon_recipes.v3"),
+    *("price_forest.v1", "five_means.v1", "melon_prototypes.v1"),
+)
 SLOW = 2.0  # seconds of a processor: nothing that small may take longer
 HANGS = 20.0  # when the system ends the process
 ROOM = 1 << 30  # bytes that a process may ask for beyond what it has
@@ -73,17 +83,29 @@ class Trial:
 def originals() -> dict[str, bytes]:
     """Return the sound files by name: trees, forests, clusters, rules; all versions."""
     paths = [*GOLDEN.glob("*.spinney"), *GOLDEN.glob(f"*{RULES}")]
-    return {path.name: path.read_bytes() for path in sorted(paths)}
+    texts = {
+        f"{stem}.json": load_model(GOLDEN / f"{stem}.spinney").export("json").encode()
+        for stem in AS_JSON
+    }
+    return {path.name: path.read_bytes() for path in sorted(paths)} | texts
+
+
+def suffix_of(name: str) -> str:
+    """Return how a file of its form ends: rules, a model as JSON, a model file."""
+    return next(end for end in (RULES, ".json", ".spinney") if name.endswith(end))
 
 
 def file_name(name: str) -> str:
     """Return what a mutation of a file is called."""
-    return f"m{RULES}" if RULES in name else "m.spinney"
+    return f"m{suffix_of(name)}"
+
+
+DAMAGE = {RULES: mutated_text, ".json": mutated_json, ".spinney": mutated}
 
 
 def mutation(name: str, seed: int, number: int) -> bytes:
     """Return a mutation of a file; the same one for the same numbers."""
-    damage = mutated_text if RULES in name else mutated
+    damage = DAMAGE[suffix_of(name)]
     return damage(originals()[name], Random(f"{name} {seed} {number}"))
 
 
@@ -97,7 +119,8 @@ def loaded(path: Path) -> Any:
 @cache
 def rows_for(name: str) -> Rows:
     """Return rows that a sound file predicts: known, unknown and missing cells."""
-    model = loaded(GOLDEN / name)
+    stored = name if suffix_of(name) == RULES else f"{Path(name).stem}.spinney"
+    model = loaded(GOLDEN / stored)
     schema = getattr(model, "clusters_", model).schema
     complete = isinstance(model, (spinney.KMeans, spinney.MiniBatchKMeans))
     rows = {}
@@ -245,8 +268,7 @@ def kept(name: str, data: bytes, keep: Path) -> str:
     """Store the bytes of a find; return by what name."""
     keep.mkdir(exist_ok=True)
     stem = f"{name.partition('.')[0]}-{sha256(data).hexdigest()[:12]}"
-    suffix = RULES if RULES in name else ".spinney"
-    (keep / f"{stem}{suffix}").write_bytes(data)
+    (keep / f"{stem}{suffix_of(name)}").write_bytes(data)
     return stem
 
 
@@ -304,12 +326,30 @@ def summed(total: Sum) -> str:
     )
 
 
+def recorded(total: Sum, count: int, seed: int) -> str:
+    """Return what came of a run as JSON, with date and version."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    facts = {
+        "version": spinney.__version__,
+        "date": str(today),
+        "mutations": count,
+        "seed": seed,
+        "files": len(originals()),
+        "outcomes": dict(total.outcomes.most_common()),
+        "finds": len(total.finds),
+        "slowest_seconds": round(total.slowest, 2),
+        "resident_megabytes": total.memory,
+    }
+    return json.dumps(facts, indent=1) + "\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try many, say what came of them, keep the finds; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=DAMAGED, help="where finds go")
+    parser.add_argument("--record", type=Path, help="write what came of it there")
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--piece", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -319,6 +359,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     total = run_all(options.count, options.seed, options.keep)
     print(f"{options.count} mutations of {len(originals())} files: {summed(total)}")
+    if options.record:
+        options.record.write_text(recorded(total, options.count, options.seed), "utf-8")
     return 1 if total.finds else 0
 
 
