@@ -66,6 +66,8 @@ SLOW = 2.0  # seconds of a processor: nothing that small may take longer
 HANGS = 20.0  # when the system ends the process
 ROOM = 1 << 30  # bytes that a process may ask for beyond what it has
 PIECE = 20_000  # mutations of one child
+# A disk would take most of the time: a file is written anew for every mutation.
+IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 Rows = dict[str, list[Any]]
 
@@ -275,7 +277,7 @@ def kept(name: str, data: bytes, keep: Path) -> str:
 def run_all(count: int, seed: int, keep: Path) -> Sum:
     """Try many, in children one after the other, and keep the finds."""
     names, total, number = list(originals()), Sum(), 0
-    with TemporaryDirectory() as directory:
+    with TemporaryDirectory(dir=IN_MEMORY) as directory:
         while number < count:
             last = min(number + PIECE, count)
             command = [sys.executable, "-m", "tools.fuzz_files", "--piece", directory]
