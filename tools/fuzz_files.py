@@ -9,7 +9,8 @@ warning that is not ours, more than two seconds, a crash, a hang, memory beyond 
 Its bytes are stored in ``tests/golden/damaged``, which
 ``tests/output/test_damaged_files.py`` tries again for ever.
 
-``--record`` writes what came of it, with date and version, for ``tools/trust.py``.
+``--record`` writes what came of it, with date and version, for ``tools/trust.py``; a run
+that was ended goes on behind what is recorded of its version and seed.
 
 Mutations are tried in a child process, which the system ends if one of them takes too
 long, even inside of compiled code; the next child goes on behind it. Number n of a seed
@@ -19,6 +20,7 @@ is always the same mutation.
 import argparse
 import datetime
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -221,7 +223,7 @@ def _where(error: Exception) -> str:
 
 @dataclass(slots=True)
 class Sum:
-    """What came of many mutations."""
+    """What came of many mutations; where the finds are from, and what they say."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     finds: dict[str, str] = field(default_factory=dict)
@@ -232,7 +234,7 @@ class Sum:
         """Add what a child tells."""
         self.outcomes.update(other["outcomes"])
         self.slowest = max(self.slowest, other["slowest"])
-        self.memory = max(self.memory, other["memory"])
+        self.memory = max(self.memory, other.get("memory", 0))
 
 
 def warmed(path: Path) -> None:
@@ -247,11 +249,11 @@ def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
     """Try the mutations of some numbers here; print lines of JSON on what comes."""
     names, total = list(originals()), Sum()
     warmed(path)
-    with bounded():
+    with bounded(), open(path / "number", "wb", buffering=0) as last_begun:
         for number in range(first, last):
             name = names[number % len(names)]
             data = mutation(name, seed, number)
-            (path / "number").write_text(str(number))
+            os.pwrite(last_begun.fileno(), b"%12d" % number, 0)
             trial = tried(data, path / file_name(name), rows_for(name))
             total.outcomes[trial.outcome] += 1
             total.slowest = max(total.slowest, trial.seconds)
@@ -274,9 +276,10 @@ def kept(name: str, data: bytes, keep: Path) -> str:
     return stem
 
 
-def run_all(count: int, seed: int, keep: Path) -> Sum:
+def run_all(count: int, seed: int, keep: Path, record: Path | None = None) -> Sum:
     """Try many, in children one after the other, and keep the finds."""
-    names, total, number = list(originals()), Sum(), 0
+    names, total = list(originals()), Sum()
+    number = _gone_on(total, record, seed)
     with TemporaryDirectory(dir=IN_MEMORY) as directory:
         while number < count:
             last = min(number + PIECE, count)
@@ -288,17 +291,32 @@ def run_all(count: int, seed: int, keep: Path) -> Sum:
                 if "find" not in line:
                     total.add(line)
                 elif line["find"] not in total.finds:
-                    total.finds[line["find"]] = line["says"]
-                    print(f"{line['stem']}: {line['says']}", file=sys.stderr)
+                    total.finds[line["find"]] = f"{line['stem']}: {line['says']}"
+                    print(total.finds[line["find"]], file=sys.stderr)
             if child.returncode < 0:  # ended by a signal: this mutation is a find
                 last = _ended(Path(directory), names, seed, keep, total, child)
                 total.outcomes["tried before that"] += last - 1 - number
             elif child.returncode:
                 sys.exit(child.returncode)
             number = last
+            if record:
+                record.write_text(recorded(total, number, seed), "utf-8")
             if number < count:
                 print(f"{number} mutations so far: {summed(total)}", flush=True)
     return total
+
+
+def _gone_on(total: Sum, record: Path | None, seed: int) -> int:
+    """Take what was recorded of this version and seed; return where to go on."""
+    if record is None or not record.exists():
+        return 0
+    facts = json.loads(record.read_text("utf-8"))
+    same = (facts["version"], facts["seed"], facts["files"])
+    if same != (spinney.__version__, seed, len(originals())):
+        return 0
+    total.add({"outcomes": facts["outcomes"], "slowest": facts["slowest_seconds"]})
+    total.memory, total.finds = facts["resident_megabytes"], facts["finds"]
+    return int(facts["mutations"])
 
 
 def _ended(
@@ -314,7 +332,7 @@ def _ended(
     name, why = names[number % len(names)], signal.Signals(-child.returncode).name
     stem = kept(name, mutation(name, seed, number), keep)
     total.outcomes[why] += 1
-    total.finds[f"{why} {stem}"] = why
+    total.finds[f"{why} {stem}"] = f"{stem}: {why}"
     print(f"{stem}: the process was ended by {why}", file=sys.stderr)
     return number + 1
 
@@ -338,7 +356,7 @@ def recorded(total: Sum, count: int, seed: int) -> str:
         "seed": seed,
         "files": len(originals()),
         "outcomes": dict(total.outcomes.most_common()),
-        "finds": len(total.finds),
+        "finds": total.finds,
         "slowest_seconds": round(total.slowest, 2),
         "resident_megabytes": total.memory,
     }
@@ -359,10 +377,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         last = options.first + options.count
         run_piece(options.seed, options.first, last, options.keep, options.piece)
         return 0
-    total = run_all(options.count, options.seed, options.keep)
+    total = run_all(options.count, options.seed, options.keep, options.record)
     print(f"{options.count} mutations of {len(originals())} files: {summed(total)}")
-    if options.record:
-        options.record.write_text(recorded(total, options.count, options.seed), "utf-8")
     return 1 if total.finds else 0
 
 
