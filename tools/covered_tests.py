@@ -22,7 +22,7 @@ import pytest
 __all__ = ["FOLDER", "LIMIT"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "build" / "coverage"
-LIMIT = float(os.environ.get("SPINNEY_TEST_SECONDS", "4"))
+LIMIT = float(os.environ.get("SPINNEY_TEST_SECONDS", "2"))
 OUT_OF_TIME = f"takes more than {LIMIT:g} seconds of a processor"
 
 _seconds: defaultdict[str, float] = defaultdict(float)
@@ -37,7 +37,7 @@ def _leave(_: int, __: FrameType | None) -> None:
 @contextmanager
 def _limited() -> Iterator[None]:
     before = signal.signal(signal.SIGPROF, _leave)
-    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT, LIMIT)
     try:
         yield
     finally:
