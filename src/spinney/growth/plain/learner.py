@@ -72,6 +72,7 @@ from spinney.sources import (
     take_formulas,
 )
 from spinney.trees import (
+    Candidate,
     CountTable,
     Groups,
     Question,
@@ -200,10 +201,9 @@ class _Learner:
             forced=forced,
             paid=lambda at: paid_above(front[at]),
         )
-        for node, decision in zip(front, decisions.of_nodes(), strict=True):
+        given = {at: self.asked(front[at], each) for at, each in asked.items()}
+        for node, decision in zip(front, decisions.of_nodes(given), strict=True):
             node.decide(decision)
-        for at, question in asked.items():
-            self.ask(front[at], question)
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
@@ -264,13 +264,10 @@ class _Learner:
         splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
         return splits, stack.node, different
 
-    def ask(self, node: Growing, question: Question) -> None:
-        """Let a node ask what a user has written, before all else of its attribute."""
+    def asked(self, node: Growing, question: Question) -> Candidate:
+        """Return the split of a node by what a user has written."""
         table = self.tables_of(node, (question.attribute,))[question.attribute]
-        given = given_split(self.search, table, self.schema, question)
-        first = sum(each.attribute < given.attribute for each in node.candidates)
-        found = (*node.candidates[:first], given, *node.candidates[first:])
-        node.decide(Decision(found, first))
+        return given_split(self.search, table, self.schema, question)
 
     def tables_of(
         self, node: Growing, attributes: tuple[int, ...]
