@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -358,7 +358,8 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
     It is a new one that learns, so that one which fails, or is interrupted, leaves
     the old estimator as it was.
     """
-    parameters = estimator.get_params(deep=False)
+    names = _parameter_names(type(estimator))
+    parameters = {name: getattr(estimator, name) for name in names}
     new = type(estimator)(**parameters)
     new._by_name = False
     learn(new)
@@ -368,6 +369,13 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
         if name not in parameters:
             setattr(estimator, name, value)
     return estimator
+
+
+@cache
+def _parameter_names(kind: Any) -> list[str]:
+    """Return the parameters of an estimator; scikit-learn finds them anew each time."""
+    names: list[str] = kind._get_param_names()
+    return names
 
 
 def is_framed(X: Any) -> bool:

@@ -37,6 +37,7 @@ SAMPLE, FEW_ROWS = 4096, 256
 LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
 MOST_NEAR = 32_768  # rows whose codes stay in the cache
+WORTH_A_THREAD = 16_384  # cells of a sample whose bins several threads find
 
 
 def cells_of(
@@ -186,9 +187,9 @@ class _Coder:
         rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
         sample = self.numbers[rows].astype(np.float64)
         # Each thread takes every so manieth column.
-        shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
-        by_thread = run_all([partial(_edges, share) for share in shares])
-        return [by_thread[j % n_threads()][j // n_threads()] for j in range(q)]
+        n = n_threads() if sample.size > WORTH_A_THREAD else 1
+        by_thread = run_all([partial(_edges, sample.T[at::n]) for at in range(n)])
+        return [by_thread[j % n][j // n] for j in range(q)]
 
     def _expect(self, j: int, edges: Floats, values: Floats | None) -> None:
         """Set the edges between the bins of a column, and their values if known."""
