@@ -9,8 +9,9 @@ warning that is not ours, more than two seconds, a crash, a hang, memory beyond 
 Its bytes are stored in ``tests/golden/damaged``, which
 ``tests/output/test_damaged_files.py`` tries again for ever.
 
-``--record`` writes what came of it, with date and version, for ``tools/trust.py``; a run
-that was ended goes on behind what is recorded of its version and seed.
+``--record`` writes what came of it, with date and version, for ``tools/trust.py``; a
+run that was ended goes on behind what is recorded of its version and seed. A find that
+was mended since is found no more: all that is kept is tried first.
 
 Mutations are tried in a child process, which the system ends if one of them takes too
 long, even inside of compiled code; the next child goes on behind it. Number n of a seed
@@ -49,9 +50,11 @@ __all__ = [
     "Trial",
     "bounded",
     "file_name",
+    "golden_files",
     "mutation",
     "originals",
     "recorded",
+    "replayed",
     "rows_for",
     "tried",
 ]
@@ -84,14 +87,20 @@ class Trial:
 
 
 @cache
-def originals() -> dict[str, bytes]:
-    """Return the sound files by name: trees, forests, clusters, rules; all versions."""
+def golden_files() -> dict[str, bytes]:
+    """Return the files of ``tests/golden``: trees, forests, clusters, rules."""
     paths = [*GOLDEN.glob("*.spinney"), *GOLDEN.glob(f"*{RULES}")]
+    return {path.name: path.read_bytes() for path in sorted(paths)}
+
+
+@cache
+def originals() -> dict[str, bytes]:
+    """Return all sound files by name: what is stored, and some of it as JSON."""
     texts = {
         f"{stem}.json": load_model(GOLDEN / f"{stem}.spinney").export("json").encode()
         for stem in AS_JSON
     }
-    return {path.name: path.read_bytes() for path in sorted(paths)} | texts
+    return golden_files() | texts
 
 
 def suffix_of(name: str) -> str:
@@ -223,10 +232,11 @@ def _where(error: Exception) -> str:
 
 @dataclass(slots=True)
 class Sum:
-    """What came of many mutations; where the finds are from, and what they say."""
+    """What came of many mutations; finds by the name of what is kept of them."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     finds: dict[str, str] = field(default_factory=dict)
+    mended: dict[str, str] = field(default_factory=dict)
     slowest: float = 0.0
     memory: int = 0
 
@@ -260,9 +270,9 @@ def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
             where = trial.problem.rpartition("(")[2]
             if trial.problem and where not in total.finds:
                 total.finds[where] = trial.problem
-                stem = kept(name, data, keep)
                 line = {"find": where, "says": f"{trial.outcome}: {trial.problem}"}
-                print(json.dumps({**line, "stem": stem}), flush=True)
+                line["kept"] = kept(name, data, keep)
+                print(json.dumps(line), flush=True)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     told = {"outcomes": total.outcomes, "slowest": total.slowest, "memory": memory}
     print(json.dumps(told), flush=True)
@@ -271,15 +281,16 @@ def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
 def kept(name: str, data: bytes, keep: Path) -> str:
     """Store the bytes of a find; return by what name."""
     keep.mkdir(exist_ok=True)
-    stem = f"{name.partition('.')[0]}-{sha256(data).hexdigest()[:12]}"
-    (keep / f"{stem}{suffix_of(name)}").write_bytes(data)
-    return stem
+    digest = sha256(data).hexdigest()[:12]
+    path = keep / f"{name.partition('.')[0]}-{digest}{suffix_of(name)}"
+    path.write_bytes(data)
+    return path.name
 
 
 def run_all(count: int, seed: int, keep: Path, record: Path | None = None) -> Sum:
     """Try many, in children one after the other, and keep the finds."""
-    names, total = list(originals()), Sum()
-    number = _gone_on(total, record, seed)
+    names, total = list(originals()), Sum(finds=replayed(keep))
+    number, wheres = _gone_on(total, record, seed), set[str]()
     with TemporaryDirectory(dir=IN_MEMORY) as directory:
         while number < count:
             last = min(number + PIECE, count)
@@ -290,9 +301,10 @@ def run_all(count: int, seed: int, keep: Path, record: Path | None = None) -> Su
             for line in map(json.loads, child.stdout.splitlines()):
                 if "find" not in line:
                     total.add(line)
-                elif line["find"] not in total.finds:
-                    total.finds[line["find"]] = f"{line['stem']}: {line['says']}"
-                    print(total.finds[line["find"]], file=sys.stderr)
+                elif line["find"] not in wheres:
+                    wheres.add(line["find"])
+                    total.finds[line["kept"]] = line["says"]
+                    print(f"{line['kept']}: {line['says']}", file=sys.stderr)
             if child.returncode < 0:  # ended by a signal: this mutation is a find
                 last = _ended(Path(directory), names, seed, keep, total, child)
                 total.outcomes["tried before that"] += last - 1 - number
@@ -315,7 +327,12 @@ def _gone_on(total: Sum, record: Path | None, seed: int) -> int:
     if same != (spinney.__version__, seed, len(originals())):
         return 0
     total.add({"outcomes": facts["outcomes"], "slowest": facts["slowest_seconds"]})
-    total.memory, total.finds = facts["resident_megabytes"], facts["finds"]
+    total.memory = facts["resident_megabytes"]
+    total.mended = {
+        name: says
+        for name, says in (facts["mended"] | facts["finds"]).items()
+        if name not in total.finds  # which is what still does harm
+    }
     return int(facts["mutations"])
 
 
@@ -330,10 +347,10 @@ def _ended(
     """Keep what ended a child; return the number after it."""
     number = int((directory / "number").read_text())
     name, why = names[number % len(names)], signal.Signals(-child.returncode).name
-    stem = kept(name, mutation(name, seed, number), keep)
+    stored = kept(name, mutation(name, seed, number), keep)
     total.outcomes[why] += 1
-    total.finds[f"{why} {stem}"] = f"{stem}: {why}"
-    print(f"{stem}: the process was ended by {why}", file=sys.stderr)
+    total.finds[stored] = f"the process was ended by {why}"
+    print(f"{stored}: {total.finds[stored]}", file=sys.stderr)
     return number + 1
 
 
@@ -344,6 +361,19 @@ def summed(total: Sum) -> str:
         f"{counts}; the slowest took {total.slowest:.2f} s, {total.memory} MB "
         f"resident at most; {len(total.finds)} finds"
     )
+
+
+def replayed(keep: Path) -> dict[str, str]:
+    """Try what was found once; return what still does harm, and how."""
+    harmful = {}
+    with TemporaryDirectory(dir=IN_MEMORY) as directory, bounded():
+        for path in sorted(keep.glob("*")):
+            stem = path.name.partition("-")[0]
+            name = next(name for name in originals() if name.startswith(stem))
+            trial = tried(path.read_bytes(), Path(directory, path.name), rows_for(name))
+            if trial.problem:
+                harmful[path.name] = f"{trial.outcome}: {trial.problem}"
+    return harmful
 
 
 def recorded(total: Sum, count: int, seed: int) -> str:
@@ -357,6 +387,7 @@ def recorded(total: Sum, count: int, seed: int) -> str:
         "files": len(originals()),
         "outcomes": dict(total.outcomes.most_common()),
         "finds": total.finds,
+        "mended": total.mended,
         "slowest_seconds": round(total.slowest, 2),
         "resident_megabytes": total.memory,
     }
