@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import ParameterError
+from spinney.output.export.portable import free_name
 
 __all__ = ["Graph", "load_onnx"]
 
@@ -54,9 +55,7 @@ class Graph:
 
     def name(self, wanted: str) -> str:
         """Return a name that nothing else has."""
-        name, number = wanted, 2
-        while name in self.taken:
-            name, number = f"{wanted} {number}", number + 1
+        name = free_name(wanted, self.taken)
         self.taken.add(name)
         return name
 

@@ -22,6 +22,7 @@ from math import isfinite
 from spinney._support.checks import check_named
 from spinney._support.json_text import json_text
 from spinney._support.text import value_text
+from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 from spinney.output.export.form_data import head
 from spinney.output.export.portable import (
@@ -226,7 +227,7 @@ class _Query:
                 for line in self.form.cost_lines
             ]
         best = f"{greatest}({', '.join(merits)})"
-        least = f"{best} - {number(1e-12)} * {greatest}({number(1.0)}, ABS({best}))"
+        least = f"{best} - {number(TOLERANCE)} * {greatest}({number(1.0)}, ABS({best}))"
         pairs = [*zip(merits, classes, strict=True)]
         whens = [f"WHEN {merit} >= {least} THEN {name}" for merit, name in pairs[:0:-1]]
         return _lines(["CASE", *whens, f"ELSE {classes[0]} END"])
