@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.errors import ParameterError
+from spinney.errors import missing_extra
 from spinney.output.export.portable import free_name
 
 __all__ = ["Graph", "load_onnx"]
@@ -24,8 +24,9 @@ def load_onnx() -> Any:
     try:
         module = import_module("onnx")
     except ImportError:
-        msg = "the format 'onnx' needs the package onnx: pip install 'spinney[onnx]'"
-        raise ParameterError(msg) from None
+        raise missing_extra(
+            what="the format 'onnx' needs", library="onnx", extra="onnx"
+        ) from None
     import_module("onnx.helper")
     import_module("onnx.numpy_helper")
     import_module("onnx.checker")
