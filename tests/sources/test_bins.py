@@ -87,7 +87,7 @@ def test_sqlite_and_postgres_have_bins_too(small_bins, tmp_path, postgres):
     for open_table in (in_sqlite(tmp_path), in_postgres(postgres)):
         with open_table(columns) as (data, how):
             found = spinney.grow(data, "y", **options, **how).tree
-        assert_same_tree(expected, found, whole=True)
+        assert assert_same_tree(expected, found, whole=True) > 0  # rivals of bins
 
 
 def test_a_level_is_two_statements_of_few_lines(

@@ -1,6 +1,6 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,7 @@ from spinney._support.checks import check_named
 from spinney.data import Declarations, Fingerprint, Schema
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import DataError, ParameterError, Setting, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
@@ -21,6 +21,16 @@ CLASSES = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
+}
+
+# What is near to one of these, and what to give instead.
+NEAR = {
+    ("psycopg", "AsyncConnection"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "AsyncCursor"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "Cursor"): "give the connection that it is of",
+    ("sqlite3", "Cursor"): "give the connection that it is of",
+    ("_duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+    ("duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
 }
 
 
@@ -157,11 +167,19 @@ def engine_of(data: Any) -> str | None:
     """
     if isinstance(data, str):
         return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
+    if remedy := _listed(data, NEAR):
+        msg = f"data of type {type(data).__name__} is no table"
+        raise DataError(msg, remedy=remedy)
+    return _listed(data, CLASSES)
+
+
+def _listed(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
+    """Return what is listed for the class of an object, or for one that it extends."""
     for kind in type(data).__mro__:
-        for (module, name), engine in CLASSES.items():
+        for (module, name), listed in by_class.items():
             inside = f"{kind.__module__}.".startswith(f"{module}.")
             if inside and kind.__name__ == name:
-                return engine
+                return listed
     return None
 
 
@@ -184,6 +202,12 @@ def is_counted_away(
             "needs a table there",
             "give its address (postgresql://user@host/database or sqlite:///file.db), "
             "a connection, or a Spark data frame",
+        )
+    if table is not None and not isinstance(table, str):
+        raise refusal(
+            Setting("table", table),
+            "is no text",
+            "give the name of a table, or a SELECT",
         )
     if engine is None and table is not None:
         raise refusal(
