@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney._support.checks import Progress
 from spinney.data import Table
-from spinney.errors import DataError, Setting, phrase, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase
 from spinney.growth import Model
 from spinney.growth.incremental import GrownAgain, KeptRows, why_whole
 from spinney.models.grow import grow_model
@@ -76,16 +76,18 @@ def grow_joined(
     return replace(model, kept=replace(kept, training=rows, tree=grown))
 
 
-def kept_rows_of(model: Model) -> KeptRows:
-    """Return the rows that a model keeps, or refuse one that keeps none."""
+def kept_rows_of(model: Model, path: str | None = None) -> KeptRows:
+    """Return the rows that a model keeps, or refuse one, of a path, that keeps none."""
     if model.kept is not None:
         return model.kept
-    n_rows = model.fingerprint.n_rows
-    raise refusal(
-        Setting("keep_rows", False),
-        f"is how the model was grown: it keeps counts of its {n_rows} rows and not "
-        "the rows, so that none can be added or removed",
-        phrase("grow it with {}", Setting("keep_rows", True)),
+    name = "the model" if path is None else path
+    msg = (
+        f"{name} keeps counts of its {model.fingerprint.n_rows} rows and not the rows, "
+        "so that none can be added or removed"
+    )
+    raise ParameterError(
+        msg,
+        remedy=phrase("grow it with {}", Setting("keep_rows", True)),
     )
 
 
