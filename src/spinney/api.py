@@ -57,6 +57,7 @@ def grow(
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
     validation: Any = None,
+    keep_rows: bool = False,
     progress: Progress | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
@@ -106,6 +107,9 @@ def grow(
         ``"pre-pruning"``, which stops growing where they fare no better, or
         ``"cost-complexity"``. ``validation_share=0.3`` reserves such rows instead;
         ``model.validation_rows_`` are their places in the table.
+    keep_rows : bool
+        Whether the model is to keep its rows, in memory and in files, so that
+        ``model.updated`` can add others and remove some.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be: those
         of folds and of recipes that are tried are among them.
@@ -162,6 +166,7 @@ def grow(
             format=format,
             encoding=encoding,
             validation=validation,
+            keep_rows=keep_rows,
             progress=progress,
             **options,
         )

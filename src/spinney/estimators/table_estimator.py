@@ -79,9 +79,18 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return Declarations()
 
     def _rows(
-        self, X: Any, y: Any, sample_weight: Any, recipes: Sequence[Recipe]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        recipes: Sequence[Recipe],
+        *,
+        first: bool = False,
     ) -> TrainingSet:
-        """Return the rows to grow on by a recipe, or several."""
+        """Return the rows to grow on by a recipe, or several.
+
+        ``first`` says that others will come.
+        """
         name = getattr(y, "name", None)
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
@@ -103,6 +112,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             markers=self._declarations(named=True).missing,
             from_zero=any(recipe.counts_from_zero for recipe in recipes),
             complete=any(recipe.drops_rows for recipe in recipes),
+            first=first,
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:

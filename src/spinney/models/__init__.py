@@ -19,6 +19,13 @@ if TYPE_CHECKING:
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.update import (
+        batch_of,
+        first_rows,
+        kept_rows_of,
+        update_model,
+        whole_because,
+    )
 
 __all__ = [
     "ALL_KINDS",
@@ -32,11 +39,16 @@ __all__ = [
     "as_lines",
     "associated",
     "association",
+    "batch_of",
+    "first_rows",
     "forest_from",
     "grow_from",
     "grow_model",
+    "kept_rows_of",
     "load_model",
     "refuse_forest_arguments",
+    "update_model",
+    "whole_because",
 ]
 
 __getattr__ = names_on_demand(
@@ -51,5 +63,12 @@ __getattr__ = names_on_demand(
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),
+        "update": (
+            "batch_of",
+            "first_rows",
+            "kept_rows_of",
+            "update_model",
+            "whole_because",
+        ),
     },
 )

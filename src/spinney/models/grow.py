@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.checks import Progress, check_number
+from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, Tried, options_of
+from spinney.growth import Engine, Model, Tried, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -18,6 +18,7 @@ from spinney.growth.folds import (
     grow_by,
     warn_of_squares,
 )
+from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
 from spinney.models.held_rows import held_rows, read_validation
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
@@ -37,6 +38,7 @@ def grow_model(
     validation: CodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
@@ -45,6 +47,7 @@ def grow_model(
     ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
     there are rows to prune by: those of ``validation``, or a share of the rows.
     ``progress`` is told how many trees have been grown, and how many there will be.
+    The ``engine`` grows it where no folds are asked for; the quickest, if not given.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
@@ -87,6 +90,7 @@ def grow_model(
         most_held=most_held,
         grown=counted.grown,
         fold_trees=fold_trees,
+        engine=engine,
     )
     counted.finish()
     if ccp_alpha:
@@ -164,6 +168,7 @@ def grow_from(
     encoding: str | None = None,
     validation: Any = None,
     identifiers: bool | None = None,
+    keep_rows: bool = False,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
@@ -171,7 +176,9 @@ def grow_from(
     ``settings`` change the recipe. Where it is None, it is the default of the place
     where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
     says whether columns stay that only tell rows apart; if not given, the recipe does.
+    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
     """
+    check_choice("keep_rows", keep_rows)
     if recipe is None:
         away = is_counted_away(data, source, connection, table=table)
         recipe = default_recipe(rows_at_hand=not away)
@@ -194,4 +201,26 @@ def grow_from(
         if validation is not None:
             reading = {"format": format, "encoding": encoding}
             validation = read_validation(rows.schema, validation, weight, **reading)
-        return grow_model(rows, recipe=recipe, validation=validation, **options)
+        if keep_rows:
+            _refuse_keeping(rows, validation)
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not keep_rows:
+            return model
+        given = {name: value for name, value in options.items() if name != "progress"}
+        return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+
+
+def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
+    """Refuse to keep rows that are not at hand, or beside others that are not kept."""
+    if rows.training is None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "needs the rows, and they stay where they are",
+            phrase("read them ({})", Setting("source", "memory")),
+        )
+    if validation is not None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "keeps the rows that a tree is grown on, and not those to prune by",
+            phrase("reserve some ({})", Setting("validation_share", 0.3)),
+        )

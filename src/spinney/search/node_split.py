@@ -6,7 +6,7 @@ user prefers.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import overload
 
@@ -117,6 +117,11 @@ class LazyCandidates(Sequence[Candidate]):
         """Return the number of candidates."""
         return len(self._lines)
 
+    @property
+    def level_and_lines(self) -> tuple[LevelDecisions, range]:
+        """Where they come from."""
+        return self._level, self._lines
+
     @overload
     def __getitem__(self, at: int) -> Candidate: ...
     @overload
@@ -129,6 +134,24 @@ class LazyCandidates(Sequence[Candidate]):
         if line not in self._made:
             self._made[line] = self._level.candidate(line)
         return self._made[line]
+
+
+def under_search(
+    decision: Decision, search: Search, levels: dict[int, LevelDecisions]
+) -> Decision | None:
+    """Return a decision whose candidates are written as another search writes them.
+
+    It finds the same splits, and may place a threshold elsewhere between the same rows.
+    ``levels`` keeps what was made of whole levels. None where candidates have none.
+    """
+    candidates = decision.candidates
+    if not isinstance(candidates, LazyCandidates):
+        return None
+    level, lines = candidates.level_and_lines
+    if id(level) not in levels:
+        parts = [replace(part, search=search) for part in level.parts]
+        levels[id(level)] = replace(level, parts=parts)
+    return replace(decision, candidates=LazyCandidates(levels[id(level)], lines, {}))
 
 
 def decide_level(
