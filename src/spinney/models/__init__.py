@@ -19,6 +19,7 @@ from spinney.models.load import ALL_KINDS, load_model
 if TYPE_CHECKING:
     from spinney.models.associations import associated, association
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.predict_away import predict_into
 
 __all__ = [
     "ALL_KINDS",
@@ -36,6 +37,7 @@ __all__ = [
     "grow_from",
     "grow_model",
     "load_model",
+    "predict_into",
     "refuse_forest_arguments",
 ]
 
@@ -44,5 +46,6 @@ __getattr__ = names_on_demand(
     {
         "associations": ("associated", "association"),
         "grow": ("grow_from", "grow_model"),
+        "predict_away": ("predict_into",),
     },
 )

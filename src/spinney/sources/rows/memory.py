@@ -223,6 +223,10 @@ class MemorySource:
         for node in nodes:
             self._members.pop(node, None)
 
+    def put(self, node: int, rows: Integers, weights: Floats) -> None:
+        """Let a node have some of the rows, of these weights there."""
+        self._members[node] = rows, weights
+
     def members(self, node: int) -> tuple[Integers, Floats]:
         """Return the rows of a node, and what each weighs there."""
         return self._members[node]
