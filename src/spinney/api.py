@@ -53,6 +53,7 @@ def grow(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -96,6 +97,11 @@ def grow(
         That of a relation, to bind values to its statements.
     table : str, optional
         The table or view of a database, or a query: one SELECT.
+    memory_limit : int or str, optional
+        What counting in an engine may take of this machine's memory, such as "2GiB":
+        rows that fit into half of it are read once, and the other half is DuckDB's
+        where it reads a file. If not given, rows may take a quarter of the machine's
+        memory. The tree is the same; with 0 no row is read.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
     notation : Notation or mapping, optional
@@ -163,6 +169,7 @@ def grow(
             source=source,
             connection=connection,
             table=table,
+            memory_limit=memory_limit,
             format=format,
             encoding=encoding,
             validation=validation,

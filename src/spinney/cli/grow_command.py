@@ -90,6 +90,12 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         metavar="TABLE",
         help="With --update: remove these rows of the model.",
     ),
+    click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="What an engine and rows read from it may take, such as 2GiB; 0 reads "
+        "none.",
+    ),
 )
 @in_group(
     "Recipe",
@@ -246,6 +252,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             weight=options["weight"],
             source=options["source"],
             table=options["table"],
+            memory_limit=_whole_or_text(options["memory_limit"]),
             format=options["format_"],
             encoding=options["encoding"],
             class_weight=class_weight_of(options["class_weight"]),
@@ -288,6 +295,10 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
+
+
+def _whole_or_text(limit: str | None) -> int | str | None:
+    return int(limit) if limit is not None and limit.isdecimal() else limit
 
 
 def _reserved(model: "Model") -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.predict_away import predict_into
     from spinney.models.update import (
         batch_of,
         first_rows,
@@ -46,6 +47,7 @@ __all__ = [
     "grow_model",
     "kept_rows_of",
     "load_model",
+    "predict_into",
     "refuse_forest_arguments",
     "update_model",
     "whole_because",
@@ -63,6 +65,7 @@ __getattr__ = names_on_demand(
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),
+        "predict_away": ("predict_into",),
         "update": (
             "batch_of",
             "first_rows",

@@ -69,12 +69,12 @@ def grow_model(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
     copied, choice, most_held = None, RecipeChoice(first), None
-    if rows.training is None:
+    if rows.is_away:
         # Folds need rows: what is first is taken.
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
-        copied = CopiedRows(rows.training)
+        copied = CopiedRows(rows.at_hand)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
         counted.expect(n_tried * (first.folds + 1))
@@ -164,6 +164,7 @@ def grow_from(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
@@ -191,6 +192,7 @@ def grow_from(
         source=source,
         connection=connection,
         table=table,
+        memory_limit=memory_limit,
         from_zero=recipe.counts_from_zero,
         # A default knows better than to ask for them.
         identifiers=not recipe.tries if identifiers is None else identifiers,

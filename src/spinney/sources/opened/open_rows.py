@@ -7,15 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from spinney._support.checks import check_named
+from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema
-from spinney.data.duckdb import is_relation
+from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
-from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
 SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
     ("psycopg", "Connection"): "postgres",
@@ -45,12 +47,20 @@ class OpenedSource:
     counted : Counts, optional
         What counts them, where they are not.
     origin : Fingerprint, optional
-        What tells rows that are not at hand from others.
+        What tells rows of an engine from others, whether they were read or not.
     """
 
     training: TrainingSet | None = None
     counted: Counts | None = None
     origin: Fingerprint | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the rows are those of an engine, which are not always read.
+
+        What is grown must not depend on how much memory there is.
+        """
+        return self.training is None or self.origin is not None
 
     @property
     def at_hand(self) -> TrainingSet:
@@ -97,6 +107,7 @@ def open_source(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -107,10 +118,11 @@ def open_source(
 
     ``source`` says where rows are counted, one of ``SOURCES``: if not given, what is in
     a database where it is and anything else in memory. ``table`` is that of a database,
-    or a query. ``from_zero`` counts the
-    moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
-    columns in memory stay that only tell rows apart, and ``complete`` that rows which
-    lack a cell are left out.
+    or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
+    memory: half of it is for DuckDB where it reads a file, half for rows that are read.
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``identifiers`` says whether columns in memory stay that only tell rows apart, and
+    ``complete`` that rows which lack a cell are left out.
     """
     check_roles(target, weight, declarations)
     reading: dict[str, Any] = {
@@ -120,7 +132,14 @@ def open_source(
     }
     away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
+    limit = None if memory_limit is None else bytes_of(memory_limit)
     if not away:
+        if limit is not None:
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is for rows that are counted elsewhere",
+                phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+            )
         if engine is None:
             rows = read_table(data, **reading)
         else:
@@ -147,16 +166,19 @@ def open_source(
         source_in_duckdb,
     )
 
-    roles = Roles(target, weight, declarations, from_zero, complete)
+    room = usual_room() if limit is None else limit // 2
+    roles = Roles(target, weight, declarations, from_zero, complete, room)
     with ExitStack() as stack:
         if engine is None:
+            half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
+            stack.enter_context(memory_of_connections(half))
             opened = opened_relation(data, connection=connection, **reading)
             counted = source_in_duckdb(stack.enter_context(opened), roles)
         else:
             refuse_file_options(format, encoding)
             counted = source_in_database(DatabaseTable(data, engine, table), roles)
-        source_rows, origin = stack.enter_context(counted)
-        yield OpenedSource(counted=source_rows, origin=origin)
+        rows_away = stack.enter_context(counted)
+        yield OpenedSource(rows_away.training, rows_away.source, rows_away.origin)
 
 
 def engine_of(data: Any) -> str | None:

@@ -50,7 +50,7 @@ class SqliteEngine(SqlEngine):
         self, rows: exp.Table | exp.Subquery, connection: "Connection"
     ) -> None:
         super().__init__(rows)
-        self._connection = connection
+        self._connection = self.connection = connection
         recent = sqlite_version_info >= (3, 32)
         self.most_values = MOST_VALUES if recent else 900  # type: ignore[misc]
 
