@@ -14,14 +14,16 @@ from spinney.errors import ParameterError, Setting, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
-SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
+SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
+    ("dask.dataframe", "DataFrame"): "dask",
 }
+IN_DATABASES = ("postgres", "sqlite", "spark")
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def open_source(
     away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
     if not away:
-        if engine is None:
+        if engine not in IN_DATABASES:
             rows = read_table(data, **reading)
         else:
             from spinney.sources.sql import DatabaseTable, table_in_database
@@ -128,6 +130,15 @@ def open_source(
             complete=complete,
         )
         yield OpenedSource(training)
+        return
+    if "dask" in (source, engine) or source == "parts":
+        from spinney.sources.parts import PartRoles, source_in_parts
+
+        refuse_file_options(format, encoding)
+        part_roles = PartRoles(target, weight, declarations, complete)
+        engine = source or engine or "dask"
+        with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
+            yield OpenedSource(counted=given[0], origin=given[1])
         return
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     from spinney.sources.sql import (
@@ -178,7 +189,7 @@ def is_counted_away(
             f"is not where the table is, in {engine}",
             "leave it out",
         )
-    if engine is None and source in CLASSES.values():
+    if engine is None and source in IN_DATABASES:
         raise refusal(
             Setting("source", source),
             "needs a table there",
@@ -189,7 +200,8 @@ def is_counted_away(
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
-    away = source == "duckdb" or (source is None and is_relation(data))
+    away = source in ("duckdb", "dask", "parts")
+    away |= source is None and is_relation(data)
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)
