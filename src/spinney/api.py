@@ -69,7 +69,9 @@ def grow(
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
         The table; see :func:`spinney.read_table`. Or a database: an address such as
         ``"postgresql://user@host/database"`` or ``"sqlite:///file.db"``, or a
-        connection of psycopg or sqlite3, each with ``table``; or a Spark data frame.
+        connection of psycopg or sqlite3, each with ``table``; or a data frame of Spark
+        or Dask. With ``source="dask"`` or ``"parts"`` it is a table in parts: a list
+        of tables or Parquet files, or a path with ``*``.
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
@@ -90,9 +92,11 @@ def grow(
     missing_values : sequence of str
         Texts that stand for a missing cell, such as ``"?"``. Empty cells are
         missing anyway; the text ``NA`` is not, unless it is named here.
-    source : {"memory", "duckdb", "postgres", "sqlite", "spark"}, optional
-        Where rows are counted. What is in a database stays there, everything else
-        is read into memory, unless this says otherwise; see ``docs/databases.md``.
+    source : {"memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts"}, \
+optional
+        Where rows are counted. What is in a database, or on a cluster, stays there,
+        everything else is read into memory, unless this says otherwise; see
+        ``docs/databases.md``.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
     table : str, optional

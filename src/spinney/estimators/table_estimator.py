@@ -377,9 +377,9 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
     It is a new one that learns, so that one which fails, or is interrupted, leaves
     the old estimator as it was.
     """
-    names = _parameter_names(type(estimator))
-    parameters = {name: getattr(estimator, name) for name in names}
-    new = type(estimator)(**parameters)
+    kind: Any = type(estimator)
+    parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
+    new = kind(**parameters)
     new._by_name = False
     learn(new)
     for name in [name for name in vars(estimator) if name.endswith("_")]:

@@ -118,7 +118,7 @@ class LazyCandidates(Sequence[Candidate]):
         return len(self._lines)
 
     @property
-    def level_and_lines(self) -> tuple[LevelDecisions, range]:
+    def level_and_lines(self) -> tuple[LevelDecisions, Sequence[int]]:
         """Where they come from."""
         return self._level, self._lines
 

@@ -15,7 +15,7 @@ from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
-SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
+SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
 LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
@@ -23,7 +23,9 @@ CLASSES = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
+    ("dask.dataframe", "DataFrame"): "dask",
 }
+IN_DATABASES = ("postgres", "sqlite", "spark")
 
 # What is near to one of these, and what to give instead.
 NEAR = {
@@ -140,7 +142,7 @@ def open_source(
                 "is for rows that are counted elsewhere",
                 phrase("leave it out, or count in {}", Setting("source", "duckdb")),
             )
-        if engine is None:
+        if engine not in IN_DATABASES:
             rows = read_table(data, **reading)
         else:
             from spinney.sources.sql import DatabaseTable, table_in_database
@@ -157,6 +159,15 @@ def open_source(
             complete=complete,
         )
         yield OpenedSource(training)
+        return
+    if "dask" in (source, engine) or source == "parts":
+        from spinney.sources.parts import PartRoles, source_in_parts
+
+        refuse_file_options(format, encoding)
+        part_roles = PartRoles(target, weight, declarations, complete)
+        engine = source or engine or "dask"
+        with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
+            yield OpenedSource(counted=given[0], origin=given[1])
         return
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     from spinney.sources.sql import (
@@ -218,7 +229,7 @@ def is_counted_away(
             f"is not where the table is, in {engine}",
             "leave it out",
         )
-    if engine is None and source in CLASSES.values():
+    if engine is None and source in IN_DATABASES:
         raise refusal(
             Setting("source", source),
             "needs a table there",
@@ -235,7 +246,8 @@ def is_counted_away(
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
-    away = source == "duckdb" or (source is None and is_relation(data))
+    away = source in ("duckdb", "dask", "parts")
+    away |= source is None and is_relation(data)
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)
