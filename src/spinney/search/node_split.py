@@ -118,9 +118,14 @@ class LazyCandidates(Sequence[Candidate]):
         return len(self._lines)
 
     @property
-    def level_and_lines(self) -> tuple[LevelDecisions, Sequence[int]]:
+    def level(self) -> LevelDecisions:
         """Where they come from."""
-        return self._level, self._lines
+        return self._level
+
+    def of_level(self, level: LevelDecisions) -> "LazyCandidates":
+        """Return the same of a level that was written otherwise, but for one given."""
+        given = {line: self._made[line] for line in self._lines if line < 0}
+        return LazyCandidates(level, self._lines, given)
 
     @overload
     def __getitem__(self, at: int) -> Candidate: ...
@@ -147,11 +152,11 @@ def under_search(
     candidates = decision.candidates
     if not isinstance(candidates, LazyCandidates):
         return None
-    level, lines = candidates.level_and_lines
+    level = candidates.level
     if id(level) not in levels:
         parts = [replace(part, search=search) for part in level.parts]
         levels[id(level)] = replace(level, parts=parts)
-    return replace(decision, candidates=LazyCandidates(levels[id(level)], lines, {}))
+    return replace(decision, candidates=candidates.of_level(levels[id(level)]))
 
 
 def decide_level(
