@@ -55,7 +55,7 @@ class Branches:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BestTree:
     """The best tree that was found, its loss, and a bound on that of any tree."""
 
     tree: Branches | None
@@ -172,12 +172,12 @@ def search_trees(
     *,
     time_limit: float | None = None,
     tell: Telling | None = None,
-) -> Found:
+) -> BestTree:
     """Return the tree of least loss of a depth, proven unless time ends before."""
     search = _TreeSearch(problem, depth, tell)
     _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
-    return Found(search.tree(), search.loss, search.bound)
+    return BestTree(search.tree(), search.loss, search.bound)
 
 
 def _in_a_thread(
