@@ -19,6 +19,14 @@ if TYPE_CHECKING:
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.predict_away import predict_into
+    from spinney.models.update import (
+        batch_of,
+        first_rows,
+        kept_rows_of,
+        update_model,
+        whole_because,
+    )
 
 __all__ = [
     "ALL_KINDS",
@@ -32,11 +40,17 @@ __all__ = [
     "as_lines",
     "associated",
     "association",
+    "batch_of",
+    "first_rows",
     "forest_from",
     "grow_from",
     "grow_model",
+    "kept_rows_of",
     "load_model",
+    "predict_into",
     "refuse_forest_arguments",
+    "update_model",
+    "whole_because",
 ]
 
 __getattr__ = names_on_demand(
@@ -51,5 +65,13 @@ __getattr__ = names_on_demand(
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),
+        "predict_away": ("predict_into",),
+        "update": (
+            "batch_of",
+            "first_rows",
+            "kept_rows_of",
+            "update_model",
+            "whole_because",
+        ),
     },
 )

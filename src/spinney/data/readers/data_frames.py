@@ -22,7 +22,10 @@ from spinney.data.declared_values import with_values_of_types
 from spinney.data.duckdb.columns import load, plan, translated_errors
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
-from spinney.errors import DataError, MissingExtraError
+from spinney.errors import DataError, missing_extra
+
+EXTRAS = {"pyarrow": "arrow"}
+"""Extras that are not called what they install."""
 
 
 def read_frame(data: Any, *, declarations: Declarations) -> Table:
@@ -41,10 +44,11 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
         msg = f"the data frame cannot be read ({reason}): pass pandas, Polars or Arrow"
         raise DataError(msg) from None
     except ModuleNotFoundError as error:
-        msg = (
-            f"{error.name} is needed to read this data frame: pip install {error.name}"
-        )
-        raise MissingExtraError(msg) from None
+        library = str(error.name)
+        extra = EXTRAS.get(library, library)
+        raise missing_extra(
+            what="this data frame needs", library=library, extra=extra
+        ) from None
 
 
 def _names(data: Any) -> list[str]:

@@ -77,7 +77,8 @@ def cells_of(
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     facts = (column, values, n_bins, nominal, listed, edges)
     tail = _tail(codes, by_attribute, n_bins)
-    return Cells(codes, by_attribute, numbers, *facts, *tail)
+    singles, doubles = _by_precision(numbers)
+    return Cells(codes, by_attribute, singles, doubles, *facts, *tail)
 
 
 def _tail(
@@ -116,6 +117,15 @@ def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.column_stack(columns).astype(
         np.float32 if small else np.float64, copy=False
     )
+
+
+def _by_precision(
+    numbers: NDArray[Any],
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return a matrix as single or as double, and one without rows as the other."""
+    if numbers.dtype == np.float32:
+        return numbers, np.zeros((0, 0))
+    return np.zeros((0, 0), np.float32), numbers
 
 
 class _Coder:
@@ -366,7 +376,8 @@ def in_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
     """Return cells whose numbers are told apart by bucket: the least of each is all."""
     column, values = cells.column.copy(), cells.values.copy()
     for a in buckets:
-        numbers = cells.numbers[:, column[a]].astype(np.float64)
+        matrix = cells.singles if len(cells.singles) else cells.doubles
+        numbers = matrix[:, column[a]].astype(np.float64)
         least = np.full(layout.BINS, np.inf)
         np.fmin.at(least, cells.by_attribute[a], numbers)  # what is missing is none
         column[a], values[a] = -1, least
