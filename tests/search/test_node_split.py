@@ -448,7 +448,8 @@ def test_shares_of_branches_are_those_of_rows_as_they_weigh(altered):
     ],
 )
 def test_what_is_significant(p, level, significant):
-    recipe = RECIPES["chaid"].changed(alpha_split=level)
+    chaid = RECIPES["chaid"].changed(alpha_split=level)
+    recipe = ID3 if level is None else chaid
     split = Threshold(0, 1.5, (0.5, 0.5))
     candidate = Candidate(split, CountTable.of([[1, 0], [0, 1]]), 1.0, 1.0, p_value=p)
     assert node_split.is_significant(candidate, recipe) is significant
