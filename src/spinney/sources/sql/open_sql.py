@@ -161,6 +161,7 @@ def counted_source(
         counted = SqlSource(engine, engine.keep(coded), schema)
         source = HoldingSource(counted, most) if most else counted
         totals = source.root()
+    engine.check_unchanged()
     n_rows = int(totals.rows.sum())
     if not classes.is_numeric:
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
