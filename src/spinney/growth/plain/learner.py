@@ -138,6 +138,8 @@ class _Learner:
         while any(waiting) or self.open_nodes:
             front = waiting.pop() if waiting else []
             self.decide(front)
+            if front and self.options.heard is not None:
+                self.options.heard(front[0].depth)
             self.source.forget(n.number for n in front if n.parent and not n.is_open)
             taken = self.take(front)
             self.find_routes(taken)
