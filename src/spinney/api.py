@@ -53,10 +53,12 @@ def grow(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
     validation: Any = None,
+    keep_rows: bool = False,
     progress: Progress | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
@@ -99,6 +101,11 @@ optional
         That of a relation, to bind values to its statements.
     table : str, optional
         The table or view of a database, or a query: one SELECT.
+    memory_limit : int or str, optional
+        What counting in an engine may take of this machine's memory, such as "2GiB":
+        rows that fit into half of it are read once, and the other half is DuckDB's
+        where it reads a file. If not given, rows may take a quarter of the machine's
+        memory. The tree is the same; with 0 no row is read.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
     notation : Notation or mapping, optional
@@ -110,6 +117,9 @@ optional
         ``"pre-pruning"``, which stops growing where they fare no better, or
         ``"cost-complexity"``. ``validation_share=0.3`` reserves such rows instead;
         ``model.validation_rows_`` are their places in the table.
+    keep_rows : bool
+        Whether the model is to keep its rows, in memory and in files, so that
+        ``model.updated`` can add others and remove some.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be: those
         of folds and of recipes that are tried are among them.
@@ -163,9 +173,11 @@ optional
             source=source,
             connection=connection,
             table=table,
+            memory_limit=memory_limit,
             format=format,
             encoding=encoding,
             validation=validation,
+            keep_rows=keep_rows,
             progress=progress,
             **options,
         )

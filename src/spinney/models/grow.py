@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from spinney._support.checks import Progress, check_number
+import numpy as np
+
+from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, options_of
+from spinney.growth import Engine, Model, Tried, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -16,11 +18,13 @@ from spinney.growth.folds import (
     grow_by,
     warn_of_squares,
 )
+from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
 from spinney.models.held_rows import held_rows, read_validation
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+from spinney.trees import Tree, arrays_of
 
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
@@ -34,6 +38,7 @@ def grow_model(
     validation: CodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
@@ -42,6 +47,7 @@ def grow_model(
     ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
     there are rows to prune by: those of ``validation``, or a share of the rows.
     ``progress`` is told how many trees have been grown, and how many there will be.
+    The ``engine`` grows it where no folds are asked for; the quickest, if not given.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
@@ -63,12 +69,12 @@ def grow_model(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
     copied, choice, most_held = None, RecipeChoice(first), None
-    if rows.training is None:
+    if rows.is_away:
         # Folds need rows: what is first is taken.
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
-        copied = CopiedRows(rows.training)
+        copied = CopiedRows(rows.at_hand)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
         counted.expect(n_tried * (first.folds + 1))
@@ -84,6 +90,7 @@ def grow_model(
         most_held=most_held,
         grown=counted.grown,
         fold_trees=fold_trees,
+        engine=engine,
     )
     counted.finish()
     if ccp_alpha:
@@ -96,7 +103,7 @@ def grow_model(
         rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=tried,
+        tried=_with_leaves(tried, result.tree),
         validation_rows=held.places,
     )
 
@@ -131,6 +138,21 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     )
 
 
+def _with_leaves(tried: tuple[Tried, ...], tree: Tree) -> tuple[Tried, ...]:
+    """Return what was tried, the chosen one with the leaves of the finished tree.
+
+    Folds may have compared trees of some rows only, and the tree is pruned after that.
+    """
+    arrays = arrays_of(tree)
+    leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
+    return tuple(
+        replace(each, leaves=leaves)
+        if each.chosen and each.leaves is not None
+        else each
+        for each in tried
+    )
+
+
 def grow_from(
     data: Any,
     target: str,
@@ -142,16 +164,22 @@ def grow_from(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
+    identifiers: bool | None = None,
+    keep_rows: bool = False,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by.
+    where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
+    says whether columns stay that only tell rows apart; if not given, the recipe does.
+    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
     """
+    check_choice("keep_rows", keep_rows)
     if recipe is None:
         away = is_counted_away(data, source, connection, table=table)
         recipe = default_recipe(rows_at_hand=not away)
@@ -164,8 +192,10 @@ def grow_from(
         source=source,
         connection=connection,
         table=table,
+        memory_limit=memory_limit,
         from_zero=recipe.counts_from_zero,
-        identifiers=not recipe.tries,  # a default knows better than to ask for them
+        # A default knows better than to ask for them.
+        identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,
         encoding=encoding,
@@ -173,4 +203,26 @@ def grow_from(
         if validation is not None:
             reading = {"format": format, "encoding": encoding}
             validation = read_validation(rows.schema, validation, weight, **reading)
-        return grow_model(rows, recipe=recipe, validation=validation, **options)
+        if keep_rows:
+            _refuse_keeping(rows, validation)
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not keep_rows:
+            return model
+        given = {name: value for name, value in options.items() if name != "progress"}
+        return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+
+
+def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
+    """Refuse to keep rows that are not at hand, or beside others that are not kept."""
+    if rows.training is None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "needs the rows, and they stay where they are",
+            phrase("read them ({})", Setting("source", "memory")),
+        )
+    if validation is not None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "keeps the rows that a tree is grown on, and not those to prune by",
+            phrase("reserve some ({})", Setting("validation_share", 0.3)),
+        )

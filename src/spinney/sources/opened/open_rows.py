@@ -1,21 +1,23 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from spinney._support.checks import check_named
+from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema
-from spinney.data.duckdb import is_relation
+from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
 SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
     ("psycopg", "Connection"): "postgres",
@@ -24,6 +26,16 @@ CLASSES = {
     ("dask.dataframe", "DataFrame"): "dask",
 }
 IN_DATABASES = ("postgres", "sqlite", "spark")
+
+# What is near to one of these, and what to give instead.
+NEAR = {
+    ("psycopg", "AsyncConnection"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "AsyncCursor"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "Cursor"): "give the connection that it is of",
+    ("sqlite3", "Cursor"): "give the connection that it is of",
+    ("_duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+    ("duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+}
 
 
 @dataclass(frozen=True)
@@ -37,12 +49,20 @@ class OpenedSource:
     counted : Counts, optional
         What counts them, where they are not.
     origin : Fingerprint, optional
-        What tells rows that are not at hand from others.
+        What tells rows of an engine from others, whether they were read or not.
     """
 
     training: TrainingSet | None = None
     counted: Counts | None = None
     origin: Fingerprint | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the rows are those of an engine, which are not always read.
+
+        What is grown must not depend on how much memory there is.
+        """
+        return self.training is None or self.origin is not None
 
     @property
     def at_hand(self) -> TrainingSet:
@@ -89,6 +109,7 @@ def open_source(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -99,10 +120,11 @@ def open_source(
 
     ``source`` says where rows are counted, one of ``SOURCES``: if not given, what is in
     a database where it is and anything else in memory. ``table`` is that of a database,
-    or a query. ``from_zero`` counts the
-    moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
-    columns in memory stay that only tell rows apart, and ``complete`` that rows which
-    lack a cell are left out.
+    or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
+    memory: half of it is for DuckDB where it reads a file, half for rows that are read.
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``identifiers`` says whether columns in memory stay that only tell rows apart, and
+    ``complete`` that rows which lack a cell are left out.
     """
     check_roles(target, weight, declarations)
     reading: dict[str, Any] = {
@@ -112,7 +134,14 @@ def open_source(
     }
     away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
+    limit = None if memory_limit is None else bytes_of(memory_limit)
     if not away:
+        if limit is not None:
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is for rows that are counted elsewhere",
+                phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+            )
         if engine not in IN_DATABASES:
             rows = read_table(data, **reading)
         else:
@@ -135,6 +164,12 @@ def open_source(
         from spinney.sources.parts import PartRoles, source_in_parts
 
         refuse_file_options(format, encoding)
+        if limit:  # 0 is kept to: no row comes here, unless all parts are here
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is not that of workers, who keep the parts of a table",
+                "leave it out, and set theirs where the cluster is started",
+            )
         part_roles = PartRoles(target, weight, declarations, complete)
         engine = source or engine or "dask"
         with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
@@ -148,16 +183,19 @@ def open_source(
         source_in_duckdb,
     )
 
-    roles = Roles(target, weight, declarations, from_zero, complete)
+    room = usual_room() if limit is None else limit // 2
+    roles = Roles(target, weight, declarations, from_zero, complete, room)
     with ExitStack() as stack:
         if engine is None:
+            half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
+            stack.enter_context(memory_of_connections(half))
             opened = opened_relation(data, connection=connection, **reading)
             counted = source_in_duckdb(stack.enter_context(opened), roles)
         else:
             refuse_file_options(format, encoding)
             counted = source_in_database(DatabaseTable(data, engine, table), roles)
-        source_rows, origin = stack.enter_context(counted)
-        yield OpenedSource(counted=source_rows, origin=origin)
+        rows_away = stack.enter_context(counted)
+        yield OpenedSource(rows_away.training, rows_away.source, rows_away.origin)
 
 
 def engine_of(data: Any) -> str | None:
@@ -168,11 +206,19 @@ def engine_of(data: Any) -> str | None:
     """
     if isinstance(data, str):
         return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
+    if remedy := _listed(data, NEAR):
+        msg = f"data of type {type(data).__name__} is no table"
+        raise DataError(msg, remedy=remedy)
+    return _listed(data, CLASSES)
+
+
+def _listed(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
+    """Return what is listed for the class of an object, or for one that it extends."""
     for kind in type(data).__mro__:
-        for (module, name), engine in CLASSES.items():
+        for (module, name), listed in by_class.items():
             inside = f"{kind.__module__}.".startswith(f"{module}.")
             if inside and kind.__name__ == name:
-                return engine
+                return listed
     return None
 
 
@@ -195,6 +241,12 @@ def is_counted_away(
             "needs a table there",
             "give its address (postgresql://user@host/database or sqlite:///file.db), "
             "a connection, or a Spark data frame",
+        )
+    if table is not None and not isinstance(table, str):
+        raise refusal(
+            Setting("table", table),
+            "is no text",
+            "give the name of a table, or a SELECT",
         )
     if engine is None and table is not None:
         raise refusal(

@@ -152,7 +152,7 @@ class MemorySource:
         ends = np.searchsorted(owner, np.arange(len(requests) + 1))
         branches = np.full(len(rows), -1)
         for request, (one, other) in zip(requests, pairwise(ends), strict=True):
-            branches[one:other] = self._goes(request.split, rows[one:other])
+            branches[one:other] = self.goes(request.split, rows[one:other])
         most = max((request.split.n_branches for request in requests), default=0)
         branches[branches < 0] = most
         tally = partial(_crossed, weights, branches, most + 1)
@@ -192,7 +192,7 @@ class MemorySource:
             rows, weights = self._members[node]
             n_branches = route.split.n_branches
             cells, counts = self._tallied(
-                rows, weights, self._branches(route, rows), lambda own: own, n_branches
+                rows, weights, self.branches(route, rows), lambda own: own, n_branches
             )
             none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
             answers.append(CountTable(np.arange(n_branches), cells, counts, *none))
@@ -246,7 +246,7 @@ class MemorySource:
         rows, weights = self._members[node]
         if node != ROOT and not keep:  # the root stays, for the next tree
             del self._members[node]
-        branches = self._branches(route, rows)
+        branches = self.branches(route, rows)
         absent = branches < 0
         divided = bool(absent.any())
         for branch, child in children.items():
@@ -263,6 +263,10 @@ class MemorySource:
         """Let go of the rows of nodes."""
         for node in nodes:
             self._members.pop(node, None)
+
+    def hold(self, nodes: Mapping[int, tuple[Integers, Floats]]) -> None:
+        """Let nodes have these rows, of these weights, beside those that have some."""
+        self._members.update(nodes)
 
     def level(self, nodes: Sequence[int]) -> tuple[Integers, Integers]:
         """Return the rows of nodes, one node after the other, and whose each is."""
@@ -313,18 +317,18 @@ class MemorySource:
             for at in range(0, len(found), n_groups)
         ]
 
-    def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
+    def goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
         return question.branch_of(self._cells(question.attribute, rows))
 
-    def _branches(self, route: Route, rows: Integers) -> Integers:
+    def branches(self, route: Route, rows: Integers) -> Integers:
         """Return the branch of rows by a route, -1 where they are divided."""
-        branches = self._goes(route.split, rows)
+        branches = self.goes(route.split, rows)
         for surrogate in route.surrogates:
             absent = np.flatnonzero(branches < 0)
             if not len(absent):
                 break
-            branches[absent] = self._goes(surrogate, rows[absent])
+            branches[absent] = self.goes(surrogate, rows[absent])
         if route.final_branch is not None:
             branches[branches < 0] = route.final_branch
         return branches
