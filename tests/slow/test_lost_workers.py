@@ -1,4 +1,4 @@
-"""Workers of Dask that are killed: the tree is that of memory, or the error is clear."""
+"""Workers of Dask in processes, some of which are killed: the trees of memory."""
 
 import os
 import signal

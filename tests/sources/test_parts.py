@@ -172,6 +172,8 @@ def test_what_is_no_table_in_parts_is_refused():
         spinney.grow([PART], "Y", source="parts")
     with pytest.raises(DataError, match="weight 'x' has the weight -1 in row 2"):
         spinney.grow([PART, PART | {"x": [1, -1, 1]}], "y", source="parts", weight="x")
+    with pytest.raises(ParameterError, match="memory_limit='1GB' is not that of worke"):
+        spinney.grow([PART], "y", source="parts", memory_limit="1GB")
     with pytest.raises(ParameterError, match="needs the rows"):
         spinney.grow([PART, PART], "y", source="parts", pruning="cost-complexity")
 

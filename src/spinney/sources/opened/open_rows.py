@@ -171,6 +171,12 @@ def open_source(
         from spinney.sources.parts import PartRoles, source_in_parts
 
         refuse_file_options(format, encoding)
+        if limit:  # 0 is kept to: no row comes here, unless all parts are here
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is not that of workers, who keep the parts of a table",
+                "leave it out, and set theirs where the cluster is started",
+            )
         part_roles = PartRoles(target, weight, declarations, complete)
         engine = source or engine or "dask"
         with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:

@@ -95,7 +95,7 @@ def local_cluster(
             processes=processes,
             host=LOOPBACK if processes else None,
             dashboard_address=None,
-            silence_logs=logging.ERROR,
+            silence_logs=logging.CRITICAL,  # what fails is raised where it was asked
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

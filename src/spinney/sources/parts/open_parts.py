@@ -26,7 +26,6 @@ from spinney.errors import (
     DataError,
     Setting,
     SpinneyNote,
-    did_you_mean,
     note,
     refusal,
     warn,
@@ -158,11 +157,6 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
             note(*said.args, of_reading=said.of_reading)
         else:
             warn(*said.args, remedy=said.remedy)
-    for name in (roles.target, roles.weight):
-        if name is not None and name not in [each.name for each in facts.columns]:
-            known = [each.name for each in facts.columns]
-            msg = f"there is no column {name!r}: {did_you_mean(name, known)}"
-            raise DataError(msg)
     if not facts.n_read:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
