@@ -53,6 +53,7 @@ def grow(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -68,7 +69,9 @@ def grow(
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
         The table; see :func:`spinney.read_table`. Or a database: an address such as
         ``"postgresql://user@host/database"`` or ``"sqlite:///file.db"``, or a
-        connection of psycopg or sqlite3, each with ``table``; or a Spark data frame.
+        connection of psycopg or sqlite3, each with ``table``; or a data frame of Spark
+        or Dask. With ``source="dask"`` or ``"parts"`` it is a table in parts: a list
+        of tables or Parquet files, or a path with ``*``.
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
@@ -89,13 +92,20 @@ def grow(
     missing_values : sequence of str
         Texts that stand for a missing cell, such as ``"?"``. Empty cells are
         missing anyway; the text ``NA`` is not, unless it is named here.
-    source : {"memory", "duckdb", "postgres", "sqlite", "spark"}, optional
-        Where rows are counted. What is in a database stays there, everything else
-        is read into memory, unless this says otherwise; see ``docs/databases.md``.
+    source : {"memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts"}, \
+optional
+        Where rows are counted. What is in a database, or on a cluster, stays there,
+        everything else is read into memory, unless this says otherwise; see
+        ``docs/databases.md``.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
     table : str, optional
         The table or view of a database, or a query: one SELECT.
+    memory_limit : int or str, optional
+        What counting in an engine may take of this machine's memory, such as "2GiB":
+        rows that fit into half of it are read once, and the other half is DuckDB's
+        where it reads a file. If not given, rows may take a quarter of the machine's
+        memory. The tree is the same; with 0 no row is read.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
     notation : Notation or mapping, optional
@@ -163,6 +173,7 @@ def grow(
             source=source,
             connection=connection,
             table=table,
+            memory_limit=memory_limit,
             format=format,
             encoding=encoding,
             validation=validation,

@@ -1,5 +1,6 @@
 """Growing, from the shell."""
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +31,8 @@ from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spinney.growth import Model
     from spinney.models import FittedTree
     from spinney.trees import Tree
@@ -55,6 +58,7 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "spinney grow melons.csv --target ripe --ignore id --validation-share 0.3 "
         "--pruning pre-pruning",
         "spinney grow sqlite:///shop.db --table orders --target returned",
+        "spinney grow 'orders/*.parquet' --engine dask --target returned",
         "cat melons.csv | spinney grow - --target ripe --ignore id",
         "spinney grow melons.csv --target ripe --recipe id3 --keep-rows -o m.spinney",
         "spinney grow more.csv --update m.spinney -o new.spinney",
@@ -70,7 +74,8 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "--engine",
         "--source",
         "source",
-        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark.",
+        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; of a "
+        "table in parts ('rows/*.parquet') dask (two processes, or --jobs) or parts.",
     ),
     click.option(
         "--table", metavar="NAME", help="The table of a database, or a SELECT."
@@ -89,6 +94,12 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "--remove",
         metavar="TABLE",
         help="With --update: remove these rows of the model.",
+    ),
+    click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="What an engine and rows read from it may take, such as 2GiB; 0 reads "
+        "none.",
     ),
 )
 @in_group(
@@ -234,6 +245,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     default = default_recipe(rows_at_hand=not away)
     recipe, settings = recipe_of(options, default)
     with (
+        _workers(options["source"], options["jobs"]),
         progress_bar("growing", after=PATIENCE) as progress,
         limited_threads(options["jobs"]),
     ):
@@ -246,6 +258,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             weight=options["weight"],
             source=options["source"],
             table=options["table"],
+            memory_limit=_whole_or_text(options["memory_limit"]),
             format=options["format_"],
             encoding=options["encoding"],
             class_weight=class_weight_of(options["class_weight"]),
@@ -288,6 +301,22 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
+
+
+def _whole_or_text(limit: str | None) -> int | str | None:
+    return int(limit) if limit is not None and limit.isdecimal() else limit
+
+
+@contextmanager
+def _workers(source: str | None, jobs: int | None) -> "Iterator[None]":
+    """Start the processes that count parts, where they are asked for."""
+    if source != "dask":
+        yield
+        return
+    from spinney.sources.parts import local_cluster
+
+    with local_cluster() if jobs is None else local_cluster(max(1, jobs)):
+        yield
 
 
 def _reserved(model: "Model") -> str:

@@ -13,9 +13,11 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
+    class_warnings,
     identifier_warning,
     is_identifier,
     likeness_warnings,
+    placeholder_warnings,
     table_warnings,
     without_identifiers,
 )
@@ -31,7 +33,7 @@ from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
-from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.target_doubts import holds_classes, target_note, target_warnings
 from spinney.data.times import TIME_UNITS
@@ -60,6 +62,7 @@ __all__ = [
     "Value",
     "association_of",
     "check_names",
+    "class_warnings",
     "coded_column",
     "columns_named",
     "cost_array",
@@ -75,8 +78,10 @@ __all__ = [
     "likeness_warnings",
     "marker_numbers",
     "marker_values",
+    "missing_columns",
     "nothing_left",
     "parse_number",
+    "placeholder_warnings",
     "plain_values",
     "refuse_text",
     "table_warnings",

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Engine, Model, options_of
+from spinney.growth import Engine, Model, Tried, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -22,6 +24,7 @@ from spinney.models.held_rows import held_rows, read_validation
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+from spinney.trees import Tree, arrays_of
 
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
@@ -66,12 +69,12 @@ def grow_model(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
     copied, choice, most_held = None, RecipeChoice(first), None
-    if rows.training is None:
+    if rows.is_away:
         # Folds need rows: what is first is taken.
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
-        copied = CopiedRows(rows.training)
+        copied = CopiedRows(rows.at_hand)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
         counted.expect(n_tried * (first.folds + 1))
@@ -100,7 +103,7 @@ def grow_model(
         rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=tried,
+        tried=_with_leaves(tried, result.tree),
         validation_rows=held.places,
     )
 
@@ -135,6 +138,21 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     )
 
 
+def _with_leaves(tried: tuple[Tried, ...], tree: Tree) -> tuple[Tried, ...]:
+    """Return what was tried, the chosen one with the leaves of the finished tree.
+
+    Folds may have compared trees of some rows only, and the tree is pruned after that.
+    """
+    arrays = arrays_of(tree)
+    leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
+    return tuple(
+        replace(each, leaves=leaves)
+        if each.chosen and each.leaves is not None
+        else each
+        for each in tried
+    )
+
+
 def grow_from(
     data: Any,
     target: str,
@@ -146,17 +164,20 @@ def grow_from(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
+    identifiers: bool | None = None,
     keep_rows: bool = False,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
-    says that the model is to keep its rows, so that others can be added.
+    where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
+    says whether columns stay that only tell rows apart; if not given, the recipe does.
+    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
     if recipe is None:
@@ -171,8 +192,10 @@ def grow_from(
         source=source,
         connection=connection,
         table=table,
+        memory_limit=memory_limit,
         from_zero=recipe.counts_from_zero,
-        identifiers=not recipe.tries,  # a default knows better than to ask for them
+        # A default knows better than to ask for them.
+        identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,
         encoding=encoding,

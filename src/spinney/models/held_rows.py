@@ -85,7 +85,7 @@ def held_rows(
     if share is None:
         return Held(rows, recipe, validation)
     check_share(share)
-    if rows.training is None:
+    if rows.is_away:
         raise refusal(
             Setting("validation_share", share),
             "takes some of the rows, and they stay in DuckDB",
@@ -95,8 +95,9 @@ def held_rows(
                 Setting("validation", ...),
             ),
         )
-    chosen = reserved(rows.training, share, seed=recipe.seed)
-    held, own = rows.training.taken(chosen), rows.training.taken(~chosen)
+    training = rows.at_hand
+    chosen = reserved(training, share, seed=recipe.seed)
+    held, own = training.taken(chosen), training.taken(~chosen)
     places = np.flatnonzero(chosen) if held.places is None else held.places
     coded = CodedRows(held.columns, held.classes, held.own_weights)
     return Held(OpenedSource(own), recipe, coded, places)

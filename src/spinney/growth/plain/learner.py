@@ -17,7 +17,7 @@ The algorithm, a level at a time::
         find the best split of every table, and of every node, or the reason to stop
         take open nodes: all of them, or the best one if leaves are limited
         ask the source for their surrogates, if the recipe has any
-        make their children; those that may be split are the next front
+        make their children; those that may be split are the next front, or several
 
 Where the recipe is pre-pruned, children of a split that does not help validation rows
 are asked about no more; ``pre_pruning`` cuts them off when the tree is finished, and
@@ -69,11 +69,13 @@ from spinney.sources import (
     Counts,
     Request,
     Totals,
+    Turns,
     are_pure,
     tables_of,
     take_formulas,
 )
 from spinney.trees import (
+    Candidate,
     CountTable,
     Groups,
     Question,
@@ -132,14 +134,29 @@ class _Learner:
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
-        front = self.worth_asking([self.root])
-        while front or self.open_nodes:
+        waiting = [self.worth_asking([self.root])]
+        while any(waiting) or self.open_nodes:
+            front = waiting.pop() if waiting else []
             self.decide(front)
+            self.source.forget(n.number for n in front if n.parent and not n.is_open)
             taken = self.take(front)
             self.find_routes(taken)
-            front = self.split(taken)
+            waiting += self.in_turn(self.split(taken))
         self.warn_unreached()
         return finish(self.root, self.schema, self.recipe)
+
+    def in_turn(self, front: Sequence[Growing]) -> list[list[Growing]]:
+        """Divide a front if the source wants that, and the order of nodes is free.
+
+        It is not where they compete for leaves, or number the combinations they make.
+        """
+        ordered = self.recipe.max_leaves is not None or self.recipe.linear_terms > 1
+        if ordered or not isinstance(self.source, Turns):
+            return [list(front)]
+        nodes = {node.number: node for node in front}
+        n_rows = {node.number: int(node.totals.rows.sum()) for node in front}
+        groups = self.source.in_turn(n_rows)
+        return [[nodes[number] for number in group] for group in groups]
 
     def worth_asking(self, nodes: Sequence[Growing]) -> list[Growing]:
         """Return the nodes that may be split; note the reasons of the others."""
@@ -203,10 +220,9 @@ class _Learner:
             forced=forced,
             paid=lambda at: paid_above(front[at]),
         )
-        for node, decision in zip(front, decisions.of_nodes(), strict=True):
+        given = {at: self.asked(front[at], each) for at, each in asked.items()}
+        for node, decision in zip(front, decisions.of_nodes(given), strict=True):
             node.decide(decision)
-        for at, question in asked.items():
-            self.ask(front[at], question)
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
@@ -293,13 +309,10 @@ class _Learner:
         splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
         return splits, stack.node, different
 
-    def ask(self, node: Growing, question: Question) -> None:
-        """Let a node ask what a user has written, before all else of its attribute."""
+    def asked(self, node: Growing, question: Question) -> Candidate:
+        """Return the split of a node by what a user has written."""
         table = self.tables_of(node, (question.attribute,))[question.attribute]
-        given = given_split(self.search, table, self.schema, question)
-        first = sum(each.attribute < given.attribute for each in node.candidates)
-        found = (*node.candidates[:first], given, *node.candidates[first:])
-        node.decide(Decision(found, first))
+        return given_split(self.search, table, self.schema, question)
 
     def tables_of(
         self, node: Growing, attributes: tuple[int, ...]

@@ -1,26 +1,40 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from spinney._support.checks import check_named
+from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema
-from spinney.data.duckdb import is_relation
+from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
-SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
+SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
+    ("dask.dataframe", "DataFrame"): "dask",
+}
+IN_DATABASES = ("postgres", "sqlite", "spark")
+
+# What is near to one of these, and what to give instead.
+NEAR = {
+    ("psycopg", "AsyncConnection"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "AsyncCursor"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "Cursor"): "give the connection that it is of",
+    ("sqlite3", "Cursor"): "give the connection that it is of",
+    ("_duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+    ("duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
 }
 
 
@@ -35,12 +49,20 @@ class OpenedSource:
     counted : Counts, optional
         What counts them, where they are not.
     origin : Fingerprint, optional
-        What tells rows that are not at hand from others.
+        What tells rows of an engine from others, whether they were read or not.
     """
 
     training: TrainingSet | None = None
     counted: Counts | None = None
     origin: Fingerprint | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the rows are those of an engine, which are not always read.
+
+        What is grown must not depend on how much memory there is.
+        """
+        return self.training is None or self.origin is not None
 
     @property
     def at_hand(self) -> TrainingSet:
@@ -87,6 +109,7 @@ def open_source(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -97,10 +120,11 @@ def open_source(
 
     ``source`` says where rows are counted, one of ``SOURCES``: if not given, what is in
     a database where it is and anything else in memory. ``table`` is that of a database,
-    or a query. ``from_zero`` counts the
-    moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
-    columns in memory stay that only tell rows apart, and ``complete`` that rows which
-    lack a cell are left out.
+    or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
+    memory: half of it is for DuckDB where it reads a file, half for rows that are read.
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``identifiers`` says whether columns in memory stay that only tell rows apart, and
+    ``complete`` that rows which lack a cell are left out.
     """
     check_roles(target, weight, declarations)
     reading: dict[str, Any] = {
@@ -110,8 +134,15 @@ def open_source(
     }
     away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
+    limit = None if memory_limit is None else bytes_of(memory_limit)
     if not away:
-        if engine is None:
+        if limit is not None:
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is for rows that are counted elsewhere",
+                phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+            )
+        if engine not in IN_DATABASES:
             rows = read_table(data, **reading)
         else:
             from spinney.sources.sql import DatabaseTable, table_in_database
@@ -129,6 +160,15 @@ def open_source(
         )
         yield OpenedSource(training)
         return
+    if "dask" in (source, engine) or source == "parts":
+        from spinney.sources.parts import PartRoles, source_in_parts
+
+        refuse_file_options(format, encoding)
+        part_roles = PartRoles(target, weight, declarations, complete)
+        engine = source or engine or "dask"
+        with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
+            yield OpenedSource(counted=given[0], origin=given[1])
+        return
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     from spinney.sources.sql import (
         DatabaseTable,
@@ -137,16 +177,19 @@ def open_source(
         source_in_duckdb,
     )
 
-    roles = Roles(target, weight, declarations, from_zero, complete)
+    room = usual_room() if limit is None else limit // 2
+    roles = Roles(target, weight, declarations, from_zero, complete, room)
     with ExitStack() as stack:
         if engine is None:
+            half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
+            stack.enter_context(memory_of_connections(half))
             opened = opened_relation(data, connection=connection, **reading)
             counted = source_in_duckdb(stack.enter_context(opened), roles)
         else:
             refuse_file_options(format, encoding)
             counted = source_in_database(DatabaseTable(data, engine, table), roles)
-        source_rows, origin = stack.enter_context(counted)
-        yield OpenedSource(counted=source_rows, origin=origin)
+        rows_away = stack.enter_context(counted)
+        yield OpenedSource(rows_away.training, rows_away.source, rows_away.origin)
 
 
 def engine_of(data: Any) -> str | None:
@@ -157,11 +200,19 @@ def engine_of(data: Any) -> str | None:
     """
     if isinstance(data, str):
         return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
+    if remedy := _listed(data, NEAR):
+        msg = f"data of type {type(data).__name__} is no table"
+        raise DataError(msg, remedy=remedy)
+    return _listed(data, CLASSES)
+
+
+def _listed(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
+    """Return what is listed for the class of an object, or for one that it extends."""
     for kind in type(data).__mro__:
-        for (module, name), engine in CLASSES.items():
+        for (module, name), listed in by_class.items():
             inside = f"{kind.__module__}.".startswith(f"{module}.")
             if inside and kind.__name__ == name:
-                return engine
+                return listed
     return None
 
 
@@ -178,18 +229,25 @@ def is_counted_away(
             f"is not where the table is, in {engine}",
             "leave it out",
         )
-    if engine is None and source in CLASSES.values():
+    if engine is None and source in IN_DATABASES:
         raise refusal(
             Setting("source", source),
             "needs a table there",
             "give its address (postgresql://user@host/database or sqlite:///file.db), "
             "a connection, or a Spark data frame",
         )
+    if table is not None and not isinstance(table, str):
+        raise refusal(
+            Setting("table", table),
+            "is no text",
+            "give the name of a table, or a SELECT",
+        )
     if engine is None and table is not None:
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
-    away = source == "duckdb" or (source is None and is_relation(data))
+    away = source in ("duckdb", "dask", "parts")
+    away |= source is None and is_relation(data)
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)

@@ -20,6 +20,7 @@ from spinney.data import (
     Table,
     Target,
     Value,
+    class_warnings,
     fingerprint_of,
     holds_classes,
     likeness_warnings,
@@ -547,6 +548,7 @@ def tell_doubts(attributes: Table, target: Column, declared: Declarations) -> No
         note(reading, of_reading=False)
     warnings = [
         *likeness_warnings(Table((target,), attributes.n_rows)),
+        *class_warnings(target),
         *table_warnings(attributes, declared),
         *target_warnings(attributes, target, declared),
     ]

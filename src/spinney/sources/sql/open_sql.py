@@ -25,6 +25,7 @@ from spinney.sources.base import Source
 from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
     NumberFacts,
+    TrainingSet,
     as_target,
     check_classes,
     check_numbers,
@@ -44,6 +45,8 @@ from spinney.sources.sql.expressions import (
     summed_up,
     whole,
 )
+from spinney.sources.sql.fetched_lines import FetchedLines, lines_of, most_lines
+from spinney.sources.sql.holding_source import HoldingSource
 from spinney.sources.sql.sql_formula import finite
 from spinney.sources.sql.sql_schema import (
     check_weights,
@@ -62,7 +65,8 @@ class Roles:
     """Which columns are the target and the weight, and how they are counted.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
-    ``complete`` leaves out rows that lack a cell.
+    ``complete`` leaves out rows that lack a cell; ``room`` is how many bytes rows may
+    take that are read into memory.
     """
 
     target: str
@@ -70,13 +74,24 @@ class Roles:
     declared: Declarations
     from_zero: bool = False
     complete: bool = False
+    room: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAway:
+    """Rows of an engine: what counts them, or all of them where they have room.
+
+    ``origin`` tells them from others.
+    """
+
+    origin: Fingerprint
+    source: Source | None = None
+    training: TrainingSet | None = None
 
 
 @contextmanager
-def source_in_duckdb(
-    opened: OpenRelation, roles: Roles
-) -> Iterator[tuple[Source, Fingerprint]]:
-    """Give a relation as a source, and what tells its rows from others."""
+def source_in_duckdb(opened: OpenRelation, roles: Roles) -> Iterator[RowsAway]:
+    """Give the rows of a relation."""
     relation = selected(opened.relation, opened.columns)
     cells = {
         each.name: column(name)
@@ -101,11 +116,11 @@ def counted_source(
     *,
     markers: tuple[str, ...] = (),
     notation: Notation | None = None,
-) -> tuple[Source, Fingerprint]:
-    """Return the rows of an engine as a source, and what tells them from others."""
+) -> RowsAway:
+    """Return the rows of an engine, counted there or read once."""
     rows = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(rows)
-    _check_known_classes(rows)
+    n_known = _check_known_classes(rows)
     if roles.complete:
         _note_incomplete(rows)
         rows = replace(rows, complete=True)
@@ -118,16 +133,23 @@ def counted_source(
     if classes.is_numeric:
         classes = replace(classes, origin=_origin(rows, from_zero=roles.from_zero))
     schema = schema_of(rows, classes, seen, markers=markers, notation=notation)
-    base = engine.keep(coded_rows(rows, schema, seen))
-    source = SqlSource(engine, base, schema)
-    totals = source.root()
+    coded, most = coded_rows(rows, schema, seen), most_lines(roles.room, schema)
+    source, training = None, None
+    if n_known <= most:
+        lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
+        training = lines.training(schema)
+        totals = training.source().root()
+    else:
+        counted = SqlSource(engine, engine.keep(coded), schema)
+        source = HoldingSource(counted, most) if most else counted
+        totals = source.root()
     n_rows = int(totals.rows.sum())
     if not classes.is_numeric:
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
     _warn_of_identifiers(rows, schema)
-    return source, fingerprint_of(n_rows, totals.weight)
+    return RowsAway(fingerprint_of(n_rows, totals.weight), source, training)
 
 
 def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:
@@ -145,14 +167,15 @@ def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:
             warn(*warning.args, remedy=warning.remedy)
 
 
-def _check_known_classes(rows: CleanRows) -> None:
-    """Say how many rows have no class; refuse a table without rows."""
+def _check_known_classes(rows: CleanRows) -> int:
+    """Say how many rows have no class, return how many have one; refuse no rows."""
     known, n_rows = count_classes(rows)
     if not n_rows:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
     if 0 < known < n_rows:
         warn(missing_classes(rows.target.name, n_rows - known, n_rows))
+    return known
 
 
 def _note_incomplete(rows: CleanRows) -> None:
