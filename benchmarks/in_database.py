@@ -47,7 +47,7 @@ LABEL = """
 """
 
 
-def generate(path: Path, n_rows: int) -> None:
+def generate(path: Path, n_rows: int, seed: float = 0.5) -> None:
     """Write a Parquet file of so many rows, the same on every run."""
     import duckdb
 
@@ -55,7 +55,7 @@ def generate(path: Path, n_rows: int) -> None:
         connection.execute("SET threads = 1")
         connection.execute("SET memory_limit = '2GiB'")
         connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SELECT setseed(0.5)")
+        connection.execute(f"SELECT setseed({seed})")
         connection.execute(MACRO)
         connection.execute(
             f"COPY (SELECT *, {LABEL} FROM (SELECT {COLUMNS} FROM range({n_rows}))) "

@@ -8,9 +8,9 @@ from tests.helpers.database_tables import in_postgres, in_sqlite
 from tests.sources.comparing import arrow_of
 from tests.sources.conftest import postgres  # noqa: F401
 
-from spinney.testing import check_source, random_table
+from spinney.testing import CheckedSource, check_source, random_table
 
-FEW = {"n_tables": 3, "n_rows": 30, "seed": 1}
+FEW = {"n_tables": 2, "n_rows": 30, "seed": 1}
 
 
 @contextmanager
@@ -21,8 +21,17 @@ def in_duckdb(columns):
 
 def test_duckdb():
     checked = check_source(in_duckdb, **FEW)
-    assert checked.trees == dict.fromkeys(("id3", "c4.5", "cart", "chaid", "m5"), 3)
+    assert checked.trees == dict.fromkeys(("id3", "c4.5", "cart", "chaid", "m5"), 2)
     assert min(checked.nodes.values()) > 20
+    assert not any(checked.inexact.values())  # tables so small are counted by value
+
+
+def test_what_is_known_by_bins_is_said():
+    checked = CheckedSource({"cart": 1}, {"cart": 23}, {"cart": 4})
+    assert str(checked) == (
+        "cart: 1 trees of 23 nodes, the same; of 4 rivals, known by bins, only that "
+        "they lose"
+    )
 
 
 def test_sqlite(tmp_path):

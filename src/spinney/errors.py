@@ -173,6 +173,16 @@ class MissingExtraError(SpinneyError, ImportError):
     """An optional library that is not installed."""
 
 
+def missing_extra(*, what: str, library: str, extra: str) -> MissingExtraError:
+    """Return the error for a library that an extra of Spinney installs.
+
+    >>> print(missing_extra(what="plots need", library="Matplotlib", extra="plot"))
+    plots need Matplotlib, which is not installed: pip install 'spinney[plot]'
+    """
+    msg = f"{what} {library}, which is not installed"
+    return MissingExtraError(msg, remedy=f"pip install 'spinney[{extra}]'")
+
+
 class SpinneyWarning(Message, UserWarning):
     """Something worth a look; the work goes on."""
 

@@ -4,6 +4,7 @@ import ast
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -253,3 +254,46 @@ def test_plain_numba_gives_the_same(tmp_path):
     assert plain[0] == without[0]
     assert "[1, 0, 2, 3] [[0, 4], [0, 1], [1, 4]]" in plain[0]
     assert without[1] == "function"
+
+
+def kept_code(tmp_path, monkeypatch):
+    """Return code that is kept, and its file."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    (tmp_path / "loop.py").touch()
+    kept = KeptCode(tmp_path / "loop.py", "loop")
+    kept.save((int,), Code("f", "q", (), b"code"))
+    assert kept.load((int,)) is not None
+    (path,) = tmp_path.rglob("*.code")
+    return kept, path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_code_that_others_could_have_written_is_not_run(tmp_path, monkeypatch):
+    kept, path = kept_code(tmp_path, monkeypatch)
+    path.chmod(0o666)
+    assert kept.load((int,)) is None
+    path.chmod(0o600)
+    path.parent.chmod(0o777)
+    assert kept.load((int,)) is None
+    path.parent.chmod(0o1777)  # where nobody may replace what is another's
+    assert kept.load((int,)) is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners")
+def test_code_of_another_user_is_not_run(tmp_path, monkeypatch):
+    kept, path = kept_code(tmp_path, monkeypatch)
+    if os.geteuid() != 0:
+        pytest.skip("only the superuser may give files away")
+    os.chown(path, 12345, -1)
+    assert kept.load((int,)) is None
+
+
+@pytest.mark.parametrize(
+    "about",
+    [b"", b"{}", b"[1, 2]", b'[1, "q", []]', b'["f", "x", []]', b'["f", "", 3]'],
+)
+def test_forged_code_is_no_code(about, tmp_path, monkeypatch):
+    kept, path = kept_code(tmp_path, monkeypatch)
+    rest = about + b"\n" + b"code"
+    path.write_bytes(sha256(rest).hexdigest().encode() + b"\n" + rest)
+    assert kept.load((int,)) is None

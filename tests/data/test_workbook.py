@@ -59,5 +59,5 @@ def test_what_is_no_workbook(tmp_path):
 def test_without_the_library(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     path = write_workbook(tmp_path / "t.xlsx", {"Sheet1": ROWS})
-    with pytest.raises(MissingExtraError, match="pip install python-calamine"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[excel\]'"):
         read_table(path)

@@ -18,13 +18,22 @@ from spinney.growth.replayed_nodes import ReplayedNodes
 from spinney.recipes import RECIPES
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
+from spinney.sources.rows.training_rows import origin_of
 
+CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
 RECIPES_OF_LOOPS = {
     "cart": RECIPES["cart"].changed(missing="branch"),
     "cart, surrogates": RECIPES["cart"],
     "c4.5": RECIPES["c4.5"],
     "c4.5, whole": RECIPES["c4.5"].changed(pruning="none"),
     "id3": RECIPES["id3"],
+}
+OF_NUMBERS = {
+    "cart": RECIPES_OF_LOOPS["cart"],
+    "cart, surrogates": RECIPES["cart"],
+    "poisson": RECIPES["cart"].changed(numeric_criterion="poisson"),
+    "variance_root": RECIPES["cart"].changed(numeric_criterion="variance_root"),
+    "sdr": RECIPES["cart"].changed(numeric_criterion="sdr"),
 }
 
 
@@ -73,6 +82,30 @@ def test_every_bit_of_a_node_is_the_plain_learners(name):
     def compare(seed, n_rows, gaps):
         gaps = gaps and name != "id3"
         plain, swift = both(rows(seed, n_rows, gaps=gaps), RECIPES_OF_LOOPS[name])
+        assert isinstance(swift.nodes, ReplayedNodes)
+        assert list(map(seen, swift)) == list(map(seen, plain))
+
+    compare()
+
+
+@pytest.mark.usefixtures("replays")
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_whole_numbers_give_every_bit_of_a_node_as_well(name):
+    @given(
+        seed=st.integers(0, 10**6),
+        n_rows=st.integers(4, 60),
+        gaps=st.booleans(),
+        most=st.sampled_from([5, 1000]),
+    )
+    @settings(max_examples=examples(10), deadline=None)
+    def compare(seed, n_rows, gaps, most):
+        numbers = np.random.default_rng(seed).integers(0, most, n_rows).astype(float)
+        training, recipe = rows(seed, n_rows, gaps=gaps), OF_NUMBERS[name]
+        origin = 0.0 if recipe.counts_from_zero else origin_of(numbers)
+        schema = replace(training.schema, target=Target("y", origin=origin))
+        training = replace(training, schema=schema, classes=numbers)
+        assert CAN_REPLAY(training, Options())
+        plain, swift = both(training, recipe)
         assert isinstance(swift.nodes, ReplayedNodes)
         assert list(map(seen, swift)) == list(map(seen, plain))
 

@@ -35,7 +35,7 @@ from tests.helpers.hostile_names import NAMES
 
 import spinney
 from spinney.data import Target
-from spinney.errors import ParameterError
+from spinney.errors import MissingExtraError, ParameterError
 from spinney.models.clusters import FittedClusters
 from spinney.output.export.javascript_code import to_javascript
 from spinney.output.export.portable import (
@@ -283,7 +283,7 @@ def test_what_a_format_has_no_words_for_is_refused():
 
 def test_onnx_is_asked_for_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ParameterError, match=r"pip install 'spinney\[onnx\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[onnx\]'"):
         grown(CASES[0]).export("onnx")
 
 

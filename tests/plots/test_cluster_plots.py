@@ -30,7 +30,8 @@ def test_without_matplotlib(monkeypatch, tmp_path, capfd):
     assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
     told = capfd.readouterr().err
     assert told == (
-        "spinney: error: plots need Matplotlib: pip install 'spinney[plot]'\n"
+        "spinney: error: plots need Matplotlib, which is not installed: "
+        "pip install 'spinney[plot]'\n"
     )
     assert not list(tmp_path.iterdir())
 

@@ -68,7 +68,7 @@ def decide(
         forced={} if forced is None else {0: forced},
         paid=lambda _: (),
     )
-    (decision,) = decisions.of_nodes()
+    (decision,) = decisions.of_nodes({})
     return replace(decision, candidates=tuple(decision.candidates))
 
 

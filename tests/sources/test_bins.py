@@ -71,14 +71,13 @@ def rows_of(seed: int, *, missing: float = 0.0, n_rows: int = 300) -> dict[str, 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_bins_give_the_tree_of_all_values(recipe, missing, small_bins, tmp_path):
-    for seed in range(2):
-        columns = rows_of(seed, missing=missing)
-        options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
-        expected = spinney.grow(columns, "y", **options).tree
-        with opened("bound relation", columns, tmp_path) as (rows, how):
-            found = spinney.grow(rows, "y", **options, **how).tree
-        assert len(expected) > 10
-        assert_same_tree(expected, found, whole=True)
+    columns = rows_of(0, missing=missing)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        found = spinney.grow(rows, "y", **options, **how).tree
+    assert len(expected) > 10
+    assert_same_tree(expected, found, whole=True)
 
 
 def test_sqlite_and_postgres_have_bins_too(small_bins, tmp_path, postgres):
@@ -88,7 +87,7 @@ def test_sqlite_and_postgres_have_bins_too(small_bins, tmp_path, postgres):
     for open_table in (in_sqlite(tmp_path), in_postgres(postgres)):
         with open_table(columns) as (data, how):
             found = spinney.grow(data, "y", **options, **how).tree
-        assert_same_tree(expected, found, whole=True)
+        assert assert_same_tree(expected, found, whole=True) > 0  # rivals of bins
 
 
 def test_a_level_is_two_statements_of_few_lines(

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from spinney.errors import MissingExtraError, ParameterError
+from spinney.errors import ParameterError, missing_extra
 
 __all__ = [
     "SUFFIXES",
@@ -112,5 +112,6 @@ def _matplotlib(module: str) -> Any:
     try:
         return import_module(f"matplotlib.{module}".rstrip("."))
     except ImportError:
-        msg = "plots need Matplotlib: pip install 'spinney[plot]'"
-        raise MissingExtraError(msg) from None
+        raise missing_extra(
+            what="plots need", library="Matplotlib", extra="plot"
+        ) from None

@@ -13,9 +13,11 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
+    class_warnings,
     identifier_warning,
     is_identifier,
     likeness_warnings,
+    placeholder_warnings,
     table_warnings,
     without_identifiers,
 )
@@ -60,6 +62,7 @@ __all__ = [
     "Value",
     "association_of",
     "check_names",
+    "class_warnings",
     "coded_column",
     "columns_named",
     "cost_array",
@@ -78,6 +81,7 @@ __all__ = [
     "missing_columns",
     "nothing_left",
     "parse_number",
+    "placeholder_warnings",
     "plain_values",
     "refuse_text",
     "table_warnings",

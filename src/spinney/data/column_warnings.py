@@ -222,6 +222,31 @@ def _alike(levels: Sequence[Value]) -> str:
     return ""
 
 
+def class_warnings(target: Column) -> list[SpinneyWarning]:
+    """Return a warning of classes that read alike, but for capitals and spaces.
+
+    >>> from spinney.data.readers import read_table
+    >>> print(*class_warnings(read_table({"sold": ["yes", "no", "Yes "]})["sold"]))
+    target 'sold' holds 'yes' and 'Yes ', two classes that read alike: make them one, \
+or ignore this if they differ
+    """
+    seen = dict[str, str]()
+    for level in target.levels if target.kind == "nominal" else ():
+        if isinstance(level, str):
+            plain = " ".join(level.casefold().split())
+            if plain in seen:
+                alike = f"{seen[plain]!r} and {level!r}"
+                problem = f"target {target.name!r} holds {alike}"
+                remedy = "make them one, or ignore this if they differ"
+                return [
+                    SpinneyWarning(
+                        f"{problem}, two classes that read alike", remedy=remedy
+                    )
+                ]
+            seen[plain] = level
+    return []
+
+
 def placeholder_warnings(table: Table) -> list[SpinneyWarning]:
     """Return one warning of texts that are values and may stand for missing cells.
 

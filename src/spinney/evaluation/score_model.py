@@ -11,7 +11,7 @@ from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import counted_text, figure, shown, weight_text
 from spinney._support.text_table import aligned, in_columns
 from spinney.data import Column, Notation, Table, Target, Value
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import DataError, Setting, did_you_mean, refusal
 from spinney.evaluation.leaf_errors import (
     LeafErrors,
     leaf_errors,
@@ -244,8 +244,11 @@ def rows_with_truth(
     The third is how many rows have no target; ``reading`` says how a file is written.
     """
     if getattr(model, "kind", "") not in ("tree", "forest"):
-        msg = "only trees and forests have a truth to be compared with: pass one"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("model", model),
+            "has no truth to be compared with",
+            "pass a tree or a forest that has been grown, or load one",
+        )
     target = model.schema.target
     check_roles(target.name, weight)
     table = model.read(data, weight=weight, **reading)

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spinney._support.checks import Progress, check_number
+import numpy as np
+
+from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, options_of
+from spinney.growth import Engine, Model, Tried, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -16,6 +18,7 @@ from spinney.growth.folds import (
     grow_by,
     warn_of_squares,
 )
+from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
 from spinney.models.held_rows import (
     coded,
@@ -26,6 +29,7 @@ from spinney.models.held_rows import (
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+from spinney.trees import Tree, arrays_of
 
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
@@ -39,6 +43,7 @@ def grow_model(
     validation: CodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
@@ -48,6 +53,7 @@ def grow_model(
     there are rows to prune by: those of ``validation``, or a share of the rows.
     ``progress`` is told how many trees have been grown, and how many there will be;
     where an engine counts, how many levels, and how many there are at least.
+    The ``engine`` grows it where no folds are asked for; the quickest, if not given.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
@@ -93,6 +99,7 @@ def grow_model(
         most_held=most_held,
         grown=counted.grown,
         fold_trees=fold_trees,
+        engine=engine,
     )
     counted.finish()
     if ccp_alpha:
@@ -105,7 +112,7 @@ def grow_model(
         rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=tried,
+        tried=_with_leaves(tried, result.tree),
         validation_rows=held.places,
     )
 
@@ -153,6 +160,21 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     )
 
 
+def _with_leaves(tried: tuple[Tried, ...], tree: Tree) -> tuple[Tried, ...]:
+    """Return what was tried, the chosen one with the leaves of the finished tree.
+
+    Folds may have compared trees of some rows only, and the tree is pruned after that.
+    """
+    arrays = arrays_of(tree)
+    leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
+    return tuple(
+        replace(each, leaves=leaves)
+        if each.chosen and each.leaves is not None
+        else each
+        for each in tried
+    )
+
+
 def grow_from(
     data: Any,
     target: str,
@@ -169,13 +191,18 @@ def grow_from(
     encoding: str | None = None,
     validation: Any = None,
     validation_share: float | None = None,
+    identifiers: bool | None = None,
+    keep_rows: bool = False,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by.
+    where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
+    says whether columns stay that only tell rows apart; if not given, the recipe does.
+    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
     """
+    check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
@@ -195,7 +222,8 @@ def grow_from(
         reserves=reserves,
         seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
-        identifiers=not recipe.tries,  # a default knows better than to ask for them
+        # A default knows better than to ask for them.
+        identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,
         encoding=encoding,
@@ -203,12 +231,30 @@ def grow_from(
         if validation is not None:
             reading = {"format": format, "encoding": encoding}
             validation = read_validation(rows.schema, validation, weight, **reading)
+        if keep_rows:
+            _refuse_keeping(rows, validation)
         if (held := rows.reserved) is not None:
             validation, validation_share = coded(held), None
-        return grow_model(
-            rows,
-            recipe=recipe,
-            validation=validation,
-            validation_share=validation_share,
-            **options,
+        if validation_share is not None:
+            options["validation_share"] = validation_share
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not keep_rows:
+            return model
+        given = {name: value for name, value in options.items() if name != "progress"}
+        return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+
+
+def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
+    """Refuse to keep rows that are not at hand, or beside others that are not kept."""
+    if rows.is_away:
+        raise refusal(
+            Setting("keep_rows", True),
+            "needs the rows, and they stay where they are",
+            phrase("read them ({})", Setting("source", "memory")),
+        )
+    if validation is not None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "keeps the rows that a tree is grown on, and not those to prune by",
+            phrase("reserve some ({})", Setting("validation_share", 0.3)),
         )

@@ -4,6 +4,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from spinney.data import Costs
+from spinney.errors import Setting, refusal
 from spinney.growth import Model
 from spinney.models.fitted_model import FittedTable
 from spinney.trees import Tree
@@ -184,6 +185,10 @@ class SeenTree(FittedTable):
         """
         from spinney.models.lesson import LessonPage, tree_slides
 
+        if pruned is not None and getattr(pruned, "kind", "") != "tree":
+            raise refusal(
+                Setting("pruned", pruned), "is no tree", "give what model.prune returns"
+            )
         rows, positions = None, None
         if data is not None:
             from spinney.models.grown_rows import rows_again

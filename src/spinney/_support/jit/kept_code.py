@@ -3,13 +3,15 @@
 Code is kept beside the loop, in ``__pycache__``; where nobody may write there, in the
 user's folder for such things; if NUMBA_CACHE_DIR names a folder, there alone. A file is
 named by the loop, a digest of all sources of loops, one of the machine, processor and
-compiler, and one of what the loop is called with.
+compiler, and one of what the loop is called with. It begins with a digest of the rest,
+and is run only where nobody but its user could have written it.
 
 Kernels call each other across files: so the digest is of all of them.
 """
 
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,6 +26,7 @@ from spinney.errors import SpinneyError
 
 _PACKAGE = Path(__file__).parents[2]
 _SUFFIX = ".code"
+RESULTS = ("d", "?", "q", "")  # as Code.result has them
 
 # Of the variables of the environment that Numba knows, those that change its code.
 _VARIABLES = (
@@ -115,10 +118,25 @@ class KeptCode:
         name = self._named(kinds)
         for folder in self._folders():
             with suppress(OSError):
-                code = _unwritten((folder / name).read_bytes())
-                if code is not None:
-                    return code
+                if self._is_trusted(folder / name):
+                    code = _unwritten((folder / name).read_bytes())
+                    if code is not None:
+                        return code
         return None
+
+    def _is_trusted(self, path: Path) -> bool:
+        """Return whether nobody else can have written a file, which is then run.
+
+        It is of this user, the superuser, or whose the loop itself is; and others may
+        not write to it, nor to its folder.
+        """
+        if sys.platform == "win32":  # where folders say who may write
+            return True
+        owners = {os.geteuid(), 0, self._file.stat().st_uid}
+        file, folder = path.stat(), path.parent.stat()
+        theirs = file.st_mode & stat.S_IWOTH
+        swapped = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
+        return file.st_uid in owners and not theirs and not swapped
 
     def save(self, kinds: tuple[Kind, ...], code: Code) -> None:
         """Keep code, where that is possible, and let go of that of older sources."""
@@ -177,10 +195,13 @@ def _written(code: Code) -> list[bytes]:
 
 
 def _unwritten(content: bytes) -> Code | None:
-    """Return the code of a file, None if the file is damaged."""
+    """Return the code of a file, None if the file is damaged or no code."""
     digest, _, rest = content.partition(b"\n")
     if sha256(rest).hexdigest().encode() != digest:
         return None
     about, _, binary = rest.partition(b"\n")
-    name, result, needs = json.loads(about)
-    return Code(name, result, tuple(needs), binary)
+    with suppress(ValueError, TypeError):
+        name, result, needs = json.loads(about)
+        if isinstance(name, str) and result in RESULTS:
+            return Code(name, result, tuple(map(str, needs)), binary)
+    return None

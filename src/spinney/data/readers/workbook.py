@@ -14,7 +14,7 @@ from spinney.data.readers.table_head import Facts, head_of, in_doubt, settled_na
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.data.written_cells import read_written
-from spinney.errors import DataError, MissingExtraError, Setting
+from spinney.errors import DataError, Setting, missing_extra
 
 _SAMPLE = 100
 
@@ -56,9 +56,9 @@ def _rows(path: Path, origin: str, notes: ReadingNotes) -> list[Row]:
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
-        msg = "python-calamine is needed to read Excel files"
-        remedy = "pip install python-calamine, or save the table as CSV"
-        raise MissingExtraError(msg, remedy=remedy) from None
+        raise missing_extra(
+            what="Excel files need", library="python-calamine", extra="excel"
+        ) from None
     try:
         book = CalamineWorkbook.from_path(str(path))
         for name in book.sheet_names:

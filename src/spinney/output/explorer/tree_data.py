@@ -40,7 +40,7 @@ OF_MODELS = (
     *("has", "intercept", "count", "attribute", "coefficient", "missing"),
     *("codes", "lookup", "first_code"),
 )
-LEAST_DIGITS, MOST_DIGITS = 4, 17
+LEAST_DIGITS, MOST_DIGITS = 6, 17
 
 
 def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _splits(splits: SplitArrays) -> dict[str, str]:
 def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     """Return in how many digits the cut of each node keeps its rows on their sides.
 
-    Four at least; 17, all there are, where the neighbours of a cut are not known.
+    Six at least; 17, all there are, where the neighbours of a cut are not known.
     """
     digits = np.full(len(arrays), MOST_DIGITS, np.int64)
     winner = candidates.count.cumsum() - candidates.count + candidates.chosen

@@ -21,6 +21,7 @@ from spinney.output.export.portable import (
     Made,
     Portable,
     Sum,
+    free_name,
     refuse_to_say,
 )
 
@@ -182,10 +183,7 @@ def field_names(columns: Iterable[Input]) -> list[str]:
             name = f"column_{name.strip('_')}".rstrip("_")
         if name in WORDS or MACROS.match(name):
             name += "_"
-        number, plain = 2, name
-        while name in names:
-            name, number = f"{plain}_{number}", number + 1
-        names.append(name)
+        names.append(free_name(name, names, "_"))
     return names
 
 

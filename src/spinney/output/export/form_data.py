@@ -5,6 +5,7 @@ that are the same for every model.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -20,7 +21,7 @@ from spinney.output.export.portable import (
     Sum,
 )
 
-__all__ = ["ByText", "Written", "form_data", "form_text", "head"]
+__all__ = ["ByText", "Language", "Written", "form_data", "form_text", "head"]
 
 Written = Callable[[Any], str]
 """How a language writes a value: a text, a number, a list, a mapping."""
@@ -75,6 +76,41 @@ def form_text(form: Portable, statement: str, comment: str, written: Written) ->
     if nodes:
         texts["NODES"] = "\n".join(["[", *nodes, "]"])
     return "\n".join(statement.format(*pair) for pair in texts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How a language writes a module: its signs, its comments and its functions.
+
+    Of ``numeric``, ``classes``, ``labels`` and ``centres`` a model has one, the
+    functions that a user calls.
+    """
+
+    statement: str
+    comment: str
+    written: Written
+    missing: str
+    about: str
+    numeric: str
+    classes: str
+    labels: str
+    centres: str
+    walk: str
+    read: str
+    make: str
+
+    def text(self, form: Portable) -> str:
+        """Return a module: what it is about, constants, functions."""
+        about, functions = [self.missing, self.about], [self.walk, self.read, self.make]
+        if form.centres is not None:
+            about, functions = [self.missing], [self.centres, self.read]
+        elif form.target.is_numeric:
+            functions.insert(0, self.numeric)
+        else:
+            functions.insert(0, self.labels if form.has_labels else self.classes)
+        constants = form_text(form, self.statement, self.comment, self.written)
+        first = head(form, self.comment, self.written, may_lack=True)
+        return "\n".join([first, *about, constants, *functions])
 
 
 def head(

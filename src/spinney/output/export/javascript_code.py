@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from spinney._support.json_text import escaped
-from spinney.output.export.form_data import ByText, form_text, head
+from spinney.output.export.form_data import ByText, Language
 from spinney.output.export.portable import Portable, refuse_to_say
 
 __all__ = ["to_javascript"]
@@ -30,16 +30,7 @@ def to_javascript(form: Portable) -> str:
         if not isinstance(label, str) and abs(label) > LARGEST_EXACT:
             what = f"the class {label!r}, for its numbers are exact up to 2**53"
             refuse_to_say("javascript", what, "make the classes texts")
-    about, functions = [_MISSING, _ABOUT], [_WALK, _READ, _MAKE]
-    if form.centres is not None:
-        about, functions = [_MISSING], [_CENTRES, _READ]
-    elif form.target.is_numeric:
-        functions.insert(0, _NUMERIC)
-    else:
-        functions.insert(0, (_LABELS if form.has_labels else _CLASSES) + _SHARES)
-    constants = form_text(form, "const {} = {};", "//", written)
-    first = head(form, "//", written, may_lack=True)
-    return "\n".join([first, *about, constants, *functions])
+    return _LANGUAGE.text(form)
 
 
 def written(value: Any) -> str:
@@ -290,3 +281,18 @@ function holds(cell, asks, missing) {
   return (low === null || cell > low) && (high === null || cell <= high);
 }
 """
+
+_LANGUAGE = Language(
+    statement="const {} = {};",
+    comment="//",
+    written=written,
+    missing=_MISSING,
+    about=_ABOUT,
+    numeric=_NUMERIC,
+    classes=_CLASSES + _SHARES,
+    labels=_LABELS + _SHARES,
+    centres=_CENTRES,
+    walk=_WALK,
+    read=_READ,
+    make=_MAKE,
+)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.json_text import json_text
+from spinney._support.ties import TOLERANCE
 from spinney.output.export.edge_tables import EdgeTables, edge_tables, text_codes
 from spinney.output.export.form_data import head
 from spinney.output.export.onnx_graph import Graph
@@ -26,8 +27,6 @@ from spinney.output.export.portable import (
 )
 
 __all__ = ["to_onnx"]
-
-TOLERANCE = 1e-12
 
 
 def to_onnx(form: Portable) -> bytes:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.errors import ParameterError
+from spinney.errors import missing_extra
+from spinney.output.export.portable import free_name
 
 __all__ = ["Graph", "load_onnx"]
 
@@ -23,8 +24,9 @@ def load_onnx() -> Any:
     try:
         module = import_module("onnx")
     except ImportError:
-        msg = "the format 'onnx' needs the package onnx: pip install 'spinney[onnx]'"
-        raise ParameterError(msg) from None
+        raise missing_extra(
+            what="the format 'onnx' needs", library="onnx", extra="onnx"
+        ) from None
     import_module("onnx.helper")
     import_module("onnx.numpy_helper")
     import_module("onnx.checker")
@@ -54,9 +56,7 @@ class Graph:
 
     def name(self, wanted: str) -> str:
         """Return a name that nothing else has."""
-        name, number = wanted, 2
-        while name in self.taken:
-            name, number = f"{wanted} {number}", number + 1
+        name = free_name(wanted, self.taken)
         self.taken.add(name)
         return name
 

@@ -13,6 +13,7 @@ from copy import deepcopy
 from xml.etree.ElementTree import Element, indent, tostring
 
 from spinney._support.text import value_text
+from spinney._support.ties import TOLERANCE
 from spinney._version import __version__
 from spinney.errors import Setting
 from spinney.output.export.pmml_fields import (
@@ -115,7 +116,7 @@ def _voted_output(form: Portable) -> Element:
     *shares, last = [*_output(form)[1:], _output(form)[0]]
     names = [str(each.get("name")) for each in shares]
     best = apply("max", *map(field, names))
-    least = apply("-", best, constant(1e-12))
+    least = apply("-", best, constant(TOLERANCE))
     labels = [value_text(label) for label in form.target.classes]
     chosen = constant(labels[0])
     for name, label in zip(names[1:], labels[1:], strict=True):

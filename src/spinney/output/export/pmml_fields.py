@@ -16,6 +16,7 @@ from spinney.output.export.portable import (
     Portable,
     Quotient,
     Sum,
+    free_name,
     refuse_to_say,
 )
 
@@ -127,9 +128,7 @@ class Fields:
 
     def _add(self, wanted: str, made: Element, kind: tuple[str, str]) -> str:
         """Add a field, and return its name."""
-        name, number = wanted, 2
-        while name in self.taken:
-            name, number = f"{wanted} {number}", number + 1
+        name = free_name(wanted, self.taken)
         self.taken.add(name)
         data, optype = kind
         self.derived.append(

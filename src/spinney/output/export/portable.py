@@ -20,7 +20,7 @@ to the nearest of some ``Centres``.
 All formats are written from this, and none of them knows a tree.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -48,6 +48,7 @@ __all__ = [
     "Quotient",
     "Sum",
     "best_class",
+    "free_name",
     "refuse_to_say",
 ]
 
@@ -297,6 +298,18 @@ class Portable:
 def best_class(shares: Sequence[float], costs: Any = None) -> int:
     """Return the class of some shares, as models have it."""
     return int(labels_of(np.array([shares]), costs)[0])
+
+
+def free_name(wanted: str, taken: Collection[str], space: str = " ") -> str:
+    """Return a name that is not taken: the one wanted, or with a number after it.
+
+    >>> free_name("a", ["b"]), free_name("a", ["a", "a 2"]), free_name("a", "a", "_")
+    ('a', 'a 3', 'a_2')
+    """
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}{space}{number}", number + 1
+    return name
 
 
 def refuse_to_say(format: str, what: str, remedy: Text) -> NoReturn:

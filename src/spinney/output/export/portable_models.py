@@ -40,6 +40,7 @@ from spinney.output.export.portable import (
     Portable,
     Quotient,
     Sum,
+    free_name,
 )
 from spinney.trees import Groups, LinearModel, Split, Surrogate, Threshold
 from spinney.trees.predict import FlatTree, flatten
@@ -160,9 +161,7 @@ class _Writer:
 
     def new_name(self, name: str) -> str:
         """Return a name that no column and no formula has."""
-        while any(each.name == name for each in (*self.columns, *self.made)):
-            name += "'"
-        return name
+        return free_name(name, {each.name for each in (*self.columns, *self.made)})
 
     def clause(self, condition: Any) -> FormClause:
         """Return what a condition of a rule asks of its cell."""

@@ -4,7 +4,7 @@ Rows go down and are added up as in :mod:`spinney.trees.predict.flat_tree`, step
 and in the same order, so that the answers have the same bits.
 """
 
-from spinney.output.export.form_data import form_text, head
+from spinney.output.export.form_data import Language
 from spinney.output.export.portable import Portable
 
 __all__ = ["to_python"]
@@ -21,16 +21,7 @@ def to_python(form: Portable) -> str:
     >>> names["predict"]({"size": 3}), names["probabilities"]({"size": None})
     ('yes', {'no': 0.5, 'yes': 0.5})
     """
-    about, functions = [_MISSING, _ABOUT], [_WALK, _READ, _MAKE]
-    if form.centres is not None:
-        about, functions = [_MISSING], [_CENTRES, _READ]
-    elif form.target.is_numeric:
-        functions.insert(0, _NUMERIC)
-    else:
-        functions.insert(0, (_LABELS if form.has_labels else _CLASSES) + _SHARES)
-    constants = form_text(form, "{} = {}", "#", repr)
-    first = head(form, "#", repr, may_lack=True)
-    return "\n".join([first, *about, constants, *functions])
+    return _LANGUAGE.text(form)
 
 
 _MISSING = """\
@@ -237,3 +228,18 @@ def _holds(cell, asks, missing):
     low, high = asks
     return (low is None or cell > low) and (high is None or cell <= high)
 '''
+
+_LANGUAGE = Language(
+    statement="{} = {}",
+    comment="#",
+    written=repr,
+    missing=_MISSING,
+    about=_ABOUT,
+    numeric=_NUMERIC,
+    classes=_CLASSES + _SHARES,
+    labels=_LABELS + _SHARES,
+    centres=_CENTRES,
+    walk=_WALK,
+    read=_READ,
+    make=_MAKE,
+)

@@ -1,19 +1,20 @@
 """A model as a query that adds what it predicts to the rows of a table.
 
-A tree is one flat CASE, however deep it is: a line for each leaf, in an order in which
-the branch with the most leaves comes last at every node, and needs no condition. ::
+A tree is a CASE along its heaviest branches, those with the most leaves: they come last
+at every node, and need no condition. What lies beside them is a CASE of its own. ::
 
     node 0 ── a → leaf 1           CASE WHEN a THEN …            leaf 1
          └─ b → node 2 ─ c → 3          WHEN c THEN …            leaf 3
                        └ d → 4          ELSE … END               leaf 4
 
-A row that comes to a line has gone to none of the branches before it. So a line has at
-most log2(leaves) conditions. Where rows may be divided a node is a sum instead, over
-its branches, of the share of the row that goes there times what is said there. Sums are
-balanced, so that nothing is nested deeper than an engine reads.
+A row that comes to a line has gone to none of the branches before it. So each branch
+is asked for once, a deep chain is one flat CASE, and what is nested has at most half of
+the leaves: no more than log2(leaves) CASEs are nested. Where rows may be divided a node
+is a sum instead, over its branches, of the share of the row that goes there times what
+is said there. Sums are balanced, and cut every few levels.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import isfinite
@@ -21,6 +22,7 @@ from math import isfinite
 from spinney._support.checks import check_named
 from spinney._support.json_text import json_text
 from spinney._support.text import value_text
+from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 from spinney.output.export.form_data import head
 from spinney.output.export.portable import (
@@ -225,7 +227,7 @@ class _Query:
                 for line in self.form.cost_lines
             ]
         best = f"{greatest}({', '.join(merits)})"
-        least = f"{best} - {number(1e-12)} * {greatest}({number(1.0)}, ABS({best}))"
+        least = f"{best} - {number(TOLERANCE)} * {greatest}({number(1.0)}, ABS({best}))"
         pairs = [*zip(merits, classes, strict=True)]
         whens = [f"WHEN {merit} >= {least} THEN {name}" for merit, name in pairs[:0:-1]]
         return _lines(["CASE", *whens, f"ELSE {classes[0]} END"])
@@ -242,29 +244,26 @@ class _Query:
                     ("take ", Setting("voting", "probability")),
                 )
             return self._weighted(root, says)
-        lines = list[str]()
-        for leaf, conditions in self._flat(root):
-            said = says(leaf)
-            if not conditions:  # the last one
-                lines.append(f"ELSE {said} END" if lines else said)
-                break
-            lines.append(f"WHEN {' AND '.join(conditions)} THEN {said}")
-        return lines[0] if len(lines) == 1 else _lines(["CASE", *lines])
+        return self._cases(root, says)
 
-    def _flat(self, root: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield leaves with conditions, the first that hold: the heaviest last."""
-        stack: list[tuple[int, tuple[str, ...]]] = [(root, ())]
-        while stack:
-            number, conditions = stack.pop()
-            node = self.form.nodes[number]
-            children = node.children
-            if not children:
-                yield number, conditions
-                continue
-            heavy = max(children, key=lambda c: (self._leaves[c], c == node.otherwise))
-            stack.append((heavy, conditions))
-            light = [child for child in children if child != heavy]
-            stack += [(c, (*conditions, self._goes(node, c))) for c in reversed(light)]
+    def _cases(self, root: int, says: Says) -> str:
+        """Return what a tree says of a row that it does not divide.
+
+        It walks from the heaviest branch to the heaviest. Those beside it have at most
+        half of the leaves, so that no more than log2(leaves) CASEs are nested.
+        """
+        lines, number = list[str](), root
+        while (node := self.form.nodes[number]).questions:
+            heavy = max(
+                node.children, key=lambda c: (self._leaves[c], c == node.otherwise)
+            )
+            for child in node.children:
+                if child != heavy:
+                    said = self._cases(child, says)
+                    lines.append(f"WHEN {self._goes(node, child)} THEN {said}")
+            number = heavy
+        said = says(number)
+        return _lines(["CASE", *lines, f"ELSE {said} END"]) if lines else said
 
     @cached_property
     def _leaves(self) -> list[int]:
@@ -291,40 +290,56 @@ class _Query:
         """Return what leaves say, each by its part of the row, added up node by node.
 
         Below every so many levels a subtree is a term of its own, times all shares on
-        the way to it, so that a deep tree is not a deep sum.
+        the way to it, so that a deep tree is not a deep sum. What is said where
+        nothing of a row goes is not worked out.
         """
         zero, nodes, order = self.dialect.number(0.0), self.form.nodes, [root]
-        way: dict[int, tuple[int, int, str]] = {root: (-1, 0, "")}
+        way: dict[int, _Step] = {root: _Step(-1, 0, "", "")}
         for number in order:  # which grows
-            depth = way[number][1] + 1
             for child in nodes[number].children:
-                way[child] = (number, depth, self._share(nodes[number], child))
+                way[child] = self._step(number, child, way[number].depth + 1)
                 order.append(child)
         sums, terms = dict[int, str](), list[str]()
+
+        def of_part(steps: Sequence[_Step], said: str) -> str:
+            shares = [step.share for step in steps if step.share]
+            elsewhere = " OR ".join(step.elsewhere for step in steps)
+            part = f"{said} * {_balanced(shares, '*')}" if shares else said
+            return f"CASE WHEN {elsewhere} THEN {zero} ELSE {part} END"
+
         for number in reversed(order):
             below = [c for c in nodes[number].children if sums.get(c, zero) != zero]
             said = zero if nodes[number].questions else says(number)
             if below:
-                said = _balanced([f"({way[c][2]} * {sums.pop(c)})" for c in below], "+")
-            if number != root and way[number][1] % MOST_LEVELS == 0:
-                terms.append(_balanced([*_shares_above(way, number), said], "*"))
+                parts = [of_part([way[c]], sums.pop(c)) for c in below]
+                said = _balanced(parts, "+")
+            if number != root and way[number].depth % MOST_LEVELS == 0:
+                terms.append(of_part(_steps_above(way, number), said))
             else:
                 sums[number] = said
         return _balanced([sums[root], *reversed(terms)], "+")
 
-    def _share(self, node: FormNode, child: int) -> str:
-        """Return the part of a row at a node that goes to a child."""
-        one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
+    def _step(self, number: int, child: int, depth: int) -> "_Step":
+        """Return how rows go from a node to a child."""
+        node = self.form.nodes[number]
         if node.otherwise is not None:
-            return f"CASE WHEN {self._goes(node, child)} THEN {one} ELSE {zero} END"
-        share = self.dialect.number(dict(node.parts).get(child, 0.0))
-        whens = []
-        for question in node.questions:
-            if child in question.below:
-                whens.append(f"WHEN {self._sends(question, [child])} THEN {one}")
-            known = self._sends(question, question.below)
-            whens.append(f"WHEN {known} THEN {zero}")
-        return f"CASE {' '.join(whens)} ELSE {share} END"
+            elsewhere = f"({self._goes(node, child)}) IS NOT TRUE"
+            return _Step(number, depth, elsewhere, "")
+        part = self.dialect.number(dict(node.parts).get(child, 0.0))
+        known = [self._sends(each, each.below) for each in node.questions]
+        share = f"CASE WHEN {' OR '.join(known)} THEN {self.dialect.number(1.0)} "
+        whens = [
+            f"WHEN {self._sends(question, [to])} THEN {str(to != child).upper()}"
+            for question in node.questions
+            for to in question.below
+        ]
+        elsewhere = f"CASE {' '.join(whens)} ELSE FALSE END"
+        if len(node.questions) == 1:
+            others = [to for to in node.questions[0].below if to != child]
+            elsewhere = " OR ".join(
+                self._sends(node.questions[0], [to]) for to in others
+            )
+        return _Step(number, depth, elsewhere or "FALSE", f"{share}ELSE {part} END")
 
     def _goes(self, node: FormNode, child: int) -> str:
         """Return the condition that a row goes whole from a node to a child."""
@@ -343,13 +358,12 @@ class _Query:
         others = [each for each in question.below if each != child]
         if not others:
             return "TRUE"
-        if question.texts is None:
+        if question.texts is None and len(others) > 1:
             missing = f"{self._cells[question.cell]} IS NULL"
             if child not in question.nodes:
                 return missing
             return f"({self._sends(question, [child])} OR {missing})"
-        name = self._cells[question.cell]
-        return f"({name} IS NULL OR NOT {self._sends(question, others)})"
+        return f"({self._sends(question, others)}) IS NOT TRUE"
 
     def _sends(self, question: FormQuestion, nodes: Sequence[int]) -> str:
         """Return the condition that a question sends a row to one of some nodes."""
@@ -492,13 +506,26 @@ def _lines(parts: Sequence[str]) -> str:
     return line if len(line) <= 80 else "\n    ".join(parts)
 
 
-def _shares_above(way: Mapping[int, tuple[int, int, str]], number: int) -> list[str]:
-    """Return the shares of a row on the way to a node."""
-    shares = []
-    while (step := way[number])[0] >= 0:
-        shares.append(step[2])
-        number = step[0]
-    return shares
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The way from a parent to a node: when a row goes elsewhere, and else its share.
+
+    All of a row goes where there is no share.
+    """
+
+    parent: int
+    depth: int
+    elsewhere: str
+    share: str
+
+
+def _steps_above(way: Mapping[int, _Step], number: int) -> list[_Step]:
+    """Return the steps on the way to a node, the last one first."""
+    steps = []
+    while (step := way[number]).parent >= 0:
+        steps.append(step)
+        number = step.parent
+    return steps
 
 
 def _balanced(terms: Sequence[str], sign: str) -> str:

@@ -1,6 +1,6 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +11,11 @@ from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema, Target
 from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
-from spinney.errors import ParameterError, Setting, phrase, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
-SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
+SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
 LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
@@ -23,6 +23,18 @@ CLASSES = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
+    ("dask.dataframe", "DataFrame"): "dask",
+}
+IN_DATABASES = ("postgres", "sqlite", "spark")
+
+# What is near to one of these, and what to give instead.
+NEAR = {
+    ("psycopg", "AsyncConnection"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "AsyncCursor"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "Cursor"): "give the connection that it is of",
+    ("sqlite3", "Cursor"): "give the connection that it is of",
+    ("_duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+    ("duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
 }
 
 
@@ -137,7 +149,7 @@ def open_source(
                 "is for rows that are counted elsewhere",
                 phrase("leave it out, or count in {}", Setting("source", "duckdb")),
             )
-        if engine is None:
+        if engine not in IN_DATABASES:
             rows = read_table(data, **reading)
         else:
             from spinney.sources.sql import DatabaseTable, table_in_database
@@ -154,6 +166,21 @@ def open_source(
             complete=complete,
         )
         yield OpenedSource(training)
+        return
+    if "dask" in (source, engine) or source == "parts":
+        from spinney.sources.parts import PartRoles, source_in_parts
+
+        if limit:
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is for engines of SQL; parts are held by their workers",
+                "leave it out",
+            )
+        refuse_file_options(format, encoding)
+        part_roles = PartRoles(target, weight, declarations, complete)
+        engine = source or engine or "dask"
+        with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
+            yield OpenedSource(counted=given[0], origin=given[1])
         return
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     from spinney.sources.sql import (
@@ -188,11 +215,19 @@ def engine_of(data: Any) -> str | None:
     """
     if isinstance(data, str):
         return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
+    if remedy := _listed(data, NEAR):
+        msg = f"data of type {type(data).__name__} is no table"
+        raise DataError(msg, remedy=remedy)
+    return _listed(data, CLASSES)
+
+
+def _listed(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
+    """Return what is listed for the class of an object, or for one that it extends."""
     for kind in type(data).__mro__:
-        for (module, name), engine in CLASSES.items():
+        for (module, name), listed in by_class.items():
             inside = f"{kind.__module__}.".startswith(f"{module}.")
             if inside and kind.__name__ == name:
-                return engine
+                return listed
     return None
 
 
@@ -209,18 +244,25 @@ def is_counted_away(
             f"is not where the table is, in {engine}",
             "leave it out",
         )
-    if engine is None and source in CLASSES.values():
+    if engine is None and source in IN_DATABASES:
         raise refusal(
             Setting("source", source),
             "needs a table there",
             "give its address (postgresql://user@host/database or sqlite:///file.db), "
             "a connection, or a Spark data frame",
         )
+    if table is not None and not isinstance(table, str):
+        raise refusal(
+            Setting("table", table),
+            "is no text",
+            "give the name of a table, or a SELECT",
+        )
     if engine is None and table is not None:
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
-    away = source == "duckdb" or (source is None and is_relation(data))
+    away = source in ("duckdb", "dask", "parts")
+    away |= source is None and is_relation(data)
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)

@@ -14,17 +14,17 @@ from sqlglot.errors import SqlglotError
 from spinney.data import Declarations, Table
 from spinney.errors import (
     DataError,
-    MissingExtraError,
     ParameterError,
     Setting,
     did_you_mean,
+    missing_extra,
     refusal,
 )
 from spinney.sources.sql.engine_columns import engine_columns, loaded
 from spinney.sources.sql.engines.postgres_engine import PostgresEngine
 from spinney.sources.sql.engines.spark_engine import SparkEngine
 from spinney.sources.sql.engines.sql_engine import SqlEngine
-from spinney.sources.sql.engines.sqlite_engine import SqliteEngine
+from spinney.sources.sql.engines.sqlite_engine import SqliteEngine, plain_cursor
 from spinney.sources.sql.expressions import table as table_named
 from spinney.sources.sql.open_sql import Roles, RowsAway, counted_source
 
@@ -143,7 +143,8 @@ def names_in(engine: str, connection: Any) -> list[tuple[str, ...]]:
             "SELECT name FROM sqlite_temp_master WHERE type IN ('table', 'view')"
         )
         with SqliteEngine(table_named("none"), connection).translated():
-            return [(name,) for (name,) in connection.execute(statement)]
+            cursor = plain_cursor(connection)
+            return [(name,) for (name,) in cursor.execute(statement)]
     # In the order of the search path, then all others.
     statement = (
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
@@ -155,7 +156,7 @@ def names_in(engine: str, connection: Any) -> list[tuple[str, ...]]:
     with (
         PostgresEngine(table_named("none"), connection).translated(),
         connection.transaction(),
-        connection.cursor() as cursor,
+        PostgresEngine.cursor_of(connection) as cursor,
     ):
         cursor.execute(statement)
         return [tuple(line) for line in cursor.fetchall()]
@@ -188,9 +189,9 @@ def _postgres(address: str) -> Iterator[Any]:
     try:
         import psycopg
     except ImportError:
-        msg = "PostgreSQL is reached through psycopg, which is not installed"
-        remedy = "pip install 'spinney[postgres]'"
-        raise MissingExtraError(msg, remedy=remedy) from None
+        raise missing_extra(
+            what="PostgreSQL needs", library="psycopg", extra="postgres"
+        ) from None
     shown = without_password(address)
     try:
         connection = psycopg.connect(address, connect_timeout=20)
@@ -213,7 +214,10 @@ def without_password(address: str) -> str:
     >>> without_password("postgresql://ann:secret@host/db?sslmode=require")
     'postgresql://ann@host/db'
     """
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # an address of IPv6 that has no end
+        return f"{address.partition('://')[0]}://…"
     user, _, host = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
     return f"{parts.scheme}://{name}{'@' if name else ''}{host}{parts.path}"

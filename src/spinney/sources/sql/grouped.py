@@ -12,6 +12,7 @@ grouped selects from the relation, which is made once.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
@@ -51,44 +52,48 @@ def grouped_statements(
     sums and the value. With ``ranges``, columns that stand for the bins of others, it
     has the least and the greatest number of these, too.
     """
-    typed = double if value == "double" else text
+    wanted = _Wanted(keys, sums, double if value == "double" else text, ranges)
     write = _in_sets if engine.grouping_sets else _in_parts
     for start in range(0, len(columns), engine.most_columns):
         group = columns[start : start + engine.most_columns]
         yield (
-            write(relation(), group, keys=keys, sums=sums, typed=typed, ranges=ranges),
+            write(relation(), group, wanted),
             group,
         )
 
 
-def _measures(
-    keys: Sequence[str], sums: Callable[[], Sequence[exp.Expr]]
-) -> list[exp.Expr]:
-    """Return keys, number of rows and sums, each under a name."""
-    numbered = [named(each, f"s{i}") for i, each in enumerate(sums())]
-    return [*map(column, keys), named(count_all(), "n"), *numbered]
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is counted by, added up and told, whatever an engine groups by."""
+
+    keys: Sequence[str]
+    sums: Callable[[], Sequence[exp.Expr]]
+    typed: Callable[[exp.Expr], exp.Expr]
+    ranges: Mapping[str, str] | None
+
+    def measures(self) -> list[exp.Expr]:
+        """Return keys, number of rows and sums, each under a name."""
+        numbered = [named(each, f"s{i}") for i, each in enumerate(self.sums())]
+        return [*map(column, self.keys), named(count_all(), "n"), *numbered]
 
 
 def _in_sets(
     relation: exp.Query | exp.Table,
     columns: Sequence[str],
-    *,
-    keys: Sequence[str],
-    sums: Callable[[], Sequence[exp.Expr]],
-    typed: Callable[[exp.Expr], exp.Expr],
-    ranges: Mapping[str, str] | None,
+    wanted: _Wanted,
 ) -> exp.Query:
     which = case(*((_is_by(name), whole(i)) for i, name in enumerate(columns)))
-    value = first_known([typed(column(name)) for name in columns])
-    listed = [named(which, "which"), *_measures(keys, sums), named(value, "value")]
-    if ranges is not None:
-        own = [(name, ranges[name]) for name in columns if name in ranges]
+    value = first_known([wanted.typed(column(name)) for name in columns])
+    listed = [named(which, "which"), *wanted.measures(), named(value, "value")]
+    if wanted.ranges is not None:
+        own = [(name, wanted.ranges[name]) for name in columns if name in wanted.ranges]
         for end, extreme in (("low", exp.Min), ("high", exp.Max)):
             whens = [(_is_by(k), extreme(this=column(a))) for k, a in own]
             listed.append(named(case(*whens) if whens else _no_number(), end))
     query = select(listed, relation)
     sets = [
-        exp.Tuple(expressions=[*map(column, keys), column(name)]) for name in columns
+        exp.Tuple(expressions=[*map(column, wanted.keys), column(name)])
+        for name in columns
     ]
     query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
     return query
@@ -107,26 +112,22 @@ def _no_number() -> exp.Expr:
 def _in_parts(
     relation: exp.Query | exp.Table,
     columns: Sequence[str],
-    *,
-    keys: Sequence[str],
-    sums: Callable[[], Sequence[exp.Expr]],
-    typed: Callable[[exp.Expr], exp.Expr],
-    ranges: Mapping[str, str] | None,
+    wanted: _Wanted,
 ) -> exp.Query:
     once = relation if isinstance(relation, exp.Table) else table("spinney once")
     parts = []
     for place, name in enumerate(columns):
         listed: list[exp.Expr] = [
             named(whole(place), "which"),
-            *_measures(keys, sums),
-            named(typed(column(name)), "value"),
+            *wanted.measures(),
+            named(wanted.typed(column(name)), "value"),
         ]
-        if ranges is not None:
-            of = ranges.get(name)
+        if wanted.ranges is not None:
+            of = wanted.ranges.get(name)
             for end, extreme in (("low", exp.Min), ("high", exp.Max)):
                 number = _no_number() if of is None else extreme(this=column(of))
                 listed.append(named(number, end))
-        by = [*map(column, keys), column(name)]
+        by = [*map(column, wanted.keys), column(name)]
         parts.append(grouped_by(select(listed, once.copy()), by))
     query: exp.Query = parts[0]
     if len(parts) > 1:

@@ -119,7 +119,7 @@ class HoldingSource:
         begins = np.searchsorted(lines.node[order], nodes)
         for node, first, last in zip(nodes, begins, ends, strict=True):
             rows = order[first:last]
-            source.put(node, rows, lines.weight[rows])
+            source.hold({node: (rows, lines.weight[rows])})
         return source
 
     def _by_owner(

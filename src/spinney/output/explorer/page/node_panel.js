@@ -295,11 +295,11 @@ function splitText(state, line) {
   return `${text.slice(attribute.text.length + 1)}${line.branches > 2 ? " …" : ""}`;
 }
 
-// A cut in four digits, or in as many as keep its neighbours on their sides.
+// A cut in six digits, or in as many as keep its neighbours on their sides.
 function shortCut(cut, values) {
   const below = most(values.filter((value) => value <= cut));
   const above = least(values.filter((value) => value > cut));
-  for (let digits = 4; digits < 17; digits += 1) {
+  for (let digits = 6; digits < 17; digits += 1) {
     const short = Number(cut.toPrecision(digits));
     if (below <= short && short < above) return rounded(cut, digits);
   }

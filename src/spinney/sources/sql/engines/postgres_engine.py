@@ -59,7 +59,7 @@ class PostgresEngine(SqlEngine):
         statement, _ = self.written(
             select([exp.Star()], self.rows).limit(0, copy=False)
         )
-        with self.translated(), self._connection.cursor() as cursor:
+        with self.translated(), self.cursor_of(self._connection) as cursor:
             cursor.execute(statement.encode())
             described = [
                 (each.name, each.type_code) for each in cursor.description or ()
@@ -78,9 +78,16 @@ class PostgresEngine(SqlEngine):
             for name, code in described
         ]
 
+    @staticmethod
+    def cursor_of(connection: Any) -> Any:
+        """Return a cursor whose rows are tuples, whatever those of others are."""
+        from psycopg.rows import tuple_row
+
+        return connection.cursor(row_factory=tuple_row)
+
     def _enums(self, codes: set[int]) -> dict[int, tuple[str, ...]]:
         """Return the values of those types that list theirs, in their order."""
-        with self._connection.cursor() as cursor:
+        with self.cursor_of(self._connection) as cursor:
             cursor.execute(
                 "SELECT enumtypid, enumlabel FROM pg_enum WHERE enumtypid = ANY(%s) "
                 "ORDER BY enumtypid, enumsortorder",
@@ -92,7 +99,7 @@ class PostgresEngine(SqlEngine):
         return listed
 
     def _type_names(self, codes: set[int]) -> dict[int, str]:
-        with self._connection.cursor() as cursor:
+        with self.cursor_of(self._connection) as cursor:
             cursor.execute(
                 "SELECT oid, typname FROM pg_type WHERE oid = ANY(%s)", [list(codes)]
             )
@@ -102,8 +109,9 @@ class PostgresEngine(SqlEngine):
         self, statement: str, values: Mapping[str, Cell]
     ) -> list[Sequence[Any]] | None:
         from psycopg import RawCursor
+        from psycopg.rows import tuple_row
 
-        with RawCursor(self._connection) as cursor:
+        with RawCursor(self._connection, row_factory=tuple_row) as cursor:
             cursor.execute(statement.encode(), list(values.values()) or None)
             if cursor.description is None:
                 return None

@@ -22,7 +22,7 @@ from spinney.sources.sql.expressions import (
 )
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
+    from sqlite3 import Connection, Cursor
 
 TIMES: dict[str, Family] = {
     "DATE": "day",
@@ -88,12 +88,12 @@ class SqliteEngine(SqlEngine):
         statement, _ = self.written(
             select([exp.Star()], self.rows).limit(0, copy=False)
         )
-        cursor = self._connection.execute(statement)
+        cursor = plain_cursor(self._connection).execute(statement)
         names = [each[0] for each in cursor.description]
         cursor.close()
         types = dict.fromkeys(names, "")
         if isinstance(self._rows, exp.Table):
-            listed = self._connection.execute(
+            listed = plain_cursor(self._connection).execute(
                 "SELECT name, type FROM pragma_table_info(?)", [self._rows.name]
             )
             types |= {name: kind for name, kind in listed if name in types}
@@ -175,7 +175,7 @@ class SqliteEngine(SqlEngine):
     def _run(
         self, statement: str, values: Mapping[str, Cell]
     ) -> list[Sequence[Any]] | None:
-        cursor = self._connection.execute(statement, dict(values))
+        cursor = plain_cursor(self._connection).execute(statement, dict(values))
         if cursor.description is None:
             return None
         width, lines = len(cursor.description), cursor.fetchall()
@@ -261,3 +261,10 @@ class SqliteEngine(SqlEngine):
             this=query,
             alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
         )
+
+
+def plain_cursor(connection: "Connection") -> "Cursor":
+    """Return a cursor whose rows are tuples, whatever those of the connection are."""
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    return cursor

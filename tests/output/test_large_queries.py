@@ -1,0 +1,112 @@
+"""SQL of large trees: engines read it in seconds, and say what Python says."""
+
+import random
+import re
+import sqlite3
+from math import log2
+
+import duckdb
+import pytest
+from tests.helpers.export_compare import WAYS
+
+from spinney.data import Target
+from spinney.output.export.portable import FormNode, FormQuestion, Input, Portable
+from spinney.output.export.python_code import to_python
+from spinney.output.export.sql_code import to_sql
+
+NAMES = ("x0", "x1", "x2")
+
+
+def bushy(leaves, *, divides=False):
+    """Return a tree of some numbers, each node of which asks for one at random."""
+    rng, nodes = random.Random(leaves), [None]
+    stack = [(0, leaves, ((0.0, 1.0),) * len(NAMES))]
+    while stack:
+        number, n, bounds = stack.pop()
+        if n == 1:
+            nodes[number] = FormNode(says=(rng.random(),))
+            continue
+        cell, (left, right) = rng.randrange(len(NAMES)), (len(nodes), len(nodes) + 1)
+        low, high = bounds[cell]
+        cut = rng.uniform(low, high)
+        inside = [
+            tuple(part if at == cell else each for at, each in enumerate(bounds))
+            for part in ((low, cut), (cut, high))
+        ]
+        share = rng.randint(1, n - 1)
+        asks = (FormQuestion(cell, (cut,), (left, right)),)
+        parts = ((left, 0.25), (right, 0.75)) if divides else ()
+        nodes[number] = FormNode(asks, None if divides else left, parts)
+        nodes += [None, None]
+        stack += [(left, share, inside[0]), (right, n - share, inside[1])]
+    columns = tuple(Input(name, True) for name in NAMES)
+    target = Target("y", origin=0.0)
+    return Portable(columns, (), tuple(nodes), (0,), False, target)
+
+
+def some_rows(n=60):
+    rng = random.Random(n)
+    return [
+        [None if rng.random() < 0.1 else rng.random() for _ in NAMES] for _ in range(n)
+    ]
+
+
+def by_sqlite(query, rows):
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE data ({', '.join(NAMES)})")
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
+    return connection.execute(query).fetchall()
+
+
+def by_duckdb(query, rows):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE data (x0 DOUBLE, x1 DOUBLE, x2 DOUBLE)")
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
+    return connection.execute(query).fetchall()
+
+
+def by_postgres(query, rows):
+    from tests.helpers.export_runs import postgres
+
+    cursor = postgres().cursor()
+    cursor.execute("DROP TABLE IF EXISTS data")
+    cursor.execute("CREATE TEMP TABLE data (x0 float8, x1 float8, x2 float8)")
+    cursor.executemany("INSERT INTO data VALUES (%s, %s, %s)", rows)
+    return cursor.execute(query).fetchall()
+
+
+ENGINES = {"sqlite": by_sqlite, "duckdb": by_duckdb, "postgres": by_postgres}
+
+
+def check(engine, form, rows):
+    names = {}
+    exec(to_python(form), names)
+    expected = [names["predict"](dict(zip(NAMES, r, strict=True))) for r in rows]
+    said = [line[-1] for line in ENGINES[engine](to_sql(form, dialect=engine), rows)]
+    assert said == (pytest.approx(expected, rel=1e-12) if form.divides else expected)
+
+
+@pytest.mark.parametrize("divides", [False, True])
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_engines_read_large_trees(engine, divides):
+    check(engine, bushy(100 if divides else 400, divides=divides), some_rows())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_read_three_thousand_leaves(engine):
+    missing = WAYS[engine].missing_tool
+    if missing:
+        pytest.skip(missing)
+    check(engine, bushy(3000), some_rows())
+
+
+def test_each_branch_is_asked_for_once_and_little_is_nested():
+    query = to_sql(bushy(1000), dialect="postgres")
+    tree = query[query.rindex("SELECT t.*") :]
+    depth = deepest = 0
+    for word in re.findall(r"\b(?:CASE|END)\b", tree):
+        depth += 1 if word == "CASE" else -1
+        deepest = max(deepest, depth)
+    assert deepest <= log2(1000)
+    assert tree.count("WHEN") == 999
