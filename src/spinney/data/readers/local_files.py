@@ -58,6 +58,13 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     if path == STANDARD_INPUT:
         return "csv"
     plain = Path(path.lower().removesuffix(".gz"))
+    if "://" in path:
+        msg = f"{path.partition('://')[0]}://… is an address, and a file is needed"
+        elsewhere = (
+            "trees are grown and rows predicted in databases (docs/databases.md); for "
+            "all else save the table as a file"
+        )
+        raise DataError(msg, remedy=elsewhere)
     if plain.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         msg = f"the suffix of {path!r} tells no format"
