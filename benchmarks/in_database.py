@@ -3,9 +3,16 @@
 ``python -m benchmarks.in_database --rows 100000,1000000 --engines duckdb,sqlite`` makes
 a Parquet file of twelve columns for each size, five of them real numbers, and grows a
 tree on it in memory and in each engine, every run in a process of its own. It prints
-rows, engine, seconds, processor seconds, the ratio to memory, and the peak of memory of
-the process, of which DuckDB's part is limited by ``--memory-limit``. That trees are the
-same is checked by their rules.
+rows, engine, seconds, processor seconds, rows a second, the ratio of processor seconds
+to those of the first engine, the peak of memory of the process, and of that what is not
+DuckDB's, which ``--memory-limit`` bounds. The last column tells one tree from another.
+
+Rows of ``duckdb`` are read where they fit into half of ``--room``; ``duckdb-away``
+reads none. ``lightgbm`` is one tree of LightGBM on the table in memory, with
+as many leaves, for scale: it is not the same tree.
+
+``--rows 5000000,50000000 --engines memory,duckdb --most memory=5000000`` leaves an
+engine out on tables that are too large for it.
 """
 
 import argparse
@@ -15,9 +22,11 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 # Real numbers, names and small numbers of which some say something of the class.
 COLUMNS = """
@@ -36,10 +45,9 @@ LABEL = """
               + normal_quantile(random()) > 1.2
          THEN 'bought' ELSE 'left' END AS y
 """
-ENGINES = ("memory", "duckdb", "sqlite")
 
 
-def generate(path: Path, n_rows: int) -> None:
+def generate(path: Path, n_rows: int, seed: float = 0.5) -> None:
     """Write a Parquet file of so many rows, the same on every run."""
     import duckdb
 
@@ -47,7 +55,7 @@ def generate(path: Path, n_rows: int) -> None:
         connection.execute("SET threads = 1")
         connection.execute("SET memory_limit = '2GiB'")
         connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SELECT setseed(0.5)")
+        connection.execute(f"SELECT setseed({seed})")
         connection.execute(MACRO)
         connection.execute(
             f"COPY (SELECT *, {LABEL} FROM (SELECT {COLUMNS} FROM range({n_rows}))) "
@@ -55,37 +63,107 @@ def generate(path: Path, n_rows: int) -> None:
         )
 
 
-def grown(path: str, engine: str, depth: int, memory_limit: str) -> dict[str, object]:
+def grown(path: str, engine: str, asked: argparse.Namespace) -> dict[str, object]:
     """Grow a tree in this process, and return what it took."""
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
+        return _grown(path, engine, asked, folder)
+
+
+def _grown(
+    path: str, engine: str, asked: argparse.Namespace, folder: str
+) -> dict[str, object]:
     import spinney
 
-    warnings.simplefilter("ignore")
+    if engine == "lightgbm":
+        return _by_lightgbm(path, asked.depth)
     recipe = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
-    options = {"recipe": recipe, "max_depth": depth, "min_samples_leaf": 20}
+    options = {"recipe": recipe, "max_depth": asked.depth, "min_samples_leaf": 20}
+    watched = None
     if engine == "memory":
         data, how = path, {}
     elif engine == "sqlite":
         data, how = f"sqlite:///{_in_sqlite(path)}", {"table": "rows"}
+        how["memory_limit"] = asked.room
     else:
         import duckdb
 
-        folder = tempfile.mkdtemp(prefix="spinney-")
         connection = duckdb.connect()
+        memory_limit = asked.memory_limit
         connection.execute(f"SET memory_limit = '{memory_limit}'")
         connection.execute(f"SET temp_directory = '{folder}'")
         connection.execute("SET preserve_insertion_order = false")
         data = connection.sql(f"SELECT * FROM read_parquet('{path}')")
-        how = {"connection": connection}
-    began, worked = perf_counter(), process_time()
-    model = spinney.grow(data, "y", **options, **how)
-    seconds, processor = perf_counter() - began, process_time() - worked
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        room = 0 if engine == "duckdb-away" else asked.room
+        how = {"connection": connection, "memory_limit": room}
+        watched = connection.cursor()
+    with Memory(watched) as memory:
+        began, worked = perf_counter(), process_time()
+        model = spinney.grow(data, "y", **options, **how)
+        seconds, processor = perf_counter() - began, process_time() - worked
     return {
         "seconds": round(seconds, 1),
         "processor": round(processor, 1),
-        "peak": round(peak),
+        **memory.peaks,
         "nodes": len(model.tree),
         "tree": str(hash_of(str(model))),
+    }
+
+
+class Memory:
+    """Watches the memory of the process, and of DuckDB in it, ten times a second."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection, self._done = connection, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self.own = 0.0
+
+    def __enter__(self) -> "Memory":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        statement = "SELECT sum(memory_usage_bytes) FROM duckdb_memory()"
+        while not self._done.wait(0.1):
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            taken = pages * resource.getpagesize()
+            if self._connection is not None:
+                taken -= self._connection.execute(statement).fetchone()[0] or 0
+            self.own = max(self.own, taken / 2**20)
+
+    @property
+    def peaks(self) -> dict[str, int]:
+        """The peak of all, and that of what is not DuckDB's, in MiB."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return {"peak": round(peak), "own": round(self.own)}
+
+
+def _by_lightgbm(path: str, depth: int) -> dict[str, object]:
+    """Grow one tree of LightGBM, reading included."""
+    import lightgbm
+    import pyarrow.parquet as parquet
+
+    with Memory(None) as memory:
+        began, worked = perf_counter(), process_time()
+        frame = parquet.read_table(path).to_pandas()
+        label = frame.pop("y") == "bought"
+        for name in frame.select_dtypes("object"):
+            frame[name] = frame[name].astype("category")
+        settings = {"objective": "binary", "num_leaves": 2**depth, "max_depth": depth}
+        settings |= {"num_threads": 2, "verbose": -1, "min_data_in_leaf": 20}
+        tree = lightgbm.train(settings, lightgbm.Dataset(frame, label), 1)
+        seconds, processor = perf_counter() - began, process_time() - worked
+    leaves = tree.dump_model()["tree_info"][0]["num_leaves"]
+    return {
+        "seconds": round(seconds, 1),
+        "processor": round(processor, 1),
+        **memory.peaks,
+        "nodes": 2 * leaves - 1,
+        "tree": "its own",
     }
 
 
@@ -117,35 +195,45 @@ def main() -> None:
     parser.add_argument("--rows", default="100000,1000000")
     parser.add_argument("--engines", default="memory,duckdb")
     parser.add_argument("--depth", type=int, default=8)
-    parser.add_argument("--memory-limit", default="2GiB")
+    parser.add_argument("--memory-limit", default="2GiB", help="of DuckDB")
+    parser.add_argument("--room", default="2GiB", help="half of it is for rows read")
+    parser.add_argument("--most", action="append", default=[], metavar="ENGINE=ROWS")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
         path, engine = asked.one
-        print(json.dumps(grown(path, engine, asked.depth, asked.memory_limit)))
+        print(json.dumps(grown(path, engine, asked)))
         return
-    print("rows        engine   seconds  processor  ratio  peak MiB  nodes  tree")
+    most = {name: int(n) for name, _, n in (each.partition("=") for each in asked.most)}
+    print(
+        "rows        engine       seconds  processor  rows/s    ratio  peak MiB  "
+        "own MiB  nodes  tree"
+    )
     for n_rows in map(int, asked.rows.split(",")):
         path = asked.folder / f"spinney_{n_rows}.parquet"
         if not path.exists():
             generate(path, n_rows)
         first = None
         for engine in asked.engines.split(","):
+            if n_rows > most.get(engine, n_rows):
+                continue
             command = [sys.executable, "-m", "benchmarks.in_database", "--one"]
             command += [str(path), engine, "--depth", str(asked.depth)]
-            command += ["--memory-limit", asked.memory_limit]
+            command += ["--memory-limit", asked.memory_limit, "--room", asked.room]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 reason = (done.stderr.strip().splitlines() or ["killed"])[-1]
-                print(f"{n_rows:<11} {engine:<8} {reason}")
+                print(f"{n_rows:<11} {engine:<12} {reason}")
                 continue
             took = json.loads(done.stdout)
             first = first or took
-            ratio = took["seconds"] / first["seconds"]
-            figures = f"{took['seconds']:>7}  {took['processor']:>9}  {ratio:>5.2f}"
-            about = f"{took['peak']:>8}  {took['nodes']:>5}  {took['tree']}"
-            print(f"{n_rows:<11} {engine:<8} {figures}  {about}", flush=True)
+            ratio = took["processor"] / first["processor"]
+            speed = round(n_rows / took["seconds"])
+            figures = f"{took['seconds']:>7}  {took['processor']:>9}  {speed:>8}"
+            about = f"{ratio:>5.2f}  {took['peak']:>8}  {took['own']:>7}"
+            tree = f"{took['nodes']:>5}  {took['tree']}"
+            print(f"{n_rows:<11} {engine:<12} {figures}  {about}  {tree}", flush=True)
 
 
 if __name__ == "__main__":

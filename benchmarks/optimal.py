@@ -1,22 +1,29 @@
 """Optimal trees beside the solvers that can be installed.
 
     python -m benchmarks.optimal --data folder [--tables diabetes,credit_g] [--depth 3]
+    python -m benchmarks.optimal --data folder --flags 10
 
 Each program seeks the tree of fewest training errors on the same rows, two threads or
 as many as it knows to use, in one process after the other. Nominal cells are codes for
-all of them, so that all search the same trees; missing ones count as the least. A row
-of the result has seconds, processor seconds, and what the tree loses; a loss that
-differs from Spinney's is marked. ``pip install pycontree pystreed`` brings the others.
+all of them, so that all search the same trees; missing ones count as the least. With
+``--flags``, every column becomes so many flags, whether a cell is beyond a quantile,
+and a nominal one a flag for each value: STreeD knows no other columns. A row of the
+result has seconds, processor seconds, and what the tree loses; a loss that differs from
+Spinney's is marked. ``pip install pycontree pystreed`` brings the others.
 """
 
 import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.tables import facts_of, markers_of
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Arrays = tuple[NDArray[np.float64], NDArray[np.int64]]
 TABLES = "diabetes,credit_g,ionosphere,sonar,hypothyroid,heart_c,vote"
@@ -28,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of tables")
     parser.add_argument("--tables", default=TABLES)
     parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--flags", type=int, help="quantiles that make flags of cells")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds a run")
     given = parser.parse_args(arguments)
     print(
@@ -35,9 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     print(f"{'table':14} {'program':9} {'seconds':>9} {'processor':>9} {'wrong':>7}")
     for name in given.tables.split(","):
-        rows, labels = arrays_of(given.data, name)
+        rows, labels = arrays_of(given.data, name, given.flags)
         ours = None
         for program, solve in PROGRAMS.items():
+            if program == "STreeD" and not given.flags:
+                continue
             try:
                 measured = timed(solve, rows, labels, given.depth, given.limit)
             except ImportError:
@@ -58,14 +68,15 @@ def timed(
     limit: float,
 ) -> tuple[float, float, int]:
     """Return seconds, processor seconds and wrong rows; Spinney's loops are loaded."""
-    solve((rows[:40], labels[:40]), depth, limit)
+    few = np.r_[np.flatnonzero(labels == 0)[:20], np.flatnonzero(labels == 1)[:20]]
+    solve((rows[few], labels[few]), depth, limit)
     began, worked = time.perf_counter(), time.process_time()
     predicted = solve((rows, labels), depth, limit)
     seconds, processor = time.perf_counter() - began, time.process_time() - worked
     return seconds, processor, int((predicted != labels).sum())
 
 
-def arrays_of(folder: Path, name: str) -> Arrays:
+def arrays_of(folder: Path, name: str, quantiles: int | None = None) -> Arrays:
     """Return a table as numbers, and whether a row has the class of the first."""
     import pandas as pd
 
@@ -75,11 +86,26 @@ def arrays_of(folder: Path, name: str) -> Arrays:
     columns = []
     for column in table.columns.difference(facts["ignore"], sort=False):
         cells = table[column]
+        if quantiles:
+            numeric = facts["types"][column] == "numeric"
+            columns += flags_of(cells, quantiles if numeric else None)
+            continue
         if facts["types"][column] != "numeric":
             cells = cells.astype("category").cat.codes
         columns.append(cells.fillna(-1e9).to_numpy(np.float64))
     labels = (target == target.iloc[0]).to_numpy().astype(np.int64)
     return np.array(columns).T, labels
+
+
+def flags_of(cells: "pd.Series", quantiles: int | None) -> list[NDArray[np.float64]]:
+    """Return flags: beyond one of some quantiles, or each value of a nominal column."""
+    if quantiles is None:
+        flags = [cells == value for value in sorted(cells.dropna().unique())]
+    else:
+        shares = np.arange(1, quantiles) / quantiles
+        cuts = np.unique(cells.quantile(shares, interpolation="lower").dropna())
+        flags = [cells > cut for cut in cuts]
+    return [flag.to_numpy(np.float64) for flag in flags if flag.nunique() == 2]
 
 
 def _spinney(data: Arrays, depth: int, limit: float) -> NDArray[np.int64]:
@@ -100,7 +126,15 @@ def _contree(data: Arrays, depth: int, limit: float) -> NDArray[np.int64]:
     return np.asarray(model.predict(rows))
 
 
-PROGRAMS = {"spinney": _spinney, "ConTree": _contree}
+def _streed(data: Arrays, depth: int, limit: float) -> NDArray[np.int64]:
+    from pystreed import STreeDClassifier
+
+    rows, labels = data[0].astype(np.int64), data[1]
+    model = STreeDClassifier("accuracy", max_depth=depth, time_limit=limit)
+    return np.asarray(model.fit(rows, labels).predict(rows))
+
+
+PROGRAMS = {"spinney": _spinney, "STreeD": _streed, "ConTree": _contree}
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 """``make trust`` counts what ran, and takes nothing else for a success."""
 
+import json
+import os
 import subprocess
+import sys
 
 import pytest
-from tools import trust
+from tools import branches, mutate, trust
 from tools.mutate import SOURCE, mutants_of
+from tools.pages import END, PAGE, begin, written
 
 FUZZ = "20000 mutations of 22 files: 18100 refused, 1900 used; the slowest; 0 finds\n"
 EXPORTS = (
@@ -46,7 +50,8 @@ def test_what_says_nothing_is_no_success(place):
 def ran(monkeypatch, tmp_path, outputs, code=0):
     """Run all parts, which print some outputs; return the page and the exit code."""
     page = tmp_path / "trust.md"
-    page.write_text(f"# Trust\n\n{trust.BEGIN}\nold\n{trust.END}\nrest\n", "utf-8")
+    mark = begin(trust.COMMAND)
+    page.write_text(f"# Trust\n\n{mark}\nold\n{END}\nrest\n", "utf-8")
     monkeypatch.setattr(trust, "PAGE", page)
     monkeypatch.setattr(trust, "ROOT", tmp_path)
     for part in trust.parts(1):
@@ -93,6 +98,109 @@ def test_a_part_that_is_not_there(monkeypatch, tmp_path):
     monkeypatch.setattr(trust, "ROOT", tmp_path)
     count = trust.counted(trust.parts(1)[2])
     assert (count.done, count.failures) == ("not there: tests/faults", None)
+
+
+def test_a_longer_run_of_this_version_is_told(monkeypatch, tmp_path):
+    facts = {"version": trust.__version__, "date": "2026-11-18", "mutations": 10**6}
+    record = tmp_path / "mutations.json"
+    monkeypatch.setattr(trust, "RECORD", record)
+    record.write_text(json.dumps(facts | {"mended": {"forest-0.spinney": "slow"}}))
+    told = "of 22 files, and 1,000,000 on 2026-11-18 (1 finds, mended)"
+    assert told in trust.parts(1)[1].read(FUZZ)[0]
+    record.write_text(json.dumps(facts | {"mended": {}, "version": "0.0.9"}))
+    assert trust.parts(1)[1].read(FUZZ)[0] == "20,000 mutations of 22 files"
+
+
+def test_branches_are_summed_by_package():
+    def file(branches, taken):
+        summary = {"num_branches": branches, "covered_branches": taken}
+        return {"summary": summary | {"num_statements": 10, "covered_lines": 9}}
+
+    files = {
+        "src/spinney/trees/split.py": file(8, 6),
+        "/elsewhere/src/spinney/trees/criteria/tails.py": file(2, 2),
+        "src/spinney/api.py": file(0, 0),
+    }
+    assert branches.table(branches.by_package(files))[2:] == [
+        "| spinney | 0 | 0.0 % | 90.0 % |",
+        "| trees | 10 | 80.0 % | 90.0 % |",
+        "| all | 10 | 80.0 % | 90.0 % |",
+    ]
+
+
+@pytest.mark.parametrize("taken, code", [(94, 1), (95, 0)])
+def test_branches_have_a_bar(taken, code, monkeypatch, tmp_path):
+    summary = {"num_branches": 100, "covered_branches": taken}
+    summary |= {"num_statements": 1, "covered_lines": 1}
+    files = {"src/spinney/api.py": {"summary": summary}}
+    monkeypatch.setattr(branches, "reported", lambda: files)
+    page = tmp_path / "trust.md"
+    page.write_text(f"{begin(branches.COMMAND)}\nold\n{END}\n", "utf-8")
+    monkeypatch.setattr(branches, "PAGE", page)
+    assert branches.main(["--report"]) == code
+    assert f"| all | 100 | {taken}.0 % |" in page.read_text("utf-8")
+
+
+def test_marks_are_those_of_the_page():
+    for tool in (trust, branches, mutate):
+        assert written(PAGE.read_text("utf-8"), [], command=tool.COMMAND)
+    with pytest.raises(ValueError, match="no marks"):
+        written("", [], command="make trust")
+
+
+LONG_TESTS = """
+def test_of_a_long_time():
+    while True: pass
+
+def test_that_makes_an_interrupt_of_it():
+    try:
+        while True: pass
+    except BaseException:
+        raise KeyboardInterrupt from None
+
+def test_after_them(): pass
+"""
+
+
+def test_a_test_is_left_after_some_seconds(tmp_path):
+    (tmp_path / "test_long.py").write_text(LONG_TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    settings = {"SPINNEY_TEST_SECONDS": "0.05", "PYTHONPATH": str(mutate.ROOT)}
+    done = subprocess.run(
+        [*command, "-p", "tools.covered_tests", "test_long.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | settings,
+    )
+    assert "1 passed, 2 skipped" in done.stdout
+
+
+def test_changes_are_drawn_by_a_seed():
+    first, second = (mutate.drawn("criteria", 3, seed) for seed in (0, 1))
+    assert first == mutate.drawn("criteria", 3, 0) != second
+    assert len({str(mutant) for mutant in first}) == 3
+
+
+def test_a_change_is_noticed_or_survives(tmp_path):
+    """Of the same test, with the code as it is and with another."""
+    test = tmp_path / "test_of_it.py"
+    test.write_text(
+        "from spinney.trees.criteria import tails\n"
+        "def test(): assert 'changed' not in dir(tails)\n"
+    )
+    program = (
+        "import sys; from dataclasses import replace; from tools import mutate\n"
+        "path = mutate.SOURCE / 'trees' / 'criteria' / 'tails.py'\n"
+        "sound = mutate.unchanged(next(mutate.mutants_of(path)))\n"
+        "other = replace(sound, code=sound.code + '\\nchanged = 1\\n')\n"
+        f"tests = [{str(test)!r}]\n"
+        "print(mutate.survives(sound, tests), mutate.survives(other, tests))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=mutate.ROOT
+    )
+    assert done.stdout == "True False\n", done.stderr
 
 
 def test_changes_of_the_code_are_changes():

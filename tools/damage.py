@@ -15,7 +15,7 @@ import numpy as np
 
 from spinney.output.file.container import DTYPES, METADATA
 
-__all__ = ["mutated", "mutated_text"]
+__all__ = ["mutated", "mutated_json", "mutated_text"]
 
 WHOLE = (
     *(0, 1, 2, 3, -1, -2, 127, 2**15, 2**31 - 1, -(2**31)),
@@ -208,11 +208,39 @@ def mutated(sound: bytes, random: Random) -> bytes:
 
 def mutated_text(sound: bytes, random: Random) -> bytes:
     """Return JSON, damaged."""
+    return _damaged_text(sound, random, _change)
+
+
+def mutated_json(sound: bytes, random: Random) -> bytes:
+    """Return a model as JSON, damaged; as often its arrays as what is said of them."""
+    return _damaged_text(sound, random, _change_model)
+
+
+def _damaged_text(
+    sound: bytes, random: Random, change: Callable[[Any, Random], None]
+) -> bytes:
     if random.random() < 0.2:
         data = bytearray(sound)
         random.choice(OUTSIDE[:4])(data, random)
         return bytes(data)
     content = json.loads(sound)
     for _ in range(random.randrange(1, 4)):
-        _change(content, random)
+        change(content, random)
     return json.dumps(content).encode("utf-8")
+
+
+def _change_model(content: Any, random: Random) -> None:
+    """Change a number of an array, what is said of one, or anything but arrays."""
+    arrays, deed = content.get("arrays"), random.random()
+    if not isinstance(arrays, dict) or not arrays or deed < 0.4:
+        said = {name: part for name, part in content.items() if name != "arrays"}
+        _change(said, random)
+        content |= said
+        return
+    array = random.choice(list(arrays.values()))
+    if isinstance(array, dict) and array.get("data") and deed < 0.8:
+        cells, numbers = array["data"], (*WHOLE, *REAL, None, "inf", "-inf")
+        if isinstance(cells, list):
+            cells[random.randrange(len(cells))] = random.choice(numbers)
+    else:
+        _change(arrays, random)

@@ -1,12 +1,17 @@
 """Damage model files, and see that they are refused or do no harm.
 
 ``python -m tools.fuzz_files --count 1000000`` tries as many mutations of the files in
-``tests/golden`` (``tools/damage.py`` has the ways). Each loads, or is a
+``tests/golden``, and of some of them as JSON (``tools/damage.py`` has the ways). Each
+loads, or is a
 ``ModelFormatError``; what loads can be printed, predicted with, explained and exported,
 or says why not by a ``SpinneyError``. Whatever else happens is a find: another error, a
 warning that is not ours, more than two seconds, a crash, a hang, memory beyond a limit.
 Its bytes are stored in ``tests/golden/damaged``, which
 ``tests/output/test_damaged_files.py`` tries again for ever.
+
+``--record`` writes what came of it, with date and version, for ``tools/trust.py``; a
+run that was ended goes on behind what is recorded of its version and seed. A find that
+was mended since is found no more: all that is kept is tried first.
 
 Mutations are tried in a child process, which the system ends if one of them takes too
 long, even inside of compiled code; the next child goes on behind it. Number n of a seed
@@ -14,7 +19,9 @@ is always the same mutation.
 """
 
 import argparse
+import datetime
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -34,7 +41,8 @@ from typing import Any
 
 import spinney
 from spinney.errors import ModelFormatError, SpinneyError, SpinneyWarning
-from tools.damage import mutated, mutated_text
+from spinney.models import load_model
+from tools.damage import mutated, mutated_json, mutated_text
 
 __all__ = [
     "DAMAGED",
@@ -42,8 +50,11 @@ __all__ = [
     "Trial",
     "bounded",
     "file_name",
+    "golden_files",
     "mutation",
     "originals",
+    "recorded",
+    "replayed",
     "rows_for",
     "tried",
 ]
@@ -52,10 +63,16 @@ ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden"
 DAMAGED = GOLDEN / "damaged"
 RULES = "_rules.json"
+AS_JSON = (  # models of each kind that are small as text
+    *("kyphosis_costs.v2", "melon_c45.v2", "melon_m5.v2", "melon_recipes.v3"),
+    *("price_forest.v1", "five_means.v1", "melon_prototypes.v1"),
+)
 SLOW = 2.0  # seconds of a processor: nothing that small may take longer
 HANGS = 20.0  # when the system ends the process
 ROOM = 1 << 30  # bytes that a process may ask for beyond what it has
 PIECE = 20_000  # mutations of one child
+# A disk would take most of the time: a file is written anew for every mutation.
+IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 Rows = dict[str, list[Any]]
 
@@ -70,20 +87,38 @@ class Trial:
 
 
 @cache
-def originals() -> dict[str, bytes]:
-    """Return the sound files by name: trees, forests, clusters, rules; all versions."""
+def golden_files() -> dict[str, bytes]:
+    """Return the files of ``tests/golden``: trees, forests, clusters, rules."""
     paths = [*GOLDEN.glob("*.spinney"), *GOLDEN.glob(f"*{RULES}")]
     return {path.name: path.read_bytes() for path in sorted(paths)}
 
 
+@cache
+def originals() -> dict[str, bytes]:
+    """Return all sound files by name: what is stored, and some of it as JSON."""
+    texts = {
+        f"{stem}.json": load_model(GOLDEN / f"{stem}.spinney").export("json").encode()
+        for stem in AS_JSON
+    }
+    return golden_files() | texts
+
+
+def suffix_of(name: str) -> str:
+    """Return how a file of its form ends: rules, a model as JSON, a model file."""
+    return next(end for end in (RULES, ".json", ".spinney") if name.endswith(end))
+
+
 def file_name(name: str) -> str:
     """Return what a mutation of a file is called."""
-    return f"m{RULES}" if RULES in name else "m.spinney"
+    return f"m{suffix_of(name)}"
+
+
+DAMAGE = {RULES: mutated_text, ".json": mutated_json, ".spinney": mutated}
 
 
 def mutation(name: str, seed: int, number: int) -> bytes:
     """Return a mutation of a file; the same one for the same numbers."""
-    damage = mutated_text if RULES in name else mutated
+    damage = DAMAGE[suffix_of(name)]
     return damage(originals()[name], Random(f"{name} {seed} {number}"))
 
 
@@ -97,7 +132,8 @@ def loaded(path: Path) -> Any:
 @cache
 def rows_for(name: str) -> Rows:
     """Return rows that a sound file predicts: known, unknown and missing cells."""
-    model = loaded(GOLDEN / name)
+    stored = name if suffix_of(name) == RULES else f"{Path(name).stem}.spinney"
+    model = loaded(GOLDEN / stored)
     schema = getattr(model, "clusters_", model).schema
     complete = isinstance(model, (spinney.KMeans, spinney.MiniBatchKMeans))
     rows = {}
@@ -196,10 +232,11 @@ def _where(error: Exception) -> str:
 
 @dataclass(slots=True)
 class Sum:
-    """What came of many mutations."""
+    """What came of many mutations; finds by the name of what is kept of them."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     finds: dict[str, str] = field(default_factory=dict)
+    mended: dict[str, str] = field(default_factory=dict)
     slowest: float = 0.0
     memory: int = 0
 
@@ -207,7 +244,7 @@ class Sum:
         """Add what a child tells."""
         self.outcomes.update(other["outcomes"])
         self.slowest = max(self.slowest, other["slowest"])
-        self.memory = max(self.memory, other["memory"])
+        self.memory = max(self.memory, other.get("memory", 0))
 
 
 def warmed(path: Path) -> None:
@@ -222,20 +259,20 @@ def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
     """Try the mutations of some numbers here; print lines of JSON on what comes."""
     names, total = list(originals()), Sum()
     warmed(path)
-    with bounded():
+    with bounded(), open(path / "number", "wb", buffering=0) as last_begun:
         for number in range(first, last):
             name = names[number % len(names)]
             data = mutation(name, seed, number)
-            (path / "number").write_text(str(number))
+            os.pwrite(last_begun.fileno(), b"%12d" % number, 0)
             trial = tried(data, path / file_name(name), rows_for(name))
             total.outcomes[trial.outcome] += 1
             total.slowest = max(total.slowest, trial.seconds)
             where = trial.problem.rpartition("(")[2]
             if trial.problem and where not in total.finds:
                 total.finds[where] = trial.problem
-                stem = kept(name, data, keep)
                 line = {"find": where, "says": f"{trial.outcome}: {trial.problem}"}
-                print(json.dumps({**line, "stem": stem}), flush=True)
+                line["kept"] = kept(name, data, keep)
+                print(json.dumps(line), flush=True)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     told = {"outcomes": total.outcomes, "slowest": total.slowest, "memory": memory}
     print(json.dumps(told), flush=True)
@@ -244,16 +281,17 @@ def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
 def kept(name: str, data: bytes, keep: Path) -> str:
     """Store the bytes of a find; return by what name."""
     keep.mkdir(exist_ok=True)
-    stem = f"{name.partition('.')[0]}-{sha256(data).hexdigest()[:12]}"
-    suffix = RULES if RULES in name else ".spinney"
-    (keep / f"{stem}{suffix}").write_bytes(data)
-    return stem
+    digest = sha256(data).hexdigest()[:12]
+    path = keep / f"{name.partition('.')[0]}-{digest}{suffix_of(name)}"
+    path.write_bytes(data)
+    return path.name
 
 
-def run_all(count: int, seed: int, keep: Path) -> Sum:
+def run_all(count: int, seed: int, keep: Path, record: Path | None = None) -> Sum:
     """Try many, in children one after the other, and keep the finds."""
-    names, total, number = list(originals()), Sum(), 0
-    with TemporaryDirectory() as directory:
+    names, total = list(originals()), Sum(finds=replayed(keep))
+    number, wheres = _gone_on(total, record, seed), set[str]()
+    with TemporaryDirectory(dir=IN_MEMORY) as directory:
         while number < count:
             last = min(number + PIECE, count)
             command = [sys.executable, "-m", "tools.fuzz_files", "--piece", directory]
@@ -263,18 +301,39 @@ def run_all(count: int, seed: int, keep: Path) -> Sum:
             for line in map(json.loads, child.stdout.splitlines()):
                 if "find" not in line:
                     total.add(line)
-                elif line["find"] not in total.finds:
-                    total.finds[line["find"]] = line["says"]
-                    print(f"{line['stem']}: {line['says']}", file=sys.stderr)
+                elif line["find"] not in wheres:
+                    wheres.add(line["find"])
+                    total.finds[line["kept"]] = line["says"]
+                    print(f"{line['kept']}: {line['says']}", file=sys.stderr)
             if child.returncode < 0:  # ended by a signal: this mutation is a find
                 last = _ended(Path(directory), names, seed, keep, total, child)
                 total.outcomes["tried before that"] += last - 1 - number
             elif child.returncode:
                 sys.exit(child.returncode)
             number = last
+            if record:
+                record.write_text(recorded(total, number, seed), "utf-8")
             if number < count:
                 print(f"{number} mutations so far: {summed(total)}", flush=True)
     return total
+
+
+def _gone_on(total: Sum, record: Path | None, seed: int) -> int:
+    """Take what was recorded of this version and seed; return where to go on."""
+    if record is None or not record.exists():
+        return 0
+    facts = json.loads(record.read_text("utf-8"))
+    same = (facts["version"], facts["seed"], facts["files"])
+    if same != (spinney.__version__, seed, len(originals())):
+        return 0
+    total.add({"outcomes": facts["outcomes"], "slowest": facts["slowest_seconds"]})
+    total.memory = facts["resident_megabytes"]
+    total.mended = {
+        name: says
+        for name, says in (facts["mended"] | facts["finds"]).items()
+        if name not in total.finds  # which is what still does harm
+    }
+    return int(facts["mutations"])
 
 
 def _ended(
@@ -288,10 +347,10 @@ def _ended(
     """Keep what ended a child; return the number after it."""
     number = int((directory / "number").read_text())
     name, why = names[number % len(names)], signal.Signals(-child.returncode).name
-    stem = kept(name, mutation(name, seed, number), keep)
+    stored = kept(name, mutation(name, seed, number), keep)
     total.outcomes[why] += 1
-    total.finds[f"{why} {stem}"] = why
-    print(f"{stem}: the process was ended by {why}", file=sys.stderr)
+    total.finds[stored] = f"the process was ended by {why}"
+    print(f"{stored}: {total.finds[stored]}", file=sys.stderr)
     return number + 1
 
 
@@ -304,12 +363,44 @@ def summed(total: Sum) -> str:
     )
 
 
+def replayed(keep: Path) -> dict[str, str]:
+    """Try what was found once; return what still does harm, and how."""
+    harmful = {}
+    with TemporaryDirectory(dir=IN_MEMORY) as directory, bounded():
+        for path in sorted(keep.glob("*")):
+            stem = path.name.partition("-")[0]
+            name = next(name for name in originals() if name.startswith(stem))
+            trial = tried(path.read_bytes(), Path(directory, path.name), rows_for(name))
+            if trial.problem:
+                harmful[path.name] = f"{trial.outcome}: {trial.problem}"
+    return harmful
+
+
+def recorded(total: Sum, count: int, seed: int) -> str:
+    """Return what came of a run as JSON, with date and version."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    facts = {
+        "version": spinney.__version__,
+        "date": str(today),
+        "mutations": count,
+        "seed": seed,
+        "files": len(originals()),
+        "outcomes": dict(total.outcomes.most_common()),
+        "finds": total.finds,
+        "mended": total.mended,
+        "slowest_seconds": round(total.slowest, 2),
+        "resident_megabytes": total.memory,
+    }
+    return json.dumps(facts, indent=1) + "\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try many, say what came of them, keep the finds; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=DAMAGED, help="where finds go")
+    parser.add_argument("--record", type=Path, help="write what came of it there")
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--piece", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -317,7 +408,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         last = options.first + options.count
         run_piece(options.seed, options.first, last, options.keep, options.piece)
         return 0
-    total = run_all(options.count, options.seed, options.keep)
+    total = run_all(options.count, options.seed, options.keep, options.record)
     print(f"{options.count} mutations of {len(originals())} files: {summed(total)}")
     return 1 if total.finds else 0
 

@@ -1,14 +1,17 @@
 """Change the code in small ways, and see that a test fails for each.
 
-``python -m tools.mutate --count 30`` draws changes of the criteria, the search and the
+``python -m tools.mutate --count 60`` draws changes of the criteria, the search and the
 pruners: ``<`` becomes ``<=``, ``+`` becomes ``-``, ``and`` becomes ``or``, a number the
-next one, a truth its opposite. For each the tests of that area run, until one fails. A
-change that no test notices *survives*: it is printed with its line, and either wants a
-test or makes no difference to anybody, which ``docs/trust.md`` then explains.
+next one, a truth its opposite. For each some tests run, until one fails: those files of
+tests that ran the changed line when branches were counted (``tools/branches.py``), the
+quick ones first, or else those that are named for the area below. A change that no test
+notices *survives*: it is printed with its line, and either wants a test or makes no
+difference to anybody, which ``docs/trust.md`` then explains.
 
-Each change runs in a forked process, where the module is imported with other code; no
-file is written. What Numba compiles (folders called ``loops``) is left out: its twin in
-plain Python is what the tests hold it to.
+What became of each change is kept in ``build/mutate.json``: a run that was ended goes
+on, and ``--again`` tries what has survived. Each change runs in a forked process, where
+the module is imported with other code; no file is written. What Numba compiles (folders
+called ``loops``) is left out: its twin in plain Python is what the tests hold it to.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import ast
 import importlib.abc
 import importlib.machinery
 import io
+import json
 import os
 import resource
 import signal
@@ -23,19 +27,25 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import Any
 
-__all__ = ["AREAS", "Mutant", "mutants_of", "survives"]
+from tools.covered_tests import FOLDER
+from tools.pages import PAGE, dated, written
+
+__all__ = ["AREAS", "Mutant", "drawn", "mutants_of", "survives", "tests_of"]
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "spinney"
-SECONDS = (
-    300  # of a processor, for all tests of an area: a change that hangs is noticed
-)
+KEPT = ROOT / "build" / "mutate.json"
+COMMAND = "make mutate"
+SECONDS = 60  # of a processor for a change: one that hangs is noticed
+USUAL = 3.0  # seconds of a file of tests that is not known
+ENOUGH = 30.0  # seconds that the tests of a change take, if it makes no difference
 
 AREAS = {
     "criteria": (
@@ -116,21 +126,26 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     >>> any("→" in str(mutant) for mutant in mutants_of(path))
     True
     """
+    return (mutant_at(path, number) for number in changeable(path))
+
+
+def changeable(path: Path) -> list[int]:
+    """Return the numbers of all nodes of a module that can be changed."""
     tree = ast.parse(path.read_text("utf-8"))
     unseen = _unseen(tree)
-    for number, node in enumerate(ast.walk(tree)):
-        if id(node) in unseen:
-            continue
-        if not _change(deepcopy(node)):
-            continue
-        copy = deepcopy(tree)
-        changed = next(islice(ast.walk(copy), number, None))
-        _change(changed)
-        code = ast.unparse(ast.fix_missing_locations(copy))
-        before, after = (
-            ast.unparse(each).partition("\n")[0] for each in (node, changed)
-        )
-        yield Mutant(path, getattr(node, "lineno", 0), before[:70], after[:70], code)
+    numbered = list(enumerate(ast.walk(tree)))  # before anything is changed
+    return [n for n, node in numbered if id(node) not in unseen and _change(node)]
+
+
+def mutant_at(path: Path, number: int) -> Mutant:
+    """Return the change of one node of a module."""
+    tree = ast.parse(path.read_text("utf-8"))
+    node = next(islice(ast.walk(tree), number, None))
+    before = ast.unparse(node).partition("\n")[0]
+    _change(node)
+    after = ast.unparse(node).partition("\n")[0]
+    code = ast.unparse(ast.fix_missing_locations(tree))
+    return Mutant(path, getattr(node, "lineno", 0), before[:70], after[:70], code)
 
 
 def _unseen(tree: ast.Module) -> set[int]:
@@ -198,8 +213,16 @@ def survives(mutant: Mutant, tests: Sequence[str]) -> bool:
     if not child:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         os._exit(_run(mutant, tests))
-    status = os.waitpid(child, 0)[1]
-    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code > 2:  # pytest's own trouble: nothing is known of the change
+        msg = f"pytest ended with {code} for {mutant}"
+        raise RuntimeError(msg)
+    return code == 0
+
+
+def unchanged(mutant: Mutant) -> Mutant:
+    """Return the module of a change as it is: what must survive."""
+    return replace(mutant, after=mutant.before, code=mutant.path.read_text("utf-8"))
 
 
 def _run(mutant: Mutant, tests: Sequence[str]) -> int:
@@ -209,49 +232,142 @@ def _run(mutant: Mutant, tests: Sequence[str]) -> int:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    sys.meta_path.insert(0, Changed(mutant))  # type: ignore[arg-type]
+    changed = Changed(mutant)
+    if changed.name in sys.modules:  # it would not be imported again
+        return 3
+    sys.meta_path.insert(0, changed)  # type: ignore[arg-type]
     quick = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    quick += ["--tb=no", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     with redirect_stdout(io.StringIO()):
-        return int(pytest.main([*quick, *tests]))
+        return int(pytest.main([*quick, *tests], plugins=[Unshrunk()]))
+
+
+class Unshrunk:
+    """Property tests that try the same each time, and fail at once."""
+
+    def pytest_sessionstart(self) -> None:
+        """Take the profile of the tests, without what makes a failure readable."""
+        from hypothesis import Phase, settings
+
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile(
+            "unshrunk",
+            settings.get_profile(settings.get_current_profile_name()),
+            phases=phases,
+            derandomize=True,
+            database=None,
+        )
+        settings.load_profile("unshrunk")
+
+
+@cache
+def _contexts() -> Any:
+    """Return which files of tests took which lines, if branches were counted."""
+    if not (FOLDER / "data").exists():
+        return None
+    from coverage import CoverageData
+
+    data = CoverageData(str(FOLDER / "data"))
+    data.read()
+    return data
+
+
+@cache
+def _seconds() -> Counter[str]:
+    """Return what each file of tests took while branches were counted."""
+    taken = Counter[str]()
+    for path in FOLDER.glob("seconds-*.json"):
+        taken.update(json.loads(path.read_text("utf-8")))
+    return taken
+
+
+def tests_of(mutant: Mutant, area: str) -> list[str]:
+    """Return the files of tests that run a changed line.
+
+    Those of the area come first, and quick ones before others.
+    """
+    named, data = list(AREAS[area][1]), _contexts()
+    if data is None:
+        return named
+    lines = data.contexts_by_lineno(str(mutant.path))
+    # What stands in the middle of a statement may be counted with its first line.
+    line = max((line for line in lines if line <= mutant.line), default=0)
+    taken = _seconds()
+    names = {name for name in lines.get(line, ()) if (ROOT / name).is_file()}
+    order = sorted(names, key=lambda name: (taken.get(name, USUAL), name))
+    chosen, spent = list[str](), 0.0
+    for name in sorted(order, key=lambda name: not name.startswith(tuple(named))):
+        spent += taken.get(name, USUAL)
+        if chosen and spent > ENOUGH:
+            break
+        chosen.append(name)
+    # What runs at import is noted for the first tests that import it, and no others.
+    return chosen if len(chosen) > 2 else [*chosen, *named]
 
 
 def drawn(area: str, count: int, seed: int) -> list[Mutant]:
     """Return some of the changes of an area, each as likely as any other."""
-    folder, _ = AREAS[area]
-    paths = sorted((SOURCE / folder).rglob("*.py"))
+    paths = sorted((SOURCE / AREAS[area][0]).rglob("*.py"))
     plain = [path for path in paths if "loops" not in path.parts]
-    weights = [len(path.read_text("utf-8")) for path in plain]
-    random, chosen = Random(f"{area} {seed}"), list[Mutant]()
-    cache: dict[Path, list[Mutant]] = {}
-    for path in random.choices(plain, weights, k=count):
-        mutants = cache.setdefault(path, list(mutants_of(path)))
-        if mutants:
-            chosen.append(random.choice(mutants))
-    return chosen
+    places = [(path, number) for path in plain for number in changeable(path)]
+    chosen = Random(f"{area} {seed}").sample(places, min(count, len(places)))
+    return [mutant_at(path, number) for path, number in chosen]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try some changes, and list those that no test notices."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--count", type=int, default=30, help="changes of each area")
+    parser.add_argument("--count", type=int, default=60, help="changes of each area")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--areas", default=",".join(AREAS), help="divided by commas")
+    parser.add_argument("--again", action="store_true", help="what has survived")
     options = parser.parse_args(arguments)
     os.chdir(ROOT)
-    for warm in ("numpy", "scipy.stats", "numba", "sklearn.tree", "pandas", "pytest"):
+    for warm in (
+        "numpy",
+        "scipy.stats",
+        "numba",
+        "sklearn.tree",
+        "pandas",
+        "hypothesis",
+    ):
         __import__(warm)
-    tried, survivors = Counter[str](), list[Mutant]()
+    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    tried = dict[str, Counter[str]]()
     for area in options.areas.split(","):
-        for mutant in drawn(area, options.count, options.seed):
-            tried[area] += 1
-            if survives(mutant, AREAS[area][1]):
-                survivors.append(mutant)
-                print(f"survives: {mutant}", flush=True)
-            else:
-                print(f"noticed:  {mutant}", flush=True)
-    counts = ", ".join(f"{n} of {area}" for area, n in tried.items())
-    print(f"{tried.total()} changes ({counts}): {len(survivors)} survive")
+        tried[area] = Counter()
+        mutants = drawn(area, options.count, options.seed)
+        if not survives(unchanged(mutants[0]), tests_of(mutants[0], area)):
+            sys.exit(f"tests of {area} fail without any change")
+        for mutant in mutants:
+            name = str(mutant)
+            if name not in kept or (options.again and kept[name] == "survives"):
+                lives = survives(mutant, tests_of(mutant, area))
+                kept[name] = "survives" if lives else "noticed"
+                KEPT.parent.mkdir(exist_ok=True)
+                KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False), "utf-8")
+            tried[area][kept[name]] += 1
+            print(f"{kept[name]:9} {name}", flush=True)
+    lines = table(tried)
+    print(*lines, sep="\n")
+    if set(tried) == set(AREAS):
+        head = f"{dated()}, seed {options.seed}:"
+        page = written(PAGE.read_text("utf-8"), [head, "", *lines], command=COMMAND)
+        PAGE.write_text(page, "utf-8")
     return 0
+
+
+def table(tried: dict[str, Counter[str]]) -> list[str]:
+    """Return what became of the changes of each area as lines of Markdown.
+
+    >>> table({"search": Counter(noticed=3, survives=1)})[-1]
+    '| search | 4 | 3 | 1 |'
+    """
+    lines = ["| changes of | drawn | noticed | survive |", "|---|---|---|---|"]
+    for area, counts in tried.items():
+        noticed, lives = counts["noticed"], counts["survives"]
+        lines.append(f"| {area} | {counts.total()} | {noticed} | {lives} |")
+    return lines
 
 
 if __name__ == "__main__":

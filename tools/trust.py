@@ -2,14 +2,14 @@
 
 ``python -m tools.trust`` (``make trust``) runs scikit-learn's checks of all estimators,
 damages model files, runs the tests of the known faults and compares the exports with
-their models. It prints a line for each with its failures, and ends with 1 if there is
-any. A part that is not there, or did not run to its end, is told as such and is no
-success; only with all of them are the counts written, with date and version, between
-the marks of the page.
+their models. What ``make fuzz-files`` recorded of this version is told, too. It prints
+a line for each with its failures, and ends with 1 if there is any. A part that is not
+there, or did not run to its end, is told as such and is no success; only with all of
+them are the counts written, with date and version, between the marks of the page.
 """
 
 import argparse
-import datetime
+import json
 import os
 import re
 import subprocess
@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spinney import __version__
+from tools.pages import PAGE, dated, written
 
-__all__ = ["Count", "Part", "counted", "main", "parts", "table", "written"]
+__all__ = ["COMMAND", "Count", "Part", "counted", "main", "parts", "table"]
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "trust.md"
-BEGIN, END = "<!-- counts: make trust -->", "<!-- end of counts -->"
+RECORD = ROOT / "tests" / "golden" / "mutations.json"
+COMMAND = "make trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,21 @@ def _fuzz(output: str) -> tuple[str, int] | None:
     if line is None:
         return None
     count, files, finds = map(int, line.groups())
-    return f"{count:,} mutations of {files} files", finds
+    return f"{count:,} mutations of {files} files{_recorded()}", finds
+
+
+def _recorded() -> str:
+    """Return what a longer run of this version has tried before.
+
+    What it found is kept, and tried again by every run: no find is forgotten.
+    """
+    if not RECORD.exists():
+        return ""
+    facts = json.loads(RECORD.read_text("utf-8"))
+    if facts["version"] != __version__:
+        return ""
+    mended = f" ({len(facts['mended'])} finds, mended)" if facts["mended"] else ""
+    return f", and {facts['mutations']:,} on {facts['date']}{mended}"
 
 
 def _exports(output: str) -> tuple[str, int] | None:
@@ -97,7 +112,7 @@ def parts(mutations: int) -> tuple[Part, ...]:
         Part("scikit-learn's checks", (*quiet, checks), checks, _pytest("checks")),
         Part(
             "damaged model files",
-            ("-m", "tools.fuzz_files", "--count", str(mutations)),
+            ("-m", "tools.fuzz_files", "--count", str(mutations), "--seed", "1"),
             "tools/fuzz_files.py",
             _fuzz,
         ),
@@ -152,16 +167,6 @@ def table(counts: Sequence[Count]) -> list[str]:
     return lines
 
 
-def written(page: str, lines: Sequence[str]) -> str:
-    """Return a page with other lines between its marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        msg = f"the page has no marks {BEGIN!r} and {END!r}"
-        raise ValueError(msg)
-    return "\n".join([before + BEGIN, *lines, END + after])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count all, and say whether nothing failed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -174,9 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(table([count])[-1], flush=True)
     whole = all(count.failures is not None for count in counts)
     if whole:
-        today = datetime.datetime.now(datetime.UTC).date()
-        head = f"Spinney {__version__}, {today}:"
-        page = written(PAGE.read_text("utf-8"), ["", head, "", *table(counts), ""])
+        lines = [f"{dated()}:", "", *table(counts)]
+        page = written(PAGE.read_text("utf-8"), lines, command=COMMAND)
         PAGE.write_text(page, "utf-8")
     else:
         print("some parts did not run: the page is as it was", file=sys.stderr)

@@ -18,45 +18,34 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from math import inf
 from pathlib import Path
+from typing import Any
 
+from benchmarks.everyday.bars import NOT_RUN, bars_of
 from benchmarks.everyday.cells import PEERS, Cell, Command, grid, lines
+from benchmarks.everyday.results import (
+    HEADS,
+    Result,
+    compare,
+    keep,
+    markdown,
+    read,
+    rows_of,
+    seconds_text,
+    shown,
+    slowest_first,
+)
 from benchmarks.everyday.tables import FILES
 from benchmarks.speed import measure, report
 from benchmarks.speed.command import keep_to_threads
 from benchmarks.speed.data import AbsentError
-from benchmarks.speed.outcome import OWN
+from benchmarks.speed.outcome import OWN, Bar
 from benchmarks.speed.programs import trees
 
 from spinney._support.text_table import aligned
 
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # an installed package has its bytecode
 TRANSLATES = "translates its loops"
-
-
-@dataclass
-class Result:
-    """What a cell came to: the seconds of each program's runs, or why there are none.
-
-    ``first`` is Spinney's first fit in the worker; ``runs`` are those after it, or all
-    of a command. ``missed`` says that Spinney was not done, failed or had no table.
-    ``ratio`` is its best run divided by ``reference``, the best of what is ``beside``.
-    """
-
-    name: str
-    like: str = ""
-    first: float | None = None
-    runs: dict[str, list[float]] = field(default_factory=dict)
-    missed: str = ""
-    notes: list[str] = field(default_factory=list)
-    beside: str = ""
-    reference: float | None = None
-    ratio: float | None = None
-
-    def best(self) -> float | None:
-        """Return the seconds of Spinney's shortest run."""
-        return min(self.runs.get(OWN, ()), default=None)
 
 
 def waited(arguments: Iterable[str], patience: float) -> tuple[str, str, int | None]:
@@ -64,6 +53,7 @@ def waited(arguments: Iterable[str], patience: float) -> tuple[str, str, int | N
     process = subprocess.Popen(
         list(arguments),
         cwd=measure.ROOT,
+        env={k: v for k, v in os.environ.items() if k != NO_BYTECODE},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -133,7 +123,10 @@ def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
 
 
 def run_command(command: Command, options: argparse.Namespace, scratch: Path) -> Result:
-    """Run commands again and again, each in a fresh process."""
+    """Run commands again and again, each in a fresh process.
+
+    The first run is not counted: it may compile, bytecode as well.
+    """
     result = Result(command.name, command.like)
     file = ""
     if command.table:
@@ -145,7 +138,7 @@ def run_command(command: Command, options: argparse.Namespace, scratch: Path) ->
     for program, words in command.commands.items():
         arguments = [word.replace("{file}", file) for word in words]
         runs = result.runs.setdefault(program, [])
-        while len(runs) < options.repeats and sum(runs) < options.patience:
+        while len(runs) <= options.repeats and sum(runs) < options.patience:
             began = time.perf_counter()
             _, err, code = waited(arguments, options.patience)
             if code == 0:
@@ -157,60 +150,12 @@ def run_command(command: Command, options: argparse.Namespace, scratch: Path) ->
             else:
                 result.notes.append(f"{program}: {why}")
             break
+        first = runs.pop(0) if len(runs) > 1 else None
+        result.first = first if program == OWN else result.first
     return result
 
 
-def compare(results: list[Result]) -> None:
-    """Set each ratio: to the fastest peer, or else to the cell that it is like."""
-    by_name = {result.name: result for result in results}
-    for result in results:
-        known = {p: min(runs) for p, runs in result.runs.items() if runs}
-        own = known.pop(OWN, None)
-        like = by_name.get(result.like, Result(result.like)).best()
-        if not known and like:
-            known[result.like] = like
-        if known:
-            result.beside = min(known, key=lambda name: known[name])
-            result.reference = known[result.beside]
-            result.ratio = own / result.reference if own else None
-
-
-def slowest_first(results: list[Result]) -> list[Result]:
-    """Return cells that are not done, then by ratio; last those without one."""
-
-    def rank(result: Result) -> tuple[float, float]:
-        undone = result.missed.startswith("not done")
-        return (inf if undone else result.ratio or 0.0), result.best() or 0.0
-
-    return sorted(results, key=rank, reverse=True)
-
-
-HEADS = ("cell", "spinney s", "runs", "first s", "beside s", "ratio", "beside")
-
-
-def shown(results: Iterable[Result]) -> list[str]:
-    """Return results as lines of a table, what is missing and what is noted last."""
-    rows = [(*HEADS, "")]
-    for result in results:
-        numbers = (
-            _seconds(result.best()),
-            str(len(result.runs.get(OWN, ())) or ""),
-            _seconds(result.first),
-            _seconds(result.reference),
-            "" if result.ratio is None else f"{result.ratio:.2f}",
-        )
-        words = "; ".join(filter(None, [result.missed, *result.notes]))
-        rows.append((result.name, *numbers, result.beside, words))
-    return aligned(rows, left=(0, 6, 7))
-
-
-def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:#.3g}"
-
-
-def run(
-    cells: Iterable[Cell | Command], options: argparse.Namespace, earlier: list[Result]
-) -> list[Result]:
+def run(cells: Iterable[Cell | Command], options: argparse.Namespace) -> list[Result]:
     """Run cells one after the other; keep what is done after each."""
     results: list[Result] = []
     absent: dict[str, str] = {}
@@ -225,18 +170,12 @@ def run(
                 if "left out" in result.missed:
                     absent[cell.table] = result.missed
             results.append(result)
-            words = result.missed or f"{_seconds(result.best())} s"
+            words = result.missed or f"{seconds_text(result.best())} s"
             print(f"{result.name}: {words}", file=sys.stderr, flush=True)
-            compare(results)
             if options.output:
-                keep(options.output, [*earlier, *results])
+                keep(options.output, [result])
+    compare(results)
     return results
-
-
-def keep(file: Path, results: list[Result]) -> None:
-    """Write results and what they were measured on, as JSON."""
-    told = {"machine": measure.machine(), "cells": [asdict(each) for each in results]}
-    file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
@@ -257,20 +196,21 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     )
     add("--repeats", type=int, default=5, help="warm runs at least, the best counts")
     add("--patience", type=float, default=60, help="seconds to wait for a cell")
-    add("-o", "--output", type=Path, help="write the results as JSON")
+    add("-o", "--output", type=Path, help="keep the results; other cells in it stay")
+    add("--read", action="store_true", help="run nothing, read the file of -o")
+    add("--page", type=Path, help="put the tables into a page of Markdown")
     options = parser.parse_args(arguments)
     if options.repeats < 1 or options.patience <= 0:
         parser.error("--repeats must be at least 1, --patience above 0")
+    if options.read and not (options.output and options.output.is_file()):
+        parser.error("--read needs -o with a file that an earlier run wrote")
     return options
 
 
-def main(arguments: list[str]) -> None:
-    """Run the lines and the grid, and print what they came to."""
-    warnings.simplefilter("ignore")
-    options = parsed(arguments)
+def measured(options: argparse.Namespace, machine: dict[str, Any]) -> list[Result]:
+    """Run the lines and the grid, as far as they are wanted."""
     keep_to_threads()
-    here = measure.machine()
-    print(f"{report.machine_words(here)}, load {here['load']}")
+    print(f"{report.machine_words(machine)}, load {machine['load']}")
     print(
         f"best of {options.repeats} warm runs or more, after a first fit in the same "
         "process; 'fresh process': from its start, nothing warm"
@@ -280,15 +220,65 @@ def main(arguments: list[str]) -> None:
         print(f"left out, not installed: {', '.join(absent)}")
     results: list[Result] = []
     if options.lines or not options.grid:
-        results = run(lines(), options, [])
-        print("", "lines", *shown(results), sep="\n", flush=True)
+        results += run(lines(), options)
     if options.grid or not options.lines:
-        cells = run(grid(), options, results)
-        print("", "grid, the slowest first", *shown(slowest_first(cells)), sep="\n")
-        results += cells
+        results += run(grid(), options)
     if not results:
         msg = f"no cell has {options.only!r} in its name"
         raise SystemExit(msg)
+    return results
+
+
+def parts_of(results: list[Result]) -> tuple[list[Result], list[Result]]:
+    """Return the lines in their order, and the cells of the grid, slowest first."""
+    by_name = {result.name: result for result in results}
+    found = [by_name[cell.name] for cell in lines() if cell.name in by_name]
+    of_grid = {cell.name for cell in grid()}
+    return found, slowest_first([each for each in results if each.name in of_grid])
+
+
+def verdicts(bars: Iterable[Bar]) -> list[tuple[str, str, str]]:
+    """Return bars as rows: what is asked, what was reached, and the verdict."""
+    said = {True: "reached", False: "missed"}
+    return [
+        (bar.must, bar.reached, "" if bar.reached == NOT_RUN else said[bar.met])
+        for bar in bars
+    ]
+
+
+ASKED_HEADS = ("asked", "worst cell", "")
+
+
+def page_text(results: list[Result], machine: dict[str, Any]) -> str:
+    """Return the results as sections of a page."""
+    typed, cells = parts_of(results)
+    words = f"Measured on: {report.machine_words(machine)}; load {machine['load']}."
+    bars = markdown(ASKED_HEADS, verdicts(bars_of(results)), left=3)
+    parts = [words, "### What is asked", bars]
+    for title, some in (("Lines", typed), ("Grid, the slowest first", cells)):
+        if some:
+            parts += [f"### {title}", markdown(HEADS, rows_of(some))]
+    return "\n\n".join(parts)
+
+
+def main(arguments: list[str]) -> None:
+    """Run cells, or read those of a file; print what they came to, fill the page."""
+    warnings.simplefilter("ignore")
+    options = parsed(arguments)
+    machine = measure.machine()
+    found = [] if options.read else measured(options, machine)
+    results = found
+    if options.output:
+        results, machine = read(options.output)
+    typed, cells = parts_of(results if options.read else found)
+    if typed:
+        print("", "lines", *shown(typed), sep="\n")
+    if cells:
+        print("", "grid, the slowest first", *shown(cells), sep="\n")
+    told = aligned([ASKED_HEADS, *verdicts(bars_of(results))], left=(0, 1, 2))
+    print("", "what is asked", *told, sep="\n", flush=True)
+    if options.page:
+        report.fill(options.page, page_text(results, machine), "everyday")
 
 
 if __name__ == "__main__":

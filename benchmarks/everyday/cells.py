@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.everyday.tables import FILES, TABLES, Table
+from benchmarks.everyday.tables import TABLES, Table
 from benchmarks.speed.outcome import OWN
 from benchmarks.speed.programs import (
     FOREST,
@@ -86,7 +86,7 @@ FIRST = (
 def shell_lines() -> Iterator[Command]:
     """Yield what is run from a shell, the first fit of a process among it."""
     spinney = (sys.executable, "-m", "spinney")
-    for table in FILES:
+    for table in ("credit_a", "made like credit_a"):
         told = ("{file}", "--target", "class")
         grow = {OWN: (*spinney, "grow", *told)}
         evaluate = {OWN: (*spinney, "evaluate", *told, "--folds", "5")}
@@ -96,6 +96,9 @@ def shell_lines() -> Iterator[Command]:
             table,
             evaluate,
         )
+    flower = "one row of iris"
+    predict = {OWN: (*spinney, "predict", "{file}.spinney", "{file}")}
+    yield Command(f"{flower}, spinney predict, fresh process", flower, predict)
     pairs = {PEER: ("sklearn.tree", "DecisionTreeClassifier")}
     pairs[OWN] = ("spinney", "TreeClassifier")
     python = {

@@ -128,4 +128,27 @@ def made_credit(scratch: Path, _: Path | None) -> Path:
     return file
 
 
-FILES = {"credit_a": credit_a, "made like credit_a": made_credit}
+def one_flower(scratch: Path, _: Path | None) -> Path:
+    """Write a row of iris, and beside it the default tree of all of them."""
+    from sklearn.datasets import load_iris
+
+    import spinney
+
+    iris = load_iris()
+    names = [name.removesuffix(" (cm)") for name in iris.feature_names]
+    columns = dict(zip(names, iris.data.T, strict=True))
+    species = iris.target_names[iris.target]
+    file = scratch / "one_flower.csv"
+    spinney.grow(columns | {"species": species}, target="species").save(
+        file.with_suffix(".csv.spinney")
+    )
+    cells = (str(cell) for cell in iris.data[0])
+    file.write_text(f"{','.join(names)}\n{','.join(cells)}\n", encoding="utf-8")
+    return file
+
+
+FILES = {
+    "credit_a": credit_a,
+    "made like credit_a": made_credit,
+    "one row of iris": one_flower,
+}

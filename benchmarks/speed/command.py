@@ -102,7 +102,7 @@ def finished(
     if options.json:
         found = outcome.read(options.json)
     if options.page:
-        report.fill(options.page, found)
+        report.fill(options.page, report.markdown(found))
     return found
 
 

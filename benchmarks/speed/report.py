@@ -7,9 +7,8 @@ from typing import Any
 from benchmarks.speed.measure import Line
 from benchmarks.speed.outcome import Outcome
 
-__all__ = ["fill", "head", "machine_words", "markdown", "row", "tail"]
+__all__ = ["fill", "head", "machine_words", "markdown", "marks_of", "row", "tail"]
 
-BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 WIDTHS = (24, 9, 9, 11, 10, 10)
 
 
@@ -86,16 +85,21 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
     return "\n\n".join(parts)
 
 
-def fill(page: Path, outcomes: Iterable[Outcome]) -> None:
-    """Put outcomes between the marks of a page, in the place of what was there."""
-    text = page.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        msg = f"{page} has no lines {BEGIN} and {END} to put results between"
+def marks_of(name: str) -> tuple[str, str]:
+    """Return the lines of a page that results stand between."""
+    return f"<!-- {name} -->", f"<!-- end of {name} -->"
+
+
+def fill(page: Path, text: str, name: str = "results") -> None:
+    """Put a text between two marks of a page, in the place of what was there."""
+    begin, end = marks_of(name)
+    whole = page.read_text(encoding="utf-8")
+    if begin not in whole or end not in whole:
+        msg = f"{page} has no lines {begin} and {end} to put results between"
         raise SystemExit(msg)
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    filled = f"{before}{BEGIN}\n\n{markdown(outcomes)}\n\n{END}{after}"
-    page.write_text(filled, encoding="utf-8")
+    before, rest = whole.split(begin, 1)
+    after = rest.split(end, 1)[1]
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def _aligned(told: tuple[str, ...]) -> str:

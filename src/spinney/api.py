@@ -53,10 +53,12 @@ def grow(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
     validation: Any = None,
+    keep_rows: bool = False,
     progress: Progress | None = None,
     **settings: Any,
 ) -> TreeClassifier | TreeRegressor:
@@ -67,7 +69,9 @@ def grow(
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
         The table; see :func:`spinney.read_table`. Or a database: an address such as
         ``"postgresql://user@host/database"`` or ``"sqlite:///file.db"``, or a
-        connection of psycopg or sqlite3, each with ``table``; or a Spark data frame.
+        connection of psycopg or sqlite3, each with ``table``; or a data frame of Spark
+        or Dask. With ``source="dask"`` or ``"parts"`` it is a table in parts: a list
+        of tables or Parquet files, or a path with ``*``.
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
@@ -88,13 +92,20 @@ def grow(
     missing_values : sequence of str
         Texts that stand for a missing cell, such as ``"?"``. Empty cells are
         missing anyway; the text ``NA`` is not, unless it is named here.
-    source : {"memory", "duckdb", "postgres", "sqlite", "spark"}, optional
-        Where rows are counted. What is in a database stays there, everything else
-        is read into memory, unless this says otherwise; see ``docs/databases.md``.
+    source : {"memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts"}, \
+optional
+        Where rows are counted. What is in a database, or on a cluster, stays there,
+        everything else is read into memory, unless this says otherwise; see
+        ``docs/databases.md``.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
     table : str, optional
         The table or view of a database, or a query: one SELECT.
+    memory_limit : int or str, optional
+        What counting in an engine may take of this machine's memory, such as "2GiB":
+        rows that fit into half of it are read once, and the other half is DuckDB's
+        where it reads a file. If not given, rows may take a quarter of the machine's
+        memory. The tree is the same; with 0 no row is read.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
     notation : Notation or mapping, optional
@@ -106,9 +117,13 @@ def grow(
         ``"pre-pruning"``, which stops growing where they fare no better, or
         ``"cost-complexity"``. ``validation_share=0.3`` reserves such rows instead;
         ``model.validation_rows_`` are their places in the table.
+    keep_rows : bool
+        Whether the model is to keep its rows, in memory and in files, so that
+        ``model.updated`` can add others and remove some.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be: those
-        of folds and of recipes that are tried are among them.
+        of folds and of recipes that are tried are among them. Where an engine counts,
+        these are levels of the tree, and the second number grows with them.
     **settings
         Further parameters of :class:`TreeClassifier` and :class:`TreeRegressor`. One
         that the recipe or the target has no use for is refused; what each needs is in
@@ -159,9 +174,11 @@ def grow(
             source=source,
             connection=connection,
             table=table,
+            memory_limit=memory_limit,
             format=format,
             encoding=encoding,
             validation=validation,
+            keep_rows=keep_rows,
             progress=progress,
             **options,
         )

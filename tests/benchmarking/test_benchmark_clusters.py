@@ -52,7 +52,7 @@ def test_what_was_kept_fills_a_page(tmp_path):
     arguments = told(tmp_path, "--tasks", "mixed", "--programs", "spinney")
     kept = clusters.run_all(clusters.parsed(arguments))
     page = tmp_path / "clusters.md"
-    page.write_text(f"{report.BEGIN}\n{report.END}\n")
+    page.write_text("\n".join(report.marks_of("results")))
     arguments = told(tmp_path, "--read", "--page", str(page))
     assert finished(clusters.parsed(arguments), clusters.run_all) == kept
     assert "k-prototypes, K = 8" in page.read_text(encoding="utf-8")

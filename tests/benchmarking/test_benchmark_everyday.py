@@ -9,13 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.everyday import __main__ as everyday
-from benchmarks.everyday.__main__ import Result, compare, parsed, shown, slowest_first
+from benchmarks.everyday.__main__ import parsed
+from benchmarks.everyday.bars import NOT_RUN, bars_of
 from benchmarks.everyday.cells import Cell, Command, costs, grid, lines
+from benchmarks.everyday.results import (
+    Result,
+    compare,
+    keep,
+    shown,
+    slowest_first,
+)
 from benchmarks.everyday.tables import FILES, TABLES, with_missing
 from benchmarks.everyday.worker import timed, work
 from benchmarks.speed import measure
 from benchmarks.speed.data import AbsentError
 from benchmarks.speed.programs import SCIKIT_TREE, TREE, Program
+from benchmarks.speed.report import marks_of
 
 IRIS = Cell(
     "iris, cart",
@@ -205,6 +214,73 @@ def test_the_slowest_are_first_and_nothing_is_dropped():
     assert text[3].split() == ["peer", "2.00", "1", "3.00", "0.500", "4.00", "sk"]
 
 
+def bars(*found):
+    return {bar.must: bar for bar in bars_of(found)}
+
+
+def test_what_is_asked_is_compared_with_the_worst_cell():
+    small = "the default on tables of less than 50,000 cells, with any setting <= 0.5 s"
+    quick = Result("iris, default", runs={"spinney": [0.9, 0.2]})
+    slow = Result("credit_g, auto, weights", runs={"spinney": [0.7]})
+    large = Result("covertype, auto, weights", runs={"spinney": [7.0]})
+    found = bars(quick, large)
+    assert found[small].met
+    assert found[small].reached == "0.2 s (iris, default), 1 of 1 cells"
+    found = bars(quick, slow)
+    assert not found[small].met
+    assert "(credit_g, auto, weights), 1 of 2 cells" in found[small].reached
+    late = Result("iris, auto, plain", missed="not done after 60 s")
+    assert bars(quick, late)[small].reached.startswith("not done (iris, auto, plain)")
+    gone = Result("credit_g, auto, plain", missed="credit_g is left out: no folder")
+    assert bars(quick, gone)[small].met
+    others = [bar for must, bar in found.items() if must != small]
+    assert {bar.reached for bar in others} == {NOT_RUN}
+
+
+def test_settings_are_compared_with_the_plain_tree_and_trees_with_a_peer():
+    plain = Result("iris, cart, plain", runs={"spinney": [1.0], "YDF": [0.1]})
+    weighed = Result("iris, cart, weights", plain.name, runs={"spinney": [11.0]})
+    chaid = Result("iris, chaid, plain", runs={"spinney": [1.0]})
+    other = Result("iris, chaid, weights", chaid.name, runs={"spinney": [29.0]})
+    auto = Result("iris, auto, weights", "iris, auto, plain", runs={"spinney": [99.0]})
+    usual = Result("iris, auto, plain", runs={"spinney": [1.0]})
+    found = bars(plain, weighed, chaid, other, auto, usual)
+    settings = found["any setting, beside the plain tree of the same rows <= 10 ×"]
+    assert settings.reached == "11 × (iris, cart, weights), 0 of 1 cells"
+    assert found["any setting of chaid, beside it <= 30 ×"].met
+    runs = {"spinney": [4.0], "scikit-learn": [2.0], "YDF": [1.0]}
+    tree = Result("iris, cart, branch", runs=runs)
+    single = bars(tree)["single trees, beside scikit-learn <= 3 ×"]
+    assert (single.met, single.reached[:3]) == (True, "2 ×")
+
+
+def test_names_of_bars_are_names_of_cells():
+    every = [Result(c.name, c.like, runs={"spinney": [1.0]}) for c in lines()]
+    every += [Result(c.name, c.like, runs={"spinney": [1.0]}) for c in grid()]
+    for result in every:
+        result.runs |= {"scikit-learn": [1.0], "YDF": [1.0]}
+    assert NOT_RUN not in {bar.reached for bar in bars_of(every)}
+
+
+def test_results_of_a_file_fill_a_page(tmp_path, capsys, monkeypatch):
+    file, page = tmp_path / "everyday.json", tmp_path / "speed.md"
+    page.write_text("\n".join(["before", *marks_of("everyday"), "after"]))
+    keep(file, [Result("iris, default", runs={"spinney": [0.2], "YDF": [0.1]})])
+    keep(file, [Result("iris, cart, plain", runs={"spinney": [0.7]})])
+    monkeypatch.setattr(everyday, "run_cell", None)  # nothing is run
+    everyday.main(["--read", "-o", str(file), "--page", str(page)])
+    printed = capsys.readouterr().out
+    assert "what is asked" in printed
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- everyday -->\n\nMeasured on: ")
+    assert text.endswith("<!-- end of everyday -->\nafter")
+    assert "0.2 s (iris, default), 1 of 1 cells | reached |" in text
+    assert "| iris, default | 0.200 | 1 |  | 0.100 | 2.00 | YDF |  |" in text
+    assert "| iris, cart, plain | 0.700 |" in text
+    with pytest.raises(SystemExit):
+        parsed(["--read"])
+
+
 @pytest.mark.slow
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "everyday.json"
@@ -228,7 +304,7 @@ def test_tables_that_are_absent_are_told_once_and_for_each_cell(monkeypatch, cap
         return Result(cell.name, missed="adult is left out: it is not there")
 
     monkeypatch.setattr(everyday, "run_cell", run_cell)
-    found = everyday.run(grid(), options("--only", "adult, cart"), [])
+    found = everyday.run(grid(), options("--only", "adult, cart"))
     assert len(asked) == 1
     assert len(found) == 6
     assert {each.missed for each in found} == {"adult is left out: it is not there"}

@@ -60,9 +60,10 @@ def test_outcomes_are_kept_and_read_again(tmp_path):
 
 def test_a_page_is_filled_between_its_marks(tmp_path):
     page = tmp_path / "speed.md"
-    page.write_text(f"before\n{report.BEGIN}\nearlier\n{report.END}\nafter\n")
-    report.fill(page, [an_outcome()])
-    report.fill(page, [an_outcome()])
+    begin, end = report.marks_of("results")
+    page.write_text(f"before\n{begin}\nearlier\n{end}\nafter\n")
+    report.fill(page, report.markdown([an_outcome()]))
+    report.fill(page, report.markdown([an_outcome()]))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -70,7 +71,7 @@ def test_a_page_is_filled_between_its_marks(tmp_path):
     assert text.count("| scikit-learn | 50.000 | 30.0000 | 15.00 | 0.7510 |") == 1
     page.write_text("no marks")
     with pytest.raises(SystemExit, match="has no lines"):
-        report.fill(page, [an_outcome()])
+        report.fill(page, report.markdown([an_outcome()]))
 
 
 def test_impurity_is_that_of_the_leaves():

@@ -3,6 +3,7 @@
 import datetime
 import warnings
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,6 +138,7 @@ CELLS += [
     "N/A",
     "?",
 ]
+DATABASE = duckdb.connect()
 CELLS += ["-", "nan", "17.11.2026", "11/17/2026", "03/04/2026", "3-4-26", "2026/1/2"]
 CELLS += ["17 Nov 2026", "Nov 17, 2026", "31.02.2026", "17.11.2026 10:30", "red", "1_0"]
 CELLS += ["11/17/2026 1:05 pm", "١", " 7 ", "USD 8", "1\u00a0234,5", "NA", "12,34,567"]
@@ -145,11 +147,6 @@ CELLS += ["11/17/2026 1:05 pm", "١", " 7 ", "USD 8", "1\u00a0234,5", "NA", "12,
 @given(st.lists(st.sampled_from(CELLS), min_size=1, max_size=4))
 @settings(max_examples=examples(300), deadline=None)
 def test_sql_and_python_see_the_same_forms(cells):
-    import duckdb
-
-    with duckdb.connect(":memory:") as connection:
-        rows = ", ".join(
-            f"('{cell}')" for cell in (c.replace("'", "''") for c in cells)
-        )
-        texts = connection.sql(f"SELECT * FROM (VALUES {rows}) AS t(c0)")
-        assert evidence_in_sql(texts, ["c0"]).get("c0") == evidence_of(cells)
+    rows = ", ".join(f"('{cell}')" for cell in (c.replace("'", "''") for c in cells))
+    texts = DATABASE.sql(f"SELECT * FROM (VALUES {rows}) AS t(c0)")
+    assert evidence_in_sql(texts, ["c0"]).get("c0") == evidence_of(cells)

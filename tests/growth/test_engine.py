@@ -63,8 +63,19 @@ def test_sums_in_another_order_are_not_replayed(what, loaded):
         options = Options(class_weights=np.array([0.1, 0.3]))
     else:
         schema = replace(training.schema, target=Target("c", (), 0.0))
-        training = replace(training, schema=schema, classes=np.arange(300.0))
+        training = replace(training, schema=schema, classes=np.arange(300.0) / 10)
     assert choose_engine(training, BRANCH, options).name == "plain"
+
+
+@pytest.mark.usefixtures("replays")
+def test_whole_numbers_add_up_in_any_order(loaded):
+    training = rows(100)
+    schema = replace(training.schema, target=Target("c", (), 7.0))
+    for largest, expected in ((300.0, True), (2.0**30, False)):
+        numbers = np.append(np.arange(99.0), largest)
+        whole = replace(training, schema=schema, classes=numbers)
+        chosen = choose_engine(whole, BRANCH, Options())
+        assert (chosen.name == "binned") is chosen.replays is (loaded and expected)
 
 
 @pytest.mark.usefixtures("replays")
@@ -82,6 +93,28 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
     monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 1e-10)
     chosen = choose_engine(training, BRANCH, options).name
     assert chosen == ("binned" if compiled else "plain")
+
+
+@pytest.mark.usefixtures("replays")
+def test_whole_weights_add_up_in_any_order(loaded):
+    training = replace(rows(300), weights=np.tile([1.0, 3.0], 150))
+    for classes, expected in (((1.0, 5.0), True), ((1.0, 0.3), False)):
+        options = Options(class_weights=np.array(classes))
+        chosen = choose_engine(training, BRANCH, options)
+        assert (chosen.name == "binned") is chosen.replays is (loaded and expected)
+    heavy = replace(training, weights=training.weights * 2.0**50)
+    assert choose_engine(heavy, BRANCH, Options()).name == "plain"
+
+
+@pytest.mark.usefixtures("replays")
+def test_the_second_small_tree_loads_the_loops_of_this_machine(monkeypatch):
+    for module, _ in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    training, options = rows(20), Options()
+    for expected in ("plain", "binned"):
+        chosen = choose_engine(training, BRANCH, options)
+        assert chosen.name == expected
+        chosen.grow(OpenedSource(training), BRANCH, options)
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)

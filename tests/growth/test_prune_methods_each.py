@@ -316,7 +316,7 @@ def test_a_tree_is_judged_by_the_costs_that_it_was_grown_under():
 
 
 def test_long_chains_take_no_recursion_and_no_quadratic_time():
-    tree = chain_model(5000).tree
+    tree = chain_model(3000).tree
     for name, options in {
         "cost-complexity": {"alpha": 0.5},
         "pessimistic": {},

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tools.fuzz_files import loaded, originals, rows_for
+from tools.fuzz_files import golden_files, loaded, rows_for
 
 import spinney
 from spinney import (
@@ -77,9 +77,9 @@ def main() -> None:
     for name, make in MODELS.items():
         if not (GOLDEN / name).exists():
             make().save(GOLDEN / name)
-    originals.cache_clear()
+    golden_files.cache_clear()
     known = json.loads(PREDICTIONS.read_text("utf-8")) if PREDICTIONS.exists() else {}
-    for name in originals():
+    for name in golden_files():
         if name not in known:
             rows = rows_for(name)
             known[name] = {"rows": rows, **answers(loaded(GOLDEN / name), rows)}

@@ -72,7 +72,8 @@ def cells_of(codes, *, n_bins=None, nominal=(), numbers=None, columns=(), tail=N
     return layout.Cells(
         codes=codes,
         by_attribute=np.ascontiguousarray(codes.T),
-        numbers=np.zeros((0, 0)) if numbers is None else np.asarray(numbers, float),
+        singles=np.zeros((0, 0), np.float32),
+        doubles=np.zeros((0, 0)) if numbers is None else np.asarray(numbers, float),
         column=column,
         values=values,
         n_bins=np.asarray(n_bins, np.int64),

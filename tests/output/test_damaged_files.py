@@ -16,6 +16,7 @@ import pytest
 from tests.helpers.models import with_entries
 from tools import fuzz_files
 from tools.fuzz_files import (
+    AS_JSON,
     DAMAGED,
     RULES,
     bounded,
@@ -32,20 +33,28 @@ import spinney
 from spinney.output.file.container import FREELY_UNPACKED, pack
 
 MUTATIONS = 20_000  # the nightly script tries a million
+OF_TEXTS = 2_000  # of models as JSON, besides
 USED = 8  # of so many that load, one is also printed, predicted with and exported
 
 
 def shares():
     """Return how many of the mutations are of each file: more of what loads faster."""
+    texts = {f"{stem}.json" for stem in AS_JSON}
     parts = {
-        name: 1 + (len(b) < 7100) + (len(b) < 2500) for name, b in originals().items()
+        name: 1 + (len(data) < 7100) + (len(data) < 2500)
+        for name, data in originals().items()
+        if name not in texts
     }
-    return {n: -(-MUTATIONS * part // sum(parts.values())) for n, part in parts.items()}
+    files = {
+        n: -(-MUTATIONS * part // sum(parts.values())) for n, part in parts.items()
+    }
+    return files | dict.fromkeys(texts, -(-OF_TEXTS // len(texts)))
 
 
 def test_the_files_are_of_every_kind():
     kinds = {name.partition(".")[0] for name in originals()}
     assert {"watermelon_id3", "forest", "melon_recipes", "five_means"} <= kinds
+    assert {f"{stem}.json" for stem in AS_JSON} <= set(originals())
     assert {"melon_prototypes", "cpu_m5", f"golf{RULES.partition('.')[0]}"} <= kinds
 
 
@@ -68,7 +77,7 @@ def test_mutations_are_refused_or_do_no_harm(name, tmp_path):
             trial = tried(data, path, rows, use=use)
             assert not trial.problem, (trial, number)
             outcomes[trial.outcome] += 1
-    assert outcomes["refused"] > outcomes["loaded"] > outcomes["used"] > 0
+    assert outcomes["refused"] > outcomes["loaded"] >= outcomes["used"] > 0
 
 
 @pytest.mark.parametrize("path", sorted(DAMAGED.glob("*")), ids=lambda path: path.name)
@@ -128,6 +137,47 @@ def test_what_hangs_is_ended_by_the_system(tmp_path, monkeypatch):
     status = os.waitpid(child, 0)[1]
     assert os.WIFSIGNALED(status)
     assert os.WTERMSIG(status) == signal.SIGVTALRM
+
+
+def test_a_run_goes_on_where_it_was_ended(tmp_path, monkeypatch, capsys):
+    """By its record, if that is of this version and this seed."""
+    begun = []
+
+    def run(command, **_):
+        begun.append(int(command[command.index("--first") + 1]))
+        lines = [
+            {"outcomes": {"refused": 3}, "slowest": 0.1, "memory": 9},
+            {"find": "somewhere", "kept": "forest-0.spinney", "says": "slow"},
+        ]
+        return subprocess.CompletedProcess(
+            command, 0, "\n".join(json.dumps(line) for line in lines[: len(begun)])
+        )
+
+    monkeypatch.setattr(subprocess, "run", run)
+    record = tmp_path / "record.json"
+    options = ["--keep", str(tmp_path / "kept"), "--record", str(record)]
+    assert main(["--count", "3", *options]) == 0
+    assert main(["--count", "6", *options]) == 1
+    facts = json.loads(record.read_text("utf-8"))
+    assert (facts["version"], facts["mutations"]) == (spinney.__version__, 6)
+    assert facts["finds"] == {"forest-0.spinney": "slow"}
+    assert "6 mutations of 29 files: 6 refused" in capsys.readouterr().out
+    assert main(["--count", "9", *options]) == 1
+    facts = json.loads(record.read_text("utf-8"))
+    assert facts["mended"] == {"forest-0.spinney": "slow"}  # it is not kept: no harm
+    assert main(["--count", "3", "--seed", "1", *options]) == 1
+    assert begun == [0, 3, 6, 0]
+
+
+def test_what_is_kept_and_does_harm_is_a_find(tmp_path, monkeypatch):
+    def fail(_):
+        raise ZeroDivisionError
+
+    (tmp_path / "forest-0.spinney").write_bytes(b"")
+    assert fuzz_files.replayed(tmp_path) == {}
+    rows_for("forest.packed.spinney")
+    monkeypatch.setattr(fuzz_files, "loaded", fail)
+    assert "ZeroDivisionError" in fuzz_files.replayed(tmp_path)["forest-0.spinney"]
 
 
 def test_what_ends_the_process_is_a_find(tmp_path, monkeypatch, capsys):

@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 from tests.helpers.golden_models import GOLDEN, MODELS, PREDICTIONS, answers
-from tools.fuzz_files import RULES, loaded, originals
+from tools.fuzz_files import RULES, golden_files, loaded
 
 import spinney
 from spinney.output.file.cluster_file import CLUSTERINGS
@@ -18,14 +18,14 @@ from spinney.output.file.forest_file import FORESTS
 from spinney.output.file.tree_file import TREE
 
 STORED = json.loads(PREDICTIONS.read_text("utf-8"))
-FILES = [name for name in originals() if not name.endswith(RULES)]
+FILES = [name for name in golden_files() if not name.endswith(RULES)]
 
 
 def header(name):
-    return read_header(originals()[name])
+    return read_header(golden_files()[name])
 
 
-@pytest.mark.parametrize("name", originals())
+@pytest.mark.parametrize("name", golden_files())
 def test_a_file_predicts_what_it_did(name):
     stored = STORED[name]
     said = answers(loaded(GOLDEN / name), stored["rows"])
@@ -42,7 +42,7 @@ def test_what_is_loaded_is_written_with_the_same_content(name, tmp_path):
     """Files from before the format was frozen lack keys that were added since."""
     spinney.load(GOLDEN / name).save(tmp_path / "again.spinney")
     again = (tmp_path / "again.spinney").read_bytes()
-    before, after = (unpack(b, read_header(b)) for b in (originals()[name], again))
+    before, after = (unpack(b, read_header(b)) for b in (golden_files()[name], again))
     for key, array in before.items():
         np.testing.assert_array_equal(array, after[key])
     spinney.load(tmp_path / "again.spinney").save(tmp_path / "third.spinney")
@@ -56,7 +56,7 @@ def test_what_is_loaded_is_written_byte_for_byte(name, tmp_path):
     ours = read_header(again).texts["library_version"]
     if header(name).texts["library_version"] != ours:  # which is all that may differ
         again = relabelled(again, header(name).texts["library_version"])
-    assert again == originals()[name]
+    assert again == golden_files()[name]
 
 
 def relabelled(data, version):
@@ -67,7 +67,7 @@ def relabelled(data, version):
 
 
 def test_another_version_of_the_library_changes_its_name_only():
-    data = originals()["melon_c45.v2.spinney"]
+    data = golden_files()["melon_c45.v2.spinney"]
     other = relabelled(data, "9.9.9")
     assert other != data
     assert (
@@ -94,5 +94,5 @@ def test_no_file_was_written_anew():
     """The sums are kept beside the files: a line is added with one, never changed."""
     sums = (GOLDEN / "SHA256SUMS").read_text("utf-8").splitlines()
     kept = dict(reversed(line.split("  ")) for line in sums)
-    ours = {name: sha256(data).hexdigest() for name, data in originals().items()}
+    ours = {name: sha256(data).hexdigest() for name, data in golden_files().items()}
     assert kept == ours

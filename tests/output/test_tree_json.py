@@ -22,7 +22,7 @@ from spinney.trees.tree import Tree
 
 
 @pytest.mark.parametrize(
-    "model", [chain_model(6_000), wide_model(10_000)], ids=["chain", "wide"]
+    "model", [chain_model(3000), wide_model(3000)], ids=["chain", "wide"]
 )
 def test_deep_and_wide_trees(model):
     nodes = json.loads(to_json(model))["nodes"]

@@ -71,14 +71,13 @@ def rows_of(seed: int, *, missing: float = 0.0, n_rows: int = 300) -> dict[str, 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_bins_give_the_tree_of_all_values(recipe, missing, small_bins, tmp_path):
-    for seed in range(2):
-        columns = rows_of(seed, missing=missing)
-        options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
-        expected = spinney.grow(columns, "y", **options).tree
-        with opened("bound relation", columns, tmp_path) as (rows, how):
-            found = spinney.grow(rows, "y", **options, **how).tree
-        assert len(expected) > 10
-        assert_same_tree(expected, found, whole=True)
+    columns = rows_of(0, missing=missing)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        found = spinney.grow(rows, "y", **options, **how).tree
+    assert len(expected) > 10
+    assert_same_tree(expected, found, whole=True)
 
 
 def test_sqlite_and_postgres_have_bins_too(small_bins, tmp_path, postgres):

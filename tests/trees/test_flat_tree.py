@@ -181,17 +181,17 @@ def test_only_asked_attributes_are_needed():
 
 @pytest.fixture(scope="module")
 def chain():
-    return chain_model(5000)
+    return chain_model(3000)
 
 
 def test_a_long_chain_is_walked(chain):
     flat = flatten(chain.tree)
-    values = [np.array([0.0, 2500.5, 2500.6, 1e9, np.nan])]
+    values = [np.array([0.0, 1500.5, 1500.6, 1e9, np.nan])]
     # Missing goes right everywhere, and so to the last leaf.
-    assert flat.leaf_numbers(values, 5).tolist() == [1, 5001, 5003, 10000, 10000]
+    assert flat.leaf_numbers(values, 5).tolist() == [1, 3001, 3003, 6000, 6000]
     labels = labels_of(flat.outputs(values, 5))
     assert labels.tolist() == [0, 0, 0, 1, 1]
-    assert flat.paths(values, 5).sum(axis=1).A1.tolist() == [2, 2502, 2503, 5001, 5001]
+    assert flat.paths(values, 5).sum(axis=1).A1.tolist() == [2, 1502, 1503, 3001, 3001]
 
 
 def test_a_long_chain_is_copied(chain):
@@ -205,11 +205,11 @@ def test_a_long_chain_is_an_estimator(chain, tmp_path):
     model.save(tmp_path / "chain")
     loaded = spinney.load(tmp_path / "chain")
     assert_same_model(loaded.model_, chain)
-    rows = {"x": [0.5, 2500.5, None]}
+    rows = {"x": [0.5, 1500.5, None]}
     for one in (model, loaded):
         assert one.predict(rows).tolist() == [False, False, True]
-        assert one.apply(rows).tolist() == [1, 5001, 10000]
-        assert one.decision_path(rows).shape == (3, 10_001)
+        assert one.apply(rows).tolist() == [1, 3001, 6000]
+        assert one.decision_path(rows).shape == (3, 6001)
 
 
 def test_a_grown_chain_labels_its_own_rows():

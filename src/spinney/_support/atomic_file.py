@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -102,7 +101,7 @@ def _check_target(target: Path, shown: str, *, force: bool) -> None:
 
 @contextmanager
 def _replacing(target: Path) -> "Iterator[Path]":
-    temporary = target.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".spinney-{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     os.close(os.open(temporary, flags, 0o666))
     try:

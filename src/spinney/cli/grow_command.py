@@ -1,5 +1,6 @@
 """Growing, from the shell."""
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,7 @@ from spinney.cli.shell_options import (
     output_options,
     reading_options,
     recipe_options,
-    table_options,
+    refuse_given,
     text_options,
     weight_option,
 )
@@ -30,10 +31,17 @@ from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spinney.growth import Model
     from spinney.models import FittedTree
     from spinney.trees import Tree
 
+# What can be said of a model that is there, and of the rows that come and go.
+OF_UPDATES = frozenset(
+    {"data", "update", "remove", "format_", "encoding", "jobs", "output", "force"}
+    | {"ascii_", "json_", "quiet"}
+)
 MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 
 
@@ -50,22 +58,48 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "spinney grow melons.csv --target ripe --ignore id --validation-share 0.3 "
         "--pruning pre-pruning",
         "spinney grow sqlite:///shop.db --table orders --target returned",
+        "spinney grow 'orders/*.parquet' --engine dask --target returned",
         "cat melons.csv | spinney grow - --target ripe --ignore id",
+        "spinney grow melons.csv --target ripe --recipe id3 --keep-rows -o m.spinney",
+        "spinney grow more.csv --update m.spinney -o new.spinney",
     ),
 )
 @in_group(
     "Data",
-    table_options,
+    click.argument("data", required=False, metavar="DATA"),
+    click.option("--target", metavar="COLUMN", help="What to predict."),
     reading_options,
     weight_option,
     click.option(
         "--engine",
         "--source",
         "source",
-        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark.",
+        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; of a "
+        "table in parts ('rows/*.parquet') dask (two processes, or --jobs) or parts.",
     ),
     click.option(
         "--table", metavar="NAME", help="The table of a database, or a SELECT."
+    ),
+    click.option(
+        "--keep-rows",
+        is_flag=True,
+        help="Keep the rows in the model, so that --update can add others.",
+    ),
+    click.option(
+        "--update",
+        metavar="MODEL",
+        help="Add the rows of DATA to those of a model that keeps its rows.",
+    ),
+    click.option(
+        "--remove",
+        metavar="TABLE",
+        help="With --update: remove these rows of the model.",
+    ),
+    click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="What an engine and rows read from it may take, such as 2GiB; 0 reads "
+        "none.",
     ),
 )
 @in_group(
@@ -133,28 +167,89 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     text_options,
     click.option("--quiet", is_flag=True, help="Do not print the tree."),
 )
-def grow(data: str, target: str, **options: Any) -> None:
+def grow(data: str | None, target: str | None, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, a database, or - for standard input)."""
-    from spinney._support.threads import limited_threads
-    from spinney.growth import tried_text
-    from spinney.models import FittedTree, grow_from
-    from spinney.output import fitting_depth
-    from spinney.recipes import default_recipe
-    from spinney.sources.opened import is_counted_away
-
-    output = options["output"]
     if options["quiet"] and options["json_"]:
         msg = "--quiet and --json exclude each other: leave one out"
         raise ParameterError(msg)
+    if options["update"] is None:
+        _require({"data": data, "target": target})
+        refuse_given(("remove",), "is for rows of a model: name it by --update")
     check_model_output(options)
-    away = is_counted_away(data, options["source"], table=options["table"])
-    default = default_recipe(rows_at_hand=not away)
-    recipe, settings = recipe_of(options, default)
+    if options["update"] is None:
+        assert data is not None
+        assert target is not None
+        grown = _grown(data, target, options)
+    else:
+        grown = _updated(data, options)
+    _tell(grown, options)
+
+
+def _require(given: dict[str, str | None]) -> None:
+    """Refuse to grow without a table or a target, in click's words."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        if param.name in given and given[param.name] is None:
+            raise click.MissingParameter(ctx=context, param=param)
+
+
+def _updated(data: str | None, options: dict[str, Any]) -> "Model":
+    """Return the model of a file with rows added or removed."""
+    from spinney._support.threads import limited_threads
+    from spinney.models import (
+        batch_of,
+        kept_rows_of,
+        load_model,
+        update_model,
+        whole_because,
+    )
+
+    others = {p.name or "" for p in click.get_current_context().command.params}
+    why = "says how to grow, and the model of --update says it: leave one out"
+    refuse_given(others - OF_UPDATES, why)
+    if data is None and options["remove"] is None:
+        msg = "--update adds the rows of DATA, or removes those of --remove: name some"
+        raise ParameterError(msg)
+    path = options["update"]
+    model: Any = load_model(path, kinds=("tree",))
+    kept = kept_rows_of(model.model_, path)
+    reading = {"format": options["format_"], "encoding": options["encoding"]}
+    batch, removed = (
+        None
+        if rows is None
+        else batch_of(model.read(rows, whole=True, weight=kept.weight, **reading), kept)
+        for rows in (data, options["remove"])
+    )
     with (
         progress_bar("growing", after=PATIENCE) as progress,
         limited_threads(options["jobs"]),
     ):
-        grown = grow_from(
+        grown = update_model(
+            model.model_, batch, removed, going_on=False, progress=progress
+        )
+    n_before, n_now = len(kept.training.classes), grown.fingerprint.n_rows
+    say(f"{n_before} rows were kept in {path}, {n_now} are now")
+    if whole_because(kept) is not None and not options["quiet"]:
+        say(f"grown whole: {whole_because(kept)}")
+    return grown
+
+
+def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
+    """Return a model that is grown on a table."""
+    from spinney._support.threads import limited_threads
+    from spinney.models import grow_from
+    from spinney.recipes import default_recipe
+    from spinney.sources.opened import is_counted_away
+
+    away = is_counted_away(data, options["source"], table=options["table"])
+    default = default_recipe(rows_at_hand=not away)
+    recipe, settings = recipe_of(options, default)
+    with (
+        _workers(options["source"], options["jobs"]),
+        progress_bar("growing", after=PATIENCE) as progress,
+        limited_threads(options["jobs"]),
+    ):
+        return grow_from(
             data,
             target,
             recipe=recipe,
@@ -163,6 +258,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             weight=options["weight"],
             source=options["source"],
             table=options["table"],
+            memory_limit=_whole_or_text(options["memory_limit"]),
             format=options["format_"],
             encoding=options["encoding"],
             class_weight=class_weight_of(options["class_weight"]),
@@ -173,9 +269,18 @@ def grow(data: str, target: str, **options: Any) -> None:
             force=_forced(options["split_by"]),
             validation=options["validation"],
             validation_share=options["validation_share"],
+            keep_rows=options["keep_rows"],
             progress=progress,
         )
-    model = FittedTree(grown)
+
+
+def _tell(grown: "Model", options: dict[str, Any]) -> None:
+    """Save a model, and say what is to be known of it."""
+    from spinney.growth import tried_text
+    from spinney.models import FittedTree
+    from spinney.output import fitting_depth
+
+    output, model = options["output"], FittedTree(grown)
     if output is not None:
         model.save(output, force=options["force"])
         say(f"saved to {output}")
@@ -196,6 +301,22 @@ def grow(data: str, target: str, **options: Any) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
+
+
+def _whole_or_text(limit: str | None) -> int | str | None:
+    return int(limit) if limit is not None and limit.isdecimal() else limit
+
+
+@contextmanager
+def _workers(source: str | None, jobs: int | None) -> "Iterator[None]":
+    """Start the processes that count parts, where they are asked for."""
+    if source != "dask":
+        yield
+        return
+    from spinney.sources.parts import local_cluster
+
+    with local_cluster() if jobs is None else local_cluster(max(1, jobs)):
+        yield
 
 
 def _reserved(model: "Model") -> str:

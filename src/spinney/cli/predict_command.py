@@ -1,5 +1,6 @@
 """The command ``predict``: a model over the rows of a table, some at a time."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -23,6 +24,11 @@ from spinney.errors import ParameterError
 __all__ = ["predict"]
 
 ALL = "all"
+# Options that change what the shell reads or writes, of no use to a database.
+NOT_THERE = (
+    *("output", "probabilities", "leaf", "keep", "append", "spreadsheet"),
+    *("output_format", "json_", "format_", "encoding"),
+)
 BATCH = 1 << 16  # rows that are in memory together
 
 
@@ -33,6 +39,7 @@ BATCH = 1 << 16  # rows that are in memory together
         "spinney predict melons.spinney new.csv --keep id,date --probabilities",
         "spinney predict melons.spinney large.parquet --append -o out.parquet",
         "spinney predict forest.spinney new.csv --tree 3 --leaf",
+        "spinney predict melons.spinney sqlite:///shop.db --table melons --into ripe",
         "cat new.csv | spinney predict melons.spinney - --json > out.json",
     ),
 )
@@ -42,6 +49,9 @@ BATCH = 1 << 16  # rows that are in memory together
     click.argument("data"),
     tree_option,
     file_options,
+    click.option(
+        "--table", metavar="NAME", help="The table of a database, or a SELECT."
+    ),
 )
 @in_group(
     "Columns",
@@ -56,14 +66,27 @@ BATCH = 1 << 16  # rows that are in memory together
     ),
     click.option("--append", is_flag=True, help="Short for --keep all."),
 )
-@in_group("Output", rows_options, format_option, json_option)
+@in_group(
+    "Output",
+    rows_options,
+    format_option,
+    json_option,
+    click.option(
+        "--into",
+        metavar="NAME",
+        help="The table that the database DATA makes of its rows and predictions.",
+    ),
+)
 def predict(model: str, data: str, **options: Any) -> None:
     """Predict the class, or the cluster, of each row of DATA by MODEL.
 
     DATA is a file, or - for standard input. Columns are found by name: further
     ones and any order are fine. A table of any size will do: rows are read, predicted
-    and written some at a time.
+    and written some at a time. Or it is a database, which makes a table --into itself.
     """
+    if options["into"] is not None or options["table"] is not None:
+        _predict_into(model, data, options)
+        return
     from spinney.cli.predictions_table import (
         Predictions,
         predicted_json,
@@ -92,6 +115,32 @@ def predict(model: str, data: str, **options: Any) -> None:
             written = f"{n_rows} row{'s' * (n_rows != 1)}"
     if output.path is not None:
         say(f"{written} written to {output.path}")
+
+
+def _predict_into(model: str, data: str, options: Mapping[str, Any]) -> None:
+    """Let a database make the table of predictions."""
+    from spinney.models import predict_into
+
+    if options["into"] is None:
+        msg = (
+            "--table is that of a database, which writes to another: name it by --into"
+        )
+        raise ParameterError(msg)
+    for name in NOT_THERE:
+        if options[name]:
+            shown = f"--{name.strip('_').replace('_', '-')}"
+            msg = f"{shown} is for rows that are read: leave it out beside --into"
+            raise ParameterError(msg)
+    loaded = member_of(load(model), model, options["tree"])
+    with working("predicting"):
+        n_rows = predict_into(
+            loaded,
+            data,
+            options["into"],
+            table=options["table"],
+            force=options["force"],
+        )
+    say(f"{n_rows} row{'s' * (n_rows != 1)} written to the table {options['into']}")
 
 
 def _kept(keep: tuple[str, ...], *, append: bool) -> tuple[str, ...] | str:

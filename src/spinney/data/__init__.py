@@ -33,7 +33,7 @@ from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
-from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.target_doubts import holds_classes, target_note, target_warnings
 from spinney.data.times import TIME_UNITS
@@ -78,6 +78,7 @@ __all__ = [
     "likeness_warnings",
     "marker_numbers",
     "marker_values",
+    "missing_columns",
     "nothing_left",
     "parse_number",
     "placeholder_warnings",

@@ -106,8 +106,7 @@ def with_values_of_types(
     for column in table.columns:
         values = named.get(column.name)
         if values and _heeded(column, declarations):
-            markers = declarations.missing
-            declared = with_values(column, (*column.levels, *values), markers)
+            declared = _with_named(column, values, declarations.missing)
             n_without = len(declared.without_rows)
             if n_without <= MOST_WITHOUT_ROWS:
                 column = declared
@@ -115,6 +114,16 @@ def with_values_of_types(
                 notes.append(left_out(column.name, n_without))
         made.append(column)
     return replace(table, columns=tuple(made), notes=tuple(notes))
+
+
+def _with_named(
+    column: Column, values: Sequence[Value], markers: Collection[str]
+) -> Column:
+    """Return a column that may hold its own values, and those that its type names."""
+    known = set(column.levels)
+    if set(map(type, known)) == {str} and known.issuperset(values):
+        return replace(column, declared=True)
+    return with_values(column, (*column.levels, *values), markers)
 
 
 def _heeded(column: Column, declarations: Declarations) -> bool:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -79,9 +79,18 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return Declarations()
 
     def _rows(
-        self, X: Any, y: Any, sample_weight: Any, recipes: Sequence[Recipe]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        recipes: Sequence[Recipe],
+        *,
+        first: bool = False,
     ) -> TrainingSet:
-        """Return the rows to grow on by a recipe, or several."""
+        """Return the rows to grow on by a recipe, or several.
+
+        ``first`` says that others will come.
+        """
         name = getattr(y, "name", None)
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
@@ -103,6 +112,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             markers=self._declarations(named=True).missing,
             from_zero=any(recipe.counts_from_zero for recipe in recipes),
             complete=any(recipe.drops_rows for recipe in recipes),
+            first=first,
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:
@@ -367,8 +377,9 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
     It is a new one that learns, so that one which fails, or is interrupted, leaves
     the old estimator as it was.
     """
-    parameters = estimator.get_params(deep=False)
-    new = type(estimator)(**parameters)
+    kind: Any = type(estimator)
+    parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
+    new = kind(**parameters)
     new._by_name = False
     learn(new)
     for name in [name for name in vars(estimator) if name.endswith("_")]:
@@ -377,6 +388,13 @@ def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Esti
         if name not in parameters:
             setattr(estimator, name, value)
     return estimator
+
+
+@cache
+def _parameter_names(kind: Any) -> list[str]:
+    """Return the parameters of an estimator; scikit-learn finds them anew each time."""
+    names: list[str] = kind._get_param_names()
+    return names
 
 
 def is_framed(X: Any) -> bool:

@@ -65,9 +65,13 @@ def check_length(cells: NDArray[Any], n_rows: int) -> None:
 
 def _column(y: Any, wanted: str) -> NDArray[Any]:
     """Return y as one column; ``wanted`` is what every row must have."""
+    cells: NDArray[Any]
     try:
-        with our_errors():
-            cells: NDArray[Any] = column_or_1d(y, warn=True)
+        if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf":
+            cells = y  # as scikit-learn finds, too, after a while
+        else:
+            with our_errors():
+                cells = column_or_1d(y, warn=True)
     except DataError:
         if _is_one_column(y):  # then it is a cell that scikit-learn has no use for
             for row, cell in enumerate(y, 1):

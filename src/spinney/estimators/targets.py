@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from spinney.data import Target
+from spinney.data import Column, Target
 from spinney.data.readers import class_array
 from spinney.errors import DataError, Setting
 from spinney.estimators.table_estimator import our_errors
@@ -37,6 +37,17 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         super()._adopt_by_name(model)
         self.classes_ = class_array(model.schema.target.classes)
         return self
+
+    def _adopt_update(self, model: Any) -> None:
+        super()._adopt_update(model)
+        self.classes_ = class_array(model.schema.target.classes)
+
+    def _target_column(self, y: Any, name: str, n_rows: int) -> Column:
+        """Return the classes of rows that come later, as a column."""
+        cells = class_cells(y)
+        check_length(cells, n_rows)
+        classes, codes = _distinct(cells)
+        return Column(name, "nominal", codes, tuple(classes.tolist()))
 
     @property
     def n_classes_(self) -> int:
@@ -81,6 +92,12 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
     ) -> tuple[Target, Any]:
         check_length(cells, n_rows)
         return Target(name, origin=0.0), cells
+
+    def _target_column(self, y: Any, name: str, n_rows: int) -> Column:
+        """Return the numbers of rows that come later, as a column."""
+        cells = self._cells_of_target(y)
+        check_length(cells, n_rows)
+        return Column(name, "numeric", np.asarray(cells, dtype=np.float64))
 
     # Predicting
 

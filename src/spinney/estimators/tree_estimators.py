@@ -10,13 +10,28 @@ from sklearn.utils import Bunch
 
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
+from spinney._support.threads import limited_threads
 from spinney.data import Costs, Value
-from spinney.estimators.table_estimator import GrownEstimator, names_the_way
+from spinney.errors import Setting, refusal
+from spinney.estimators.table_estimator import (
+    GrownEstimator,
+    has_names_only,
+    learn_anew,
+    names_the_way,
+)
+from spinney.estimators.target_cells import class_cells
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth.prune import impurity_sequence
-from spinney.models import FittedTree, grow_model
+from spinney.models import (
+    FittedTree,
+    first_rows,
+    grow_model,
+    kept_rows_of,
+    update_model,
+)
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
+from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 
 
 @dataclass(eq=False, repr=False)
@@ -47,6 +62,39 @@ class TreeEstimator(GrownEstimator, FittedTree):
         training = self._rows(X, y, sample_weight, (recipe,))
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
+
+    def _fit_part(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None
+    ) -> Self:
+        """Learn from some rows beside those of earlier calls."""
+        with limited_threads(self._most_threads()):
+            if self._grown_as not in vars(self):
+                return learn_anew(
+                    self, lambda new: new._fit_first(X, y, sample_weight, classes)
+                )
+            if classes is not None:
+                self._refuse_other_classes(classes)
+            kept = kept_rows_of(self.model_)
+            if self._by_name or has_names_only(X):
+                table = FittedTree.read(self, X, whole=True)
+            else:
+                table = self._validated(X, reset=False)
+            weights = None
+            if sample_weight is not None:
+                weights = given_weights(sample_weight, table.n_rows)
+            name = kept.training.schema.target.name
+            column = self._target_column(y, name, table.n_rows)
+            batch = Batch(table, column, weights)
+            self._adopt_update(update_model(self.model_, batch))
+        return self
+
+    def _fit_first(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        """Learn from a first batch, as a new estimator that nobody else knows yet."""
+        recipe = self._recipe()
+        rows = self._rows(X, y, sample_weight, (recipe,), first=True)
+        if classes is not None:
+            rows = self._with_classes(rows, classes)
+        self._adopt_update(first_rows(rows, recipe, self._options()))
 
     def _options(self) -> dict[str, Any]:
         """Return the options beside the recipe, for ``grow_model``."""
@@ -241,6 +289,54 @@ confidence, probability, linear_terms : optional
             "cost_matrix": self.cost_matrix,
         }
 
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from some rows beside those of earlier calls, which are kept.
+
+        The tree is the one that :meth:`fit` would grow on all rows. What a later call
+        counts are its own rows, and those of nodes that ask something else now; see
+        ``docs/incremental.md``, also for recipes that are grown whole each time: the
+        default, which folds of all rows choose, is one of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`. Later rows may have new values and classes.
+        classes : array, optional
+            In the first call: all classes that there will be. Then further ones are
+            refused, and ``classes_`` are these from the start.
+
+        Examples
+        --------
+        >>> from spinney import TreeClassifier
+        >>> model = TreeClassifier(recipe="id3")
+        >>> model = model.partial_fit([["sunny", 30], ["rain", 18]], ["no", "no"])
+        >>> model = model.partial_fit([["rain", 25], ["sunny", 21]], ["yes", "yes"])
+        >>> print(model)
+        y  (4: no 2 (50 %), yes 2 (50 %))
+        ├── x1 ≤ 19.5 → no  (1: no 1 (100 %))
+        └── x1 > 19.5  (3: no 1 (33 %), yes 2 (67 %))
+            ├── x1 ≤ 27.5 → yes  (2: yes 2 (100 %))
+            └── x1 > 27.5 → no  (1: no 1 (100 %))
+        """
+        return self._fit_part(X, y, sample_weight, classes)
+
+    def _with_classes(self, rows: TrainingSet, classes: Any) -> TrainingSet:
+        """Return rows whose target has these classes, whether a row does or not."""
+        column = self._target_column(classes, rows.schema.target.name, len(classes))
+        return with_classes(rows, column.levels)
+
+    def _refuse_other_classes(self, classes: Any) -> None:
+        """Refuse classes in a later call that are not those of the first."""
+        given = [*np.unique(class_cells(classes)).tolist()]
+        if given != [*self.classes_.tolist()]:
+            raise refusal(
+                Setting("classes", given),
+                f"are not those so far, {[*self.classes_.tolist()]}",
+                "name all of them in the first call, or none",
+            )
+
 
 @names_the_way
 @dataclass(eq=False, repr=False)
@@ -279,3 +375,11 @@ test_costs, ties, force, random_state, n_jobs : optional
 
     _: KW_ONLY
     leaves: str | None = None
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from some rows beside those of earlier calls, which are kept.
+
+        The tree is the one that :meth:`fit` would grow on all rows; see
+        :meth:`TreeClassifier.partial_fit`.
+        """
+        return self._fit_part(X, y, sample_weight)

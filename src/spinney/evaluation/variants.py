@@ -40,6 +40,7 @@ COMMON = (
     "encoding",
     "format",
     "ignore",
+    "memory_limit",
     "missing_values",
     "nominal",
     "notation",

@@ -7,7 +7,7 @@ from spinney.growth.model import Member, Model
 from spinney.growth.tried_recipes import Tried, tried_text
 
 if TYPE_CHECKING:
-    from spinney.growth.engine import choose_engine, only_to_predict
+    from spinney.growth.engine import Engine, choose_engine, only_to_predict
     from spinney.growth.user_options import (
         class_weights_of,
         options_of,
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Engine",
     "Member",
     "Model",
     "Tried",
@@ -29,7 +30,7 @@ __all__ = [
 __getattr__ = names_on_demand(
     __name__,
     {
-        "engine": ("choose_engine", "only_to_predict"),
+        "engine": ("Engine", "choose_engine", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },
 )

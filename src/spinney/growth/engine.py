@@ -2,8 +2,8 @@
 
 All of them grow the same tree. The plain learner takes anything, and rows wherever
 they are; compiled loops take what ``binned_limits`` and ``ranked_limits`` say, where it
-takes longer to do without them than to load them: one large tree, or many small ones,
-one after the other. Asking loads none.
+takes longer to do without them than to load them: one large tree, or small ones from
+the second on. Asking loads none.
 """
 
 from collections.abc import Callable, Iterator
@@ -127,6 +127,8 @@ class Engine:
 PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
 PATIENCE, PATIENCE_OF_SEVERAL = 0.5, 0.75
 
+MOST_EXACT = 2.0**53  # below it, sums of whole numbers are exact
+
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
@@ -192,10 +194,21 @@ def choose_engine(
 def can_replay(training: TrainingSet, options: Options) -> bool:
     """Return whether loops and plain learner agree in every bit of a node.
 
-    Where rows are counted they do. Weights and numbers are added up in other orders.
+    Where rows are counted they do, and where sums are of whole numbers, which are exact
+    in any order. Other weights and numbers are added up in other orders.
     """
-    weighed = training.weights is not None or options.class_weights is not None
-    return not (weighed or training.schema.target.is_numeric)
+    weights = training.weighed(options.class_weights).weights
+    origin = training.schema.target.origin
+    if weights is None and origin is None:
+        return True
+    numbers = np.ones(1) if origin is None else training.classes - origin
+    moments = (1.0 if weights is None else weights) * numbers**2
+    whole = _are_whole(numbers) and (weights is None or _are_whole(weights))
+    return whole and float(moments.sum()) <= MOST_EXACT
+
+
+def _are_whole(numbers: Floats) -> bool:
+    return bool(np.all(numbers == np.rint(numbers)))
 
 
 def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:

@@ -10,6 +10,7 @@ from spinney.recipes import Recipe
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
+    from spinney.growth.incremental import KeptRows
     from spinney.growth.prune import Sequence, Steps
 
 
@@ -34,7 +35,7 @@ class Model:
     which ways to grow were tried, where the recipe chose among several.
     ``validation_rows`` are the places in the table of rows that were reserved to prune
     by, if any were; a file does not keep them. ``member`` says which tree of a forest
-    it is, where it is one.
+    it is, where it is one. ``kept`` are the rows, where they were to be kept.
     """
 
     tree: Tree
@@ -45,6 +46,7 @@ class Model:
     tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
+    kept: "KeptRows | None" = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -5,20 +5,28 @@ from typing import TYPE_CHECKING
 from spinney._support.names_on_demand import names_on_demand
 from spinney.models.explored import Explored
 from spinney.models.facts import about_installation, as_lines
-from spinney.models.fitted_forest import (
-    FOREST_PARAMETERS,
-    RECIPE_PARAMETERS,
-    FittedForest,
-    forest_from,
-    refuse_forest_arguments,
-)
 from spinney.models.fitted_model import FittedModel
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.load import ALL_KINDS, load_model
 
 if TYPE_CHECKING:
     from spinney.models.associations import associated, association
+    from spinney.models.fitted_forest import (
+        FOREST_PARAMETERS,
+        RECIPE_PARAMETERS,
+        FittedForest,
+        forest_from,
+        refuse_forest_arguments,
+    )
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.predict_away import predict_into
+    from spinney.models.update import (
+        batch_of,
+        first_rows,
+        kept_rows_of,
+        update_model,
+        whole_because,
+    )
 
 __all__ = [
     "ALL_KINDS",
@@ -32,17 +40,38 @@ __all__ = [
     "as_lines",
     "associated",
     "association",
+    "batch_of",
+    "first_rows",
     "forest_from",
     "grow_from",
     "grow_model",
+    "kept_rows_of",
     "load_model",
+    "predict_into",
     "refuse_forest_arguments",
+    "update_model",
+    "whole_because",
 ]
 
 __getattr__ = names_on_demand(
     __name__,
     {
         "associations": ("associated", "association"),
+        "fitted_forest": (
+            "FOREST_PARAMETERS",
+            "RECIPE_PARAMETERS",
+            "FittedForest",
+            "forest_from",
+            "refuse_forest_arguments",
+        ),
         "grow": ("grow_from", "grow_model"),
+        "predict_away": ("predict_into",),
+        "update": (
+            "batch_of",
+            "first_rows",
+            "kept_rows_of",
+            "update_model",
+            "whole_because",
+        ),
     },
 )

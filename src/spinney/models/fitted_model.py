@@ -87,6 +87,11 @@ class LargeTables:
         """Those of them that a table may lack."""
         return ()
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the columns that are asked about."""
+        return tuple(self.schema.attributes[index].name for index in self._needed)
+
     def batches(
         self,
         data: Any,
@@ -128,11 +133,6 @@ class FittedTable(Explored, LargeTables):
     def _grown(self) -> Any:
         """Return what was grown, which has a schema, or say that nothing was yet."""
         raise NotImplementedError
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The names of the columns that are asked about."""
-        return tuple(self.schema.attributes[index].name for index in self._needed)
 
     @property
     def schema(self) -> Schema:

@@ -411,10 +411,86 @@ class FittedTree(SeenTree):
         new._adopt(pruned)
         return new
 
+    def updated(
+        self,
+        data: Any = None,
+        *,
+        removed: Any = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Return a new model, with rows added or removed; this one stays as it is.
+
+        The tree is the one that all rows at once would give. The model must keep its
+        rows: grown with ``keep_rows=True``, or fitted by ``partial_fit``. The first
+        update counts them all; those after it count the rows that came or left, at the
+        nodes on their way, and all rows of a node where it asks something else now. See
+        ``docs/incremental.md`` for the recipes that are grown whole each time.
+
+        Parameters
+        ----------
+        data : table with the target column, optional
+            Rows to add. They may bring new values and classes.
+        removed : table with the target column, optional
+            Rows to remove: each must equal one of the rows that the model keeps.
+        format, encoding : str, optional
+            Those of files, where their suffix does not tell.
+        n_jobs : int, optional
+            The most threads, if the tree is grown whole.
+        progress : function of two numbers, optional
+            Called with how many trees have been grown, and how many there will be.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
+        >>> model = spinney.grow(shop, "sold", recipe="id3", keep_rows=True)
+        >>> print(model.updated({"size": [5, 6], "sold": ["late", "late"]}))
+        sold  (6: late 2 (33 %), no 2 (33 %), yes 2 (33 %))
+        ├── size ≤ 2.5 → no  (2: no 2 (100 %))
+        └── size > 2.5  (4: late 2 (50 %), yes 2 (50 %))
+            ├── size ≤ 4.5 → yes  (2: yes 2 (100 %))
+            └── size > 4.5 → late  (2: late 2 (100 %))
+        """
+        from spinney.models.update import batch_of, kept_rows_of, update_model
+
+        model = self._grown()
+        kept = kept_rows_of(model)
+        batch, gone = (
+            None
+            if rows is None
+            else batch_of(
+                self.read(
+                    rows,
+                    whole=True,
+                    weight=kept.weight,
+                    format=format,
+                    encoding=encoding,
+                ),
+                kept,
+            )
+            for rows in (data, removed)
+        )
+        if batch is None and gone is None:
+            msg = "updated takes rows to add (data=), to remove (removed=), or both"
+            raise ParameterError(msg)
+        with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
+            new_model = update_model(model, batch, gone, progress=progress)
+        new = copy(self)
+        new._adopt_update(new_model)
+        return new
+
+    def _adopt_update(self, model: Model) -> None:
+        """Take a model that has other rows, and perhaps other classes, as one's own."""
+        self._adopt(model)
+
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save the model to a file; :func:`spinney.load` reads it back.
 
-        ``force`` says whether a file that is there may be replaced.
+        ``force`` says whether a file that is there may be replaced. A model that keeps
+        its rows saves them too.
         """
         save_model(self._grown(), path, force=force)
 

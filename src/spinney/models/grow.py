@@ -1,16 +1,16 @@
 """From a table to a model: read, code, grow."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from spinney._support.checks import Progress, check_number
+from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, Tried, options_of
+from spinney.growth import Engine, Model, Tried, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -18,8 +18,14 @@ from spinney.growth.folds import (
     grow_by,
     warn_of_squares,
 )
+from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
-from spinney.models.held_rows import held_rows, read_validation
+from spinney.models.held_rows import (
+    coded,
+    held_rows,
+    read_validation,
+    share_away,
+)
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -37,6 +43,7 @@ def grow_model(
     validation: CodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
     **given: Any,
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
@@ -44,7 +51,9 @@ def grow_model(
     Where the recipe tries several ways to grow, folds of the rows choose one. With a
     ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
     there are rows to prune by: those of ``validation``, or a share of the rows.
-    ``progress`` is told how many trees have been grown, and how many there will be.
+    ``progress`` is told how many trees have been grown, and how many there will be;
+    where an engine counts, how many levels, and how many there are at least. The
+    ``engine`` grows it where no folds are asked for; the quickest, if not given.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
@@ -66,12 +75,15 @@ def grow_model(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
     copied, choice, most_held = None, RecipeChoice(first), None
-    if rows.training is None:
+    if rows.is_away:
+        if rows.training is None and progress is not None:
+            counted.progress = None  # there is one tree: its levels are told
+            options = replace(options, heard=_levels(progress, first.max_depth))
         # Folds need rows: what is first is taken.
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
-        copied = CopiedRows(rows.training)
+        copied = CopiedRows(rows.at_hand)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
         counted.expect(n_tried * (first.folds + 1))
@@ -87,6 +99,7 @@ def grow_model(
         most_held=most_held,
         grown=counted.grown,
         fold_trees=fold_trees,
+        engine=engine,
     )
     counted.finish()
     if ccp_alpha:
@@ -102,6 +115,19 @@ def grow_model(
         tried=_with_leaves(tried, result.tree),
         validation_rows=held.places,
     )
+
+
+def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
+    """Return what tells of levels: how many are done, and how many are known of."""
+    done = 0
+
+    def heard(depth: int) -> None:
+        nonlocal done
+        if depth >= done:
+            done = depth + 1
+            progress(done, max(done + (done != max_depth), max_depth or 0))
+
+    return heard
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
@@ -160,10 +186,13 @@ def grow_from(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
     identifiers: bool | None = None,
+    keep_rows: bool = False,
+    validation_share: float | None = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
@@ -171,11 +200,16 @@ def grow_from(
     ``settings`` change the recipe. Where it is None, it is the default of the place
     where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
     says whether columns stay that only tell rows apart; if not given, the recipe does.
+    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
     """
+    check_choice("keep_rows", keep_rows)
+    away = is_counted_away(data, source, connection, table=table)
     if recipe is None:
-        away = is_counted_away(data, source, connection, table=table)
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
+    reserves = None
+    if away and validation is None and options.get("ccp_alpha") is None:
+        reserves = share_away(recipe, validation_share)
     with open_source(
         data,
         target,
@@ -184,6 +218,9 @@ def grow_from(
         source=source,
         connection=connection,
         table=table,
+        memory_limit=memory_limit,
+        reserves=reserves,
+        seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
         # A default knows better than to ask for them.
         identifiers=not recipe.tries if identifiers is None else identifiers,
@@ -194,4 +231,30 @@ def grow_from(
         if validation is not None:
             reading = {"format": format, "encoding": encoding}
             validation = read_validation(rows.schema, validation, weight, **reading)
-        return grow_model(rows, recipe=recipe, validation=validation, **options)
+        if keep_rows:
+            _refuse_keeping(rows, validation)
+        if (held := rows.reserved) is not None:
+            validation, validation_share = coded(held), None
+        if validation_share is not None:
+            options = {**options, "validation_share": validation_share}
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not keep_rows:
+            return model
+        given = {name: value for name, value in options.items() if name != "progress"}
+        return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+
+
+def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
+    """Refuse to keep rows that are not at hand, or beside others that are not kept."""
+    if rows.training is None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "needs the rows, and they stay where they are",
+            phrase("read them ({})", Setting("source", "memory")),
+        )
+    if validation is not None:
+        raise refusal(
+            Setting("keep_rows", True),
+            "keeps the rows that a tree is grown on, and not those to prune by",
+            phrase("reserve some ({})", Setting("validation_share", 0.3)),
+        )

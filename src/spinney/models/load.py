@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from spinney.growth import Model
-from spinney.growth.forest import Forest
-from spinney.models.fitted_forest import FittedForest
 from spinney.models.fitted_model import FittedModel
 from spinney.models.fitted_tree import FittedTree
 from spinney.output import file
@@ -32,7 +30,12 @@ def load_model(
         return rules
     if isinstance(content, Model):
         return FittedTree(content)
+    # Who has a tree does not wait for what forests and clusters need.
+    from spinney.growth.forest import Forest
+
     if isinstance(content, Forest):
+        from spinney.models.fitted_forest import FittedForest
+
         return FittedForest(content)
     from spinney.models.clusters import FittedClusters
 

@@ -18,6 +18,7 @@ from spinney.search.node_split import (
     is_significant,
     price,
     score,
+    under_search,
 )
 from spinney.search.random_cuts import splits_of_drawn_cuts
 from spinney.search.root_statistics import (
@@ -68,4 +69,5 @@ __all__ = [
     "splits_of_drawn_cuts",
     "statistics_by_attribute",
     "typical_value",
+    "under_search",
 ]

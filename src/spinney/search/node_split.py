@@ -6,7 +6,7 @@ user prefers.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import overload
 
@@ -59,22 +59,23 @@ class LevelDecisions:
         part = self.parts[int(self.splits.part[line])]
         return part.candidate(int(self.splits.number[line]))
 
-    def of_nodes(self) -> list[Decision]:
-        """Return what came of each node, the winners made at once."""
+    def of_nodes(self, given: Mapping[int, Candidate]) -> list[Decision]:
+        """Return what came of each node, the winners made at once.
+
+        A split that was ``given`` to a node is taken whatever the others are worth.
+        """
         winners = self._winners()
-        return [
-            Decision(
-                LazyCandidates(self, range(start, end), winners),
-                None if chosen < 0 else chosen,
-                reason,
-            )
-            for (start, end), chosen, reason in zip(
-                pairwise(self.splits.start.tolist()),
-                self.chosen.tolist(),
-                self.reasons,
-                strict=True,
-            )
-        ]
+        decisions = []
+        for node, (start, end) in enumerate(pairwise(self.splits.start.tolist())):
+            own = LazyCandidates(self, range(start, end), winners)
+            chosen = int(self.chosen[node])
+            if node in given:
+                decisions.append(own.joined(given[node]))
+            elif chosen < 0:
+                decisions.append(Decision(own, None, self.reasons[node]))
+            else:
+                decisions.append(Decision(own, chosen, self.reasons[node]))
+        return decisions
 
     def _winners(self) -> dict[int, Candidate]:
         """Return the split that each node takes, by its line."""
@@ -96,13 +97,35 @@ class LazyCandidates(Sequence[Candidate]):
     __slots__ = ("_level", "_lines", "_made")
 
     def __init__(
-        self, level: LevelDecisions, lines: range, made: dict[int, Candidate]
+        self, level: LevelDecisions, lines: Sequence[int], made: dict[int, Candidate]
     ) -> None:
         self._level, self._lines, self._made = level, lines, made
+
+    def joined(self, given: Candidate) -> Decision:
+        """Return the decision for a split that was given, among the others.
+
+        It stands before the one of its attribute, and has a line that no other has.
+        """
+        lines = list(self._lines)
+        attributes = self._level.splits.attribute[lines]
+        first = int(np.count_nonzero(attributes < given.attribute))
+        made = {**self._made, -1: given}
+        lines.insert(first, -1)
+        return Decision(LazyCandidates(self._level, lines, made), first)
 
     def __len__(self) -> int:
         """Return the number of candidates."""
         return len(self._lines)
+
+    @property
+    def level(self) -> LevelDecisions:
+        """Where they come from."""
+        return self._level
+
+    def of_level(self, level: LevelDecisions) -> "LazyCandidates":
+        """Return the same of a level that was written otherwise, but for one given."""
+        given = {line: self._made[line] for line in self._lines if line < 0}
+        return LazyCandidates(level, self._lines, given)
 
     @overload
     def __getitem__(self, at: int) -> Candidate: ...
@@ -116,6 +139,24 @@ class LazyCandidates(Sequence[Candidate]):
         if line not in self._made:
             self._made[line] = self._level.candidate(line)
         return self._made[line]
+
+
+def under_search(
+    decision: Decision, search: Search, levels: dict[int, LevelDecisions]
+) -> Decision | None:
+    """Return a decision whose candidates are written as another search writes them.
+
+    It finds the same splits, and may place a threshold elsewhere between the same rows.
+    ``levels`` keeps what was made of whole levels. None where candidates have none.
+    """
+    candidates = decision.candidates
+    if not isinstance(candidates, LazyCandidates):
+        return None
+    level = candidates.level
+    if id(level) not in levels:
+        parts = [replace(part, search=search) for part in level.parts]
+        levels[id(level)] = replace(level, parts=parts)
+    return replace(decision, candidates=candidates.of_level(levels[id(level)]))
 
 
 def decide_level(

@@ -133,3 +133,29 @@ class AtRoot:
             elif numeric:
                 traits.step[index] = recipe.step_of(table.values)
         return AtRoot(cuts, observed, statistics, traits)
+
+    def says_the_same(self, other: "AtRoot", *, typical: bool, ranks: bool) -> bool:
+        """Return whether all rows say the same of the attributes as others do.
+
+        What stands for a missing value, and the order of codes by a numeric target,
+        are compared where they are asked for.
+        """
+        mine, theirs = self.traits, other.traits
+        names = [
+            "numeric",
+            "kind",
+            "n_codes",
+            "step",
+            *(["typical"] if typical else []),
+        ]
+        if not all(np.array_equal(getattr(mine, n), getattr(theirs, n)) for n in names):
+            return False
+        if [*self.cuts] != [*other.cuts]:
+            return False
+        same = all(np.array_equal(cuts, other.cuts[i]) for i, cuts in self.cuts.items())
+        if not ranks:
+            return same
+        return same and all(
+            np.array_equal(own.ranks, other.statistics[index].ranks)
+            for index, own in self.statistics.items()
+        )

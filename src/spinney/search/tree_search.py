@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.recipes import Recipe
 from spinney.search.missing_values import Policy, policy_named
 from spinney.search.root_statistics import AtRoot
+from spinney.search.value_order import ENUMERATED
 from spinney.trees import TableStack
 from spinney.trees.criteria import Criterion
 
@@ -60,3 +64,46 @@ class Search:
         return replace(
             self, at_root=self.at_root.with_tables(stack, schema, self.recipe)
         )
+
+    def finds_the_same(self, other: "Search", schema: Schema) -> bool:
+        """Return whether both find the same best split of any count table.
+
+        Where the search goes by the weight of all rows, or by what they all say of an
+        attribute, this must be the same in both. Where thresholds are placed at values
+        of all rows, splits that are the same may still be written otherwise.
+        """
+        recipe = self.recipe
+        if recipe != other.recipe or [*self.preference] != [*other.preference]:
+            return False
+        for mine, theirs in (
+            (self.class_weights, other.class_weights),
+            (self.altered, other.altered),
+        ):
+            if (mine is None) != (theirs is None):
+                return False
+            if mine is not None and not np.array_equal(mine, theirs):  # type: ignore[arg-type]
+                return False
+        if self.total != other.total and self._minds_total(other, schema):
+            return False
+        return self.at_root.says_the_same(
+            other.at_root,
+            typical=self.policy.by_root,
+            ranks=recipe.grouping == "ordered",
+        )
+
+    def _minds_total(self, other: "Search", schema: Schema) -> bool:
+        """Return whether a search of another weight of all rows may find another split.
+
+        Many values, of which a search over subsets does what time allows, or which
+        C4.5 leaves out of an average, are many as a share of all rows.
+        """
+        recipe, criterion = self.recipe, self.criterion
+        numbers = [len(a.values) for a in schema.attributes if a.kind == "nominal"]
+        if recipe.has_shares:
+            return True
+        if criterion.average:
+            limits = [criterion.many_values * s.total for s in (self, other)]
+            many = [[n >= m * (1 - TOLERANCE) for n in numbers] for m in limits]
+            if many[0] != many[1]:
+                return True
+        return recipe.grouping == "binary" and max(numbers, default=0) > ENUMERATED

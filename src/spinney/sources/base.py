@@ -5,8 +5,9 @@ and attributes; send the rows of this node to its children. Rows belong to nodes
 weight: a row whose value is missing may be in several nodes with a part of its weight
 in each.
 
-Three parts may lack. ``Bins`` are for numbers of very many values, of which not every
-line is needed to find the best cut; without them all are counted. ``Surrogates`` are
+Four parts may lack. ``Bins`` are for numbers of very many values, of which not every
+line is needed to find the best cut; without them all are counted. ``Turns`` say in
+which order nodes are asked about; without them a level at a time. ``Surrogates`` are
 for other attributes that stand in for missing values: how they agree with a split, and
 what a split with its surrogates sends where. ``Formulas`` are for what is made of
 several attributes: take this attribute in; how do these terms vary together, for linear
@@ -255,6 +256,18 @@ class Bins(Protocol):
         self, requests: Sequence[Request], n_rows: Sequence[int]
     ) -> BinnedTables:
         """Return the tables of all requests, at nodes of so many rows."""
+        ...
+
+
+@runtime_checkable
+class Turns(Protocol):
+    """What is asked where some nodes are better asked about together than others."""
+
+    def in_turn(self, n_rows: Mapping[int, int]) -> list[list[int]]:
+        """Divide nodes, of so many rows each, into groups, which take turns.
+
+        All below the nodes of one group is asked about before the next.
+        """
         ...
 
 

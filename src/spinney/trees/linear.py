@@ -97,11 +97,15 @@ class LinearModel:
     coefficients: tuple[float, ...] = ()
 
     def values(self, columns: Sequence[NDArray[Any]]) -> Floats:
-        """Return what is predicted of each row of coded columns."""
+        """Return what is predicted of each row of coded columns.
+
+        What is beyond the range of numbers is infinite.
+        """
         total = np.zeros(len(columns[0]))
-        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
-            total = total + coefficient * term.values(columns[term.attribute])
-        return np.asarray(total + self.intercept)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+                total = total + coefficient * term.values(columns[term.attribute])
+            return np.asarray(total + self.intercept)
 
     def text(self, schema: Schema, *, ascii_only: bool = False) -> str:
         """Return the model as it reads, numbers in six digits."""
@@ -206,7 +210,8 @@ class FlatModels:
 
         ``cells`` are columns side by side, NaN where missing, and ``column_of`` says
         which of them is an attribute's. Every entry is written out once for each
-        of its terms, and the products are added up by entry.
+        of its terms, and the products are added up by entry. What is beyond the
+        range of numbers is infinite.
         """
         counts = self.count[nodes]
         term = np.repeat(self.first[nodes], counts) + ramps(counts)
@@ -219,10 +224,10 @@ class FlatModels:
         hit = self.lookup[np.where(inside, self.first_code[term] + code, 0)]
         value = np.where(of_codes, hit, value)
         value = np.where(absent, self.missing[term], value)
-        products = np.bincount(
-            entry, self.coefficient[term] * value, minlength=len(nodes)
-        )
-        return np.asarray(products + self.intercept[nodes])
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = self.coefficient[term] * value
+            sums = np.bincount(entry, products, minlength=len(nodes))
+            return np.asarray(sums + self.intercept[nodes])
 
 
 def flat_models(models: Sequence[LinearModel | None]) -> FlatModels:

@@ -1,8 +1,8 @@
 """When compiled loops are worth their loading.
 
-Whoever grows one small tree never waits for loops. Whoever grows many waits at most
-twice as long as needed: when as much time has been spent without the loops as it takes
-to load them, or to compile them where this machine never has, they are loaded.
+Whoever grows one small tree never waits for loops. Whoever grows a second one will grow
+more: then loops are loaded, which takes as long as a few small trees without them.
+Where this machine never compiled them, it does when as much time was spent without.
 """
 
 import sys
@@ -15,7 +15,7 @@ from time import perf_counter
 from spinney._support.jit.kept_code import KeptCode
 
 # In seconds, on a machine of two cores: to load a set of loops, and to compile it.
-LOADING, COMPILING = 0.1, 12.0
+LOADING, COMPILING = 0.05, 12.0
 
 _PACKAGE = Path(__file__).parents[2]
 
@@ -44,9 +44,9 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
     loaded = getattr(sys.modules.get(module), name, None)
     if loaded is not None and getattr(loaded, "is_loaded", True):
         return True
-    waited = max(instead, _Clock.spent)
-    if waited <= LOADING:
+    if instead <= LOADING and not _Clock.spent:
         return False
+    waited = max(instead, _Clock.spent)
     return waited > COMPILING or _is_compiled(module, name)
 
 

@@ -11,6 +11,7 @@ from spinney.data.duckdb.columns import (
     selected,
     translated_errors,
 )
+from spinney.data.duckdb.connection import memory_of_connections
 from spinney.data.duckdb.sql_text import Family, quote_text
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "described_column",
     "first_line",
     "is_relation",
+    "memory_of_connections",
     "quote_text",
     "refused_cell",
     "selected",

@@ -1,10 +1,14 @@
 """A DuckDB connection that may read one file and nothing else."""
 
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
 
 from spinney.data.duckdb.sql_text import quote_text
 
@@ -21,18 +25,37 @@ def literal_path(path: Path) -> str:
     return quote_text(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 
+_MEMORY: ContextVar[int | None] = ContextVar("memory for DuckDB", default=None)
+
+
+@contextmanager
+def memory_of_connections(n_bytes: int | None) -> Iterator[None]:
+    """Let connections that are opened meanwhile take no more memory than this."""
+    token = _MEMORY.set(n_bytes)
+    try:
+        yield
+    finally:
+        _MEMORY.reset(token)
+
+
 @contextmanager
 def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
-    """Give a connection in memory that reads this file, and close it."""
+    """Give a connection in memory that reads this file, and close it.
+
+    What does not fit into memory goes to a folder for temporary files, which DuckDB
+    makes when it needs one.
+    """
     import duckdb
 
-    connection = duckdb.connect(
-        ":memory:",
-        config={
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        },
-    )
+    spilled = Path(tempfile.gettempdir()) / f"spinney_{token_hex(8)}"
+    config: dict[str, Any] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "temp_directory": str(spilled),
+    }
+    if (limit := _MEMORY.get()) is not None:
+        config["memory_limit"] = f"{limit}B"
+    connection = duckdb.connect(":memory:", config=config)
     try:
         # A glob is checked as it is written and again as the file it matches.
         allowed = f"{quote_text(str(path))}, {literal_path(path)}"
@@ -42,3 +65,4 @@ def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
         yield connection
     finally:
         connection.close()
+        shutil.rmtree(spilled, ignore_errors=True)

@@ -12,7 +12,7 @@ from spinney.data.readers.conform import (
 from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.local_files import SUFFIXES, refuse_file_options
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
-from spinney.data.readers.read import read_table
+from spinney.data.readers.read import read_part, read_table
 from spinney.data.readers.row_reader import RowReader
 from spinney.data.readers.table_look import look, look_at
 
@@ -30,6 +30,7 @@ __all__ = [
     "opened_relation",
     "read_by",
     "read_costs",
+    "read_part",
     "read_table",
     "refuse_file_options",
     "type_of_values",

@@ -1,6 +1,6 @@
 """Data frames of any library that narwhals knows, and Arrow streams."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
         frame = nw.from_native(data)
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
-        columns = dict(zip(names, frame.iter_columns(), strict=True))
+        columns = dict(zip(names, _natives(frame), strict=True))
         table = table_of(columns, len(frame), declarations, column=_column)
         return _with_categories(table, columns, declarations)
     except NarwhalsError as error:
@@ -60,9 +60,25 @@ def _names(data: Any) -> list[str]:
     return [str(name) for name in data.columns]
 
 
-def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> Column:
+def _natives(frame: "nw.DataFrame[Any]") -> Iterator[Any]:
+    """Yield the columns of a frame as its library has them.
+
+    A series of narwhals takes longer to make than a small column of pandas to read.
+    """
+    if frame.implementation.is_pandas():
+        return (column for _, column in frame.to_native().items())
+    return (series.to_native() for series in frame.iter_columns())
+
+
+def _column(name: str, native: Any, declarations: Declarations) -> Column:
     """Return one column, by way of arrays where its type allows."""
-    kind, dtype, missing = declarations.kind(name), series.dtype, declarations.missing
+    kind, missing = declarations.kind(name), declarations.missing
+    if kind in (None, "numeric") and (numbers := _own_numbers(native)) is not None:
+        return numeric_column(name, numbers, missing=missing)
+    if kind is None and (coded := _category_codes(native)) is not None:
+        return _by_category(name, *coded, missing)
+    series = nw.from_native(native, series_only=True)
+    dtype = series.dtype
     if kind in (None, "numeric"):
         if dtype.is_numeric() and not _too_large(series):
             return numeric_column(name, _numbers(series), missing=missing)
@@ -70,13 +86,11 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
             numbers = _numbers(series.dt.timestamp("us")) / ticks
             return numeric_column(name, numbers, missing=missing, unit=unit)
-    if kind is None and (coded := _category_codes(series)) is not None:
-        return _by_category(name, *coded, missing)
     cells = series.to_list()
     if kind is None and dtype in (nw.String, nw.Boolean):
         plain, _ = plain_values(name, cells)
         return coded_column(name, plain, missing=missing)
-    if kind is None and (categories := _category_order(series)):
+    if kind is None and (categories := _category_order(native)):
         plain, _ = plain_values(name, cells)
         levels, families = plain_values(name, categories)
         if families <= {"text", "number", "boolean"}:
@@ -88,39 +102,55 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
     return column_from_values(name, cells, declarations)
 
 
+def _own_numbers(native: Any) -> NDArray[np.float64] | None:
+    """Return the numbers of a column that is an array of NumPy, if they are exact.
+
+    So it is in pandas, where narwhals takes longer than the numbers of a small table.
+    """
+    dtype = getattr(native, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype not in (np.float64, np.int64):
+        return None
+    numbers = np.asarray(native)
+    whole = numbers if dtype == np.int64 else numbers[:0]
+    largest = max(-int(whole.min(initial=0)), int(whole.max(initial=0)))
+    exact = largest <= LARGEST_EXACT_INTEGER
+    return numbers.astype(np.float64, copy=False) if exact else None
+
+
 def _category_codes(
-    series: "nw.Series[Any]",
-) -> tuple[NDArray[np.int64], list[str]] | None:
-    """Return codes and texts of a categorical of pandas whose order says nothing."""
-    native = series.to_native()
+    native: Any,
+) -> tuple[NDArray[np.int64], list[str], list[str] | None] | None:
+    """Return codes and texts of a categorical of pandas, and its levels if in order."""
     # Codes of ``native.cat`` would be a series, which takes long to make.
     codes = getattr(getattr(native, "array", None), "codes", None)
-    if codes is None or native.dtype.ordered:
+    if codes is None:
         return None
     categories = list(native.dtype.categories)
     if set(map(type, categories)) != {str}:
         return None
-    return np.asarray(codes, np.int64), categories
+    levels = [c for c in categories if c != ""] if native.dtype.ordered else None
+    return np.asarray(codes, np.int64), categories, levels
 
 
 def _by_category(
     name: str,
     codes: NDArray[np.int64],
     categories: list[str],
+    levels: list[str] | None,
     missing: Iterable[str],
 ) -> Column:
     """Return the column of a categorical: its texts are read once each, not by row."""
     seen = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
     present = np.flatnonzero(seen)
     texts, _ = plain_values(name, [categories[code] for code in present])
-    column = coded_column(name, texts, missing=missing)
+    column = coded_column(name, texts, missing=missing, levels=levels)
     code_of = np.full(len(categories) + 1, -1, np.int32)  # the last is of missing cells
     code_of[present] = column.cells
     return replace(column, cells=code_of[codes])
 
 
 def _with_categories(
-    table: Table, columns: "dict[str, nw.Series[Any]]", declarations: Declarations
+    table: Table, columns: dict[str, Any], declarations: Declarations
 ) -> Table:
     """Return a table whose nominal columns have the categories of their types."""
     named: dict[str, list[Any]] = {}
@@ -147,28 +177,29 @@ def _numbers(series: "nw.Series[Any]") -> NDArray[np.float64]:
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
-def _category_order(series: "nw.Series[Any]") -> list[Any]:
+def _category_order(native: Any) -> list[Any]:
     """Return the categories of an ordered categorical of pandas or Arrow."""
-    native = series.to_native()
     kind = getattr(native, "type", None) or getattr(native, "dtype", None)
-    return _categories(series) if getattr(kind, "ordered", False) else []
+    return _categories(native) if getattr(kind, "ordered", False) else []
 
 
-def _categories(series: "nw.Series[Any]") -> list[Any]:
+def _categories(native: Any) -> list[Any]:
     """Return the categories that the type of a column declares, none if it does not.
 
     Categoricals of Polars do not: they have those of other columns, too.
     """
-    native = series.to_native()
     if hasattr(getattr(native, "type", None), "index_type"):  # Arrow's dictionaries
         return list(native.combine_chunks().dictionary.to_pylist())
-    if series.dtype == nw.Categorical and series.implementation.is_polars():
+    polars = nw.dependencies.is_polars_series(native)
+    if polars and nw.from_native(native, series_only=True).dtype == nw.Categorical:
         return []
     return list(getattr(getattr(native, "dtype", None), "categories", ()))
 
 
 def is_frame(data: Any) -> bool:
     """Tell whether narwhals knows this as a data frame, eager or lazy."""
+    if nw.dependencies.is_pandas_dataframe(data):
+        return True
     try:
         return nw.from_native(data, pass_through=True) is not data
     except NarwhalsError:

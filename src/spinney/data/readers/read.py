@@ -18,7 +18,11 @@ from spinney.data.readers.local_files import (
     refuse_file_options,
     refuse_notation,
 )
-from spinney.data.readers.open_relation import SCANNED, scanned_file
+from spinney.data.readers.open_relation import (
+    SCANNED,
+    opened_relation,
+    scanned_file,
+)
 from spinney.data.readers.plain_delimited import read_plain
 from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
@@ -84,6 +88,21 @@ def read_table(
     if not table.columns:
         raise nothing_left(declared)
     return with_declared_values(table, declared)
+
+
+def read_part(part: Any, declarations: Declarations) -> Table:
+    """Return a part of a table, which may have no rows: a Parquet file, or an object.
+
+    What a column is must be told by its type: other parts are read elsewhere.
+    """
+    if not isinstance(part, (str, os.PathLike)):
+        table = _read_object(part, declarations)
+    else:
+        with opened_relation(
+            part, declarations=declarations, format="parquet"
+        ) as opened:
+            table = load(opened.relation, opened.columns)
+    return with_declared_values(table, declarations)
 
 
 def _read_object(data: Any, declarations: Declarations) -> Table:

@@ -37,6 +37,7 @@ SAMPLE, FEW_ROWS = 4096, 256
 LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
 MOST_NEAR = 32_768  # rows whose codes stay in the cache
+WORTH_A_THREAD = 16_384  # cells of a sample whose bins several threads find
 
 
 def cells_of(
@@ -76,7 +77,8 @@ def cells_of(
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     facts = (column, values, n_bins, nominal, listed, edges)
     tail = _tail(codes, by_attribute, n_bins)
-    return Cells(codes, by_attribute, numbers, *facts, *tail)
+    singles, doubles = _by_precision(numbers)
+    return Cells(codes, by_attribute, singles, doubles, *facts, *tail)
 
 
 def _tail(
@@ -115,6 +117,15 @@ def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.column_stack(columns).astype(
         np.float32 if small else np.float64, copy=False
     )
+
+
+def _by_precision(
+    numbers: NDArray[Any],
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return a matrix as single or as double, and one without rows as the other."""
+    if numbers.dtype == np.float32:
+        return numbers, np.zeros((0, 0))
+    return np.zeros((0, 0), np.float32), numbers
 
 
 class _Coder:
@@ -176,9 +187,9 @@ class _Coder:
         rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
         sample = self.numbers[rows].astype(np.float64)
         # Each thread takes every so manieth column.
-        shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
-        by_thread = run_all([partial(_edges, share) for share in shares])
-        return [by_thread[j % n_threads()][j // n_threads()] for j in range(q)]
+        n = n_threads() if sample.size > WORTH_A_THREAD else 1
+        by_thread = run_all([partial(_edges, sample.T[at::n]) for at in range(n)])
+        return [by_thread[j % n][j // n] for j in range(q)]
 
     def _expect(self, j: int, edges: Floats, values: Floats | None) -> None:
         """Set the edges between the bins of a column, and their values if known."""
@@ -365,7 +376,8 @@ def in_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
     """Return cells whose numbers are told apart by bucket: the least of each is all."""
     column, values = cells.column.copy(), cells.values.copy()
     for a in buckets:
-        numbers = cells.numbers[:, column[a]].astype(np.float64)
+        matrix = cells.singles if len(cells.singles) else cells.doubles
+        numbers = matrix[:, column[a]].astype(np.float64)
         least = np.full(layout.BINS, np.inf)
         np.fmin.at(least, cells.by_attribute[a], numbers)  # what is missing is none
         column[a], values[a] = -1, least

@@ -127,17 +127,20 @@ class ForestBags:
             return np.ones((len(numbers), len(self.training.classes)), np.uint32)
         n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
-        drawn = np.zeros((len(numbers), n_copies), np.uint32)
         bits = np.random.PCG64(0)  # its state becomes that of each tree
         random = np.random.Generator(bits)
-        for bag, state in zip(drawn, self._seeds(numbers)[1], strict=True):
+        states = self._seeds(numbers)[1]
+        places = np.empty((len(numbers), size), np.int64)
+        for own, state in zip(places, states, strict=True):
             bits.state = state
-            if settings.replace:
-                places = random.integers(0, n_copies, size)
-                bag[:] = np.bincount(places, minlength=n_copies)
-            else:
-                bag[random.choice(n_copies, size, replace=False, shuffle=False)] = 1
-        return drawn
+            own[:] = (
+                random.integers(0, n_copies, size)
+                if settings.replace
+                else random.choice(n_copies, size, replace=False, shuffle=False)
+            )
+        places += np.arange(len(numbers))[:, None] * n_copies
+        drawn = np.bincount(places.ravel(), minlength=len(numbers) * n_copies)
+        return drawn.astype(np.uint32).reshape(len(numbers), n_copies)
 
     def out(self, number: int) -> NDArray[np.bool_]:
         """Return which rows are not in the bag of a tree, nor any twin of theirs."""

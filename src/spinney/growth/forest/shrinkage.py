@@ -74,4 +74,6 @@ def parts_of(weight: Floats, shrinkages: Sequence[float]) -> Floats:
     """
     size, tried = weight[:, None], np.array(shrinkages, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(size > 0, size / (size + tried), 0.0))
+        parts = np.asarray(size / (size + tried))
+    parts[weight <= 0] = 0.0
+    return parts

@@ -23,12 +23,15 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import THREAD_NAME, n_threads, run_all
 from spinney.errors import DataError
+from spinney.growth.optimal.loops.flag_pairs import FLAG_LINES
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD, Family, Problem, Room
 from spinney.growth.optimal.loops.solve import search_subtrees
+from spinney.growth.optimal.loops.solve_flags import search_flags
 
 AT_ONCE = 4
 WAITING = 0.05  # seconds between two looks at the clock
 MOST_BYTES = 4 << 30
+MOST_FLAGS = 1024  # whose pairs are counted
 NO_BUDGET = 1e300
 Telling = Callable[[float, float], None]
 """Is told the loss of the best tree so far, and a bound on that of any."""
@@ -52,7 +55,7 @@ class Branches:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BestTree:
     """The best tree that was found, its loss, and a bound on that of any tree."""
 
     tree: Branches | None
@@ -76,7 +79,43 @@ def problem_of(
         np.array([price, least]),
         np.array([family, LANES], np.int64),
         np.zeros(1, np.int64),
+        *_flags_of(ranks),
+        *_savings(sums, family),
     )
+
+
+def _flags_of(
+    ranks: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return which flags each row has, and how many, if every column is one.
+
+    A flag is what the fewer rows of a column have; last comes which of them are those
+    of value 0.
+    """
+    n_flags, n_rows = ranks.shape
+    if n_flags > MOST_FLAGS or ranks.max(initial=0) > 1:
+        return np.zeros((0, 0), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
+    turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
+    has = (ranks != turned[:, None]).T
+    n_ones = has.sum(axis=1).astype(np.int32)
+    ones = np.zeros((n_rows, n_ones.max(initial=0)), np.int32)
+    rows, flags = np.nonzero(has)
+    ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = flags
+    return ones, n_ones, turned
+
+
+def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
+    """Return what labels save each row, and what it costs under one that saves none.
+
+    Of two labels the second saves none; else it is the dearest of the row, which every
+    label is measured by. Of numbers, a mean saves what it explains of their squares.
+    """
+    if family == Family.PAIR:
+        return np.ascontiguousarray(sums), np.maximum(0.0, -sums[:, 0])
+    if family == Family.LABELS:
+        dearest = sums.max(axis=1)
+        return np.ascontiguousarray(sums - dearest[:, None]), dearest
+    return np.ascontiguousarray(sums[:, :2]), np.ascontiguousarray(sums[:, 2])
 
 
 def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
@@ -98,11 +137,14 @@ def _room_for(problem: Problem, depth: int) -> Room:
     n_columns, n_rows = problem.order.shape
     n_all, n_numbers = problem.sums.shape
     n = n_numbers + (problem.family[0] == Family.PAIR)
+    of_flags = len(problem.n_ones) > 0
+    n_savings, n_flags = problem.numbers.shape[1], n_columns if of_flags else 0
+    n_orders = 1 if of_flags else n_columns
     levels = max(depth, 2) + 1
     deep = max(depth, 1)
     return Room(
-        np.zeros((deep, 2, n_columns, n_rows), np.int32),
-        np.zeros((deep, 2, n_columns, n_rows), np.uint8),
+        np.zeros((deep, 2, n_orders, n_rows), np.int32),
+        np.zeros((deep, 2, n_orders, n_rows), np.uint8),
         np.zeros(n_all, np.uint8),
         np.zeros((levels, n_rows + LANES, 4), np.int64),
         np.zeros((levels, n_rows + LANES, 6)),
@@ -115,6 +157,12 @@ def _room_for(problem: Problem, depth: int) -> Room:
         np.zeros((LANES, 3), np.int64),
         np.zeros((LANES, 6)),
         np.zeros((8 + 4 * n) * LANES + 10 * LANES),
+        np.zeros((n_savings, n_flags, n_flags)),
+        np.zeros((n_savings, n_flags)),
+        np.zeros(n_savings),
+        np.zeros((FLAG_LINES, n_flags)),
+        np.zeros((levels, n_flags + 1, n_flags + 1)),
+        np.zeros((levels, 4, n_flags)),
     )
 
 
@@ -124,12 +172,12 @@ def search_trees(
     *,
     time_limit: float | None = None,
     tell: Telling | None = None,
-) -> Found:
+) -> BestTree:
     """Return the tree of least loss of a depth, proven unless time ends before."""
     search = _TreeSearch(problem, depth, tell)
     _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
-    return Found(search.tree(), search.loss, search.bound)
+    return BestTree(search.tree(), search.loss, search.bound)
 
 
 def _in_a_thread(
@@ -268,7 +316,7 @@ class _TreeSearch:
         losses, known = np.empty(3), np.array([low, high, self.loss])
         told = interval.told_at(interval.middle)
         position = int(interval.cuts[interval.middle])
-        search_subtrees(
+        _loops_of(self.problem)(
             self.problem, room, depth, interval.column, position, known, told, losses
         )
         self.rooms.put(room)
@@ -365,6 +413,11 @@ class _Interval:
         )
 
 
+def _loops_of(problem: Problem) -> Callable[..., None]:
+    """Return who searches: there are quicker ways where every column is a flag."""
+    return search_flags if len(problem.n_ones) else search_subtrees
+
+
 def _whole(
     problem: Problem, room: Room, depth: int, budget: float = NO_BUDGET
 ) -> tuple[float, int, int, Floats]:
@@ -374,7 +427,7 @@ def _whole(
     """
     found, known = np.empty(3), np.array([0.0, 0.0, budget])
     told = np.zeros((2, len(problem.order)))
-    search_subtrees(problem, room, depth, -1, 0, known, told, found)
+    _loops_of(problem)(problem, room, depth, -1, 0, known, told, found)
     return float(found[0]), int(found[1]), int(found[2]), told[0]
 
 

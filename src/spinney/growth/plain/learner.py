@@ -17,7 +17,7 @@ The algorithm, a level at a time::
         find the best split of every table, and of every node, or the reason to stop
         take open nodes: all of them, or the best one if leaves are limited
         ask the source for their surrogates, if the recipe has any
-        make their children; those that may be split are the next front
+        make their children; those that may be split are the next front, or several
 
 Where the recipe is pre-pruned, children of a split that does not help validation rows
 are asked about no more; ``pre_pruning`` cuts them off when the tree is finished, and
@@ -26,7 +26,8 @@ of pruning the whole one. Not so where leaves are limited, for splits compete fo
 and where attributes are constructed by what a whole tree asks: these are grown whole.
 
 No training row is ever seen here, and nothing recurs; validation rows are sent down
-by ``Descent``, of pre-pruned recipes alone.
+by ``Descent``, of pre-pruned recipes alone. A source with a ``Memory`` of an earlier
+tree is asked first what was found at a node: it is not sought again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,6 +45,7 @@ from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import Growing, as_tree, finish, steps_to
+from spinney.growth.plain.recollection import Found, Memory
 from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
@@ -67,11 +69,13 @@ from spinney.sources import (
     Counts,
     Request,
     Totals,
+    Turns,
     are_pure,
     tables_of,
     take_formulas,
 )
 from spinney.trees import (
+    Candidate,
     CountTable,
     Groups,
     Question,
@@ -130,14 +134,31 @@ class _Learner:
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
-        front = self.worth_asking([self.root])
-        while front or self.open_nodes:
+        waiting = [self.worth_asking([self.root])]
+        while any(waiting) or self.open_nodes:
+            front = waiting.pop() if waiting else []
             self.decide(front)
+            if front and self.options.heard is not None:
+                self.options.heard(front[0].depth)
+            self.source.forget(n.number for n in front if n.parent and not n.is_open)
             taken = self.take(front)
             self.find_routes(taken)
-            front = self.split(taken)
+            waiting += self.in_turn(self.split(taken))
         self.warn_unreached()
         return finish(self.root, self.schema, self.recipe)
+
+    def in_turn(self, front: Sequence[Growing]) -> list[list[Growing]]:
+        """Divide a front if the source wants that, and the order of nodes is free.
+
+        It is not where they compete for leaves, or number the combinations they make.
+        """
+        ordered = self.recipe.max_leaves is not None or self.recipe.linear_terms > 1
+        if ordered or not isinstance(self.source, Turns):
+            return [list(front)]
+        nodes = {node.number: node for node in front}
+        n_rows = {node.number: int(node.totals.rows.sum()) for node in front}
+        groups = self.source.in_turn(n_rows)
+        return [[nodes[number] for number in group] for group in groups]
 
     def worth_asking(self, nodes: Sequence[Growing]) -> list[Growing]:
         """Return the nodes that may be split; note the reasons of the others."""
@@ -171,6 +192,7 @@ class _Learner:
 
     def decide(self, front: Sequence[Growing]) -> None:
         """Find the best split of each node, or the reason why there is none."""
+        front = self.recalled(front)
         if not front:
             return
         forced, asked = dict[int, int](), dict[int, Question]()
@@ -200,13 +222,38 @@ class _Learner:
             forced=forced,
             paid=lambda at: paid_above(front[at]),
         )
-        for node, decision in zip(front, decisions.of_nodes(), strict=True):
+        given = {at: self.asked(front[at], each) for at, each in asked.items()}
+        for node, decision in zip(front, decisions.of_nodes(given), strict=True):
             node.decide(decision)
-        for at, question in asked.items():
-            self.ask(front[at], question)
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
+        self.remember(front)
+
+    def recalled(self, front: Sequence[Growing]) -> Sequence[Growing]:
+        """Let nodes be as they were found before, if they would be; return others."""
+        if not isinstance(self.source, Memory):
+            return front
+        others = []
+        for node in front:
+            found = None
+            if node is not self.root:  # what all rows say is known after the root
+                found = self.source.recall(node.number, node.attributes, self.search)
+            if found is None:
+                others.append(node)
+                continue
+            node.decide(found.decision)
+            node.route, node.routed = found.route, found.routed
+        return others
+
+    def remember(self, nodes: Sequence[Growing]) -> None:
+        """Let a source that remembers take note of what was found at nodes."""
+        if not isinstance(self.source, Memory):
+            return
+        for node in nodes:
+            decision = Decision(node.candidates, node.chosen, node.reason)
+            found = Found(decision, node.route, node.routed)
+            self.source.remember(node.number, node.attributes, found, self.search)
 
     def looked_at(
         self, front: Sequence[Growing]
@@ -264,13 +311,10 @@ class _Learner:
         splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
         return splits, stack.node, different
 
-    def ask(self, node: Growing, question: Question) -> None:
-        """Let a node ask what a user has written, before all else of its attribute."""
+    def asked(self, node: Growing, question: Question) -> Candidate:
+        """Return the split of a node by what a user has written."""
         table = self.tables_of(node, (question.attribute,))[question.attribute]
-        given = given_split(self.search, table, self.schema, question)
-        first = sum(each.attribute < given.attribute for each in node.candidates)
-        found = (*node.candidates[:first], given, *node.candidates[first:])
-        node.decide(Decision(found, first))
+        return given_split(self.search, table, self.schema, question)
 
     def tables_of(
         self, node: Growing, attributes: tuple[int, ...]
@@ -327,13 +371,16 @@ class _Learner:
                     ": raise the limit",
                 )
             node.chosen, node.reason = None, Reason.LEAVES
+            node.route = node.routed = None
         return []
 
     def find_routes(self, nodes: Sequence[Growing]) -> None:
         """Find how rows leave these nodes, and what surrogates make of it."""
+        nodes = [node for node in nodes if node.route is None]
         if not self.search.policy.surrogates:
             for node in nodes:
                 node.route = Route(node.winner.split)
+            self.remember(nodes)
             return
         scale = self.options.class_weights
         to_route = [
@@ -349,6 +396,7 @@ class _Learner:
         for node, (route, routed) in zip(nodes, routes, strict=True):
             node.route = route
             node.routed = routed and routed.scaled(scale)
+        self.remember(nodes)
 
     def split(self, nodes: Sequence[Growing]) -> list[Growing]:
         """Make the children of nodes, and send those that may be split their rows."""

@@ -21,6 +21,7 @@ from spinney.sources import (
     Request,
     Surrogates,
     Totals,
+    Turns,
     tables_of,
     take_formulas,
 )
@@ -137,6 +138,9 @@ class DraftRows:
     def send_down(self, draft: Draft) -> None:
         """Give the children of a node their rows; it keeps its own."""
         self._partition(draft, draft.children, keep=True)
+        if isinstance(self.source, Turns):
+            inner = (child for child in draft.children if child.children)
+            self.source.in_turn({child.source_number: child.n_rows for child in inner})
 
     def take_back(self, draft: Draft) -> None:
         """Let go of the children's rows."""

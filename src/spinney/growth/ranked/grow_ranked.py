@@ -24,6 +24,7 @@ from spinney.growth.ranked.prune_ranked import prune_ranked
 from spinney.growth.ranked.ranked_nodes import RankedNodes, printing_order
 from spinney.growth.ranked.ranked_rows import RankedRows, rank_rows
 from spinney.growth.ranked.ranked_workspace import (
+    ROOM,
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     WRITTEN_ARRAYS,
@@ -102,13 +103,14 @@ class _Gang:
         nodes = n_nodes + 2 * n_members + 4 * most + 64
         kinds, n_codes = ready.ranked.facts[:, [layout.KIND, layout.CODES]].T
         listed = n_codes[kinds != layout.NUMERIC]
-        lines = n_members + 3 * p + int(listed.sum()) + 64
+        lines = n_members + 3 * p + int(listed.sum()) + ROOM
+        found = n_members // 2 + p + ROOM
         grown = Grown(
             np.empty((nodes, 9), np.int32),
             np.empty((nodes, n_classes)),
             np.empty((nodes, n_classes), np.int64),
-            np.empty((n_members // 2 + p + 64, 6), np.int32),
-            np.empty((n_members // 2 + p + 64, 2)),
+            np.empty((found, 6), np.int32),
+            np.empty((found, 2)),
             np.empty(lines, np.int32),
             np.empty((lines, n_classes)),
             np.empty((lines, n_classes), np.int64),

@@ -21,6 +21,7 @@ from spinney.growth.ranked.ranked_nodes import (
 )
 from spinney.growth.ranked.ranked_rows import RankedRows
 from spinney.growth.ranked.ranked_workspace import (
+    ROOM,
     ROOM_OF_DRAFTS,
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
@@ -77,7 +78,7 @@ class _Pruning:
             prior,
             np.zeros(3),
         )
-        size = 2 * n_rows + 64 if recipe.raising else 1
+        size = 2 * n_rows + ROOM if recipe.raising else 1
         self.members = members_for(size, 4096, 0)
         self.work = workspace_for(rows, 1)
 
@@ -156,7 +157,7 @@ class _Pruning:
             )
             grown.nodes[level, layout.PARENT] = above
             grown.nodes[level, layout.DEPTH] = depth + 1
-        order, numbers = printing_order(grown.nodes)
+        order, numbers = printing_order(grown.nodes, levels)
         self.give_reasons(order)
         left = RankedNodes(
             grown,
@@ -223,10 +224,11 @@ def _set_cuts(grown: Grown, nodes: RankedNodes) -> None:
     asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.CHILDREN] > 0]
     lines = (asked[:, layout.CANDIDATE] + asked[:, layout.CHOSEN]).astype(np.int64)
     splits = grown.candidates[lines]
-    for a, attribute in enumerate(nodes.schema.attributes):
+    apart = splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
+    lines, splits = lines[apart], splits[apart]
+    for a in set(splits[:, layout.ATTRIBUTE].tolist()):
         here = splits[:, layout.ATTRIBUTE] == a
-        here &= splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
-        if attribute.kind != "nominal" and here.any():
+        if nodes.schema.attributes[a].kind != "nominal":
             values = nodes.values[a]
             ends = values[splits[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
             grown.candidates[lines[here], layout.CUT] = _last_left(values, ends)

@@ -13,6 +13,7 @@ from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Workspace
 from spinney.growth.ranked.ranked_rows import RankedRows
 
 MOST_LOGS = 65_536
+ROOM = 4_096  # lines more than are likely: a small tree never asks for more
 
 Arrays = TypeVar("Arrays", Members, Grown, Drafts)
 Names = defaultdict[int, Sequence[str]]

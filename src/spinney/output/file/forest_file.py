@@ -222,7 +222,7 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
     if isinstance(scale, list):
         what = "the class weights"
         numbers = [number(each, what) for each in as_list(scale, what)]
-        if len(numbers) != n_classes or min(numbers) < 0:
+        if not n_classes == len(numbers) > 0 or min(numbers) < 0:
             msg = f"{what} must be {n_classes} numbers of at least 0"
             raise DamageError(msg)
         entry["class_weight"] = dict(enumerate(numbers))

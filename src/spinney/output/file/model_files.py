@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from spinney.output.file.forest_file import FORESTS
 from spinney.output.file.json_file import json_members
 from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
@@ -17,7 +16,7 @@ KINDS = ("tree", "forest", "clusters")
 class KindsNamed(Sequence[Kind[Any]]):
     """Kinds by name, each loaded when it is come to.
 
-    Who has a tree does not wait for what clusters need.
+    Who has a tree does not wait for what forests and clusters need.
     """
 
     def __init__(self, names: Sequence[str] = KINDS) -> None:
@@ -38,7 +37,11 @@ class KindsNamed(Sequence[Kind[Any]]):
             from spinney.output.file.cluster_file import CLUSTERINGS
 
             return CLUSTERINGS
-        return TREE if self._names[at] == "tree" else FORESTS
+        if self._names[at] == "forest":
+            from spinney.output.file.forest_file import FORESTS
+
+            return FORESTS
+        return TREE
 
 
 def save_model(

@@ -2,7 +2,8 @@
 
 The file is of the kind ``spinney-tree`` (see :mod:`spinney.output.file.kind`), with the
 arrays of :mod:`spinney.output.file.file_arrays`; its JSON has target, classes,
-attributes, recipe and fingerprint. Every rule of
+attributes, recipe and fingerprint; a model that keeps its rows has those of
+:mod:`spinney.output.file.kept_file` too. Every rule of
 :mod:`spinney.output.file.tree_check` holds for what loading returns.
 """
 
@@ -24,14 +25,22 @@ from spinney.output.file.header import (
     read_schema,
     read_tried,
 )
+from spinney.output.file.kept_file import (
+    KEPT_ARRAYS,
+    kept_parts,
+    no_kept_arrays,
+    read_kept,
+)
 from spinney.output.file.kind import CLUSTERS, FOREST, Kind
 from spinney.output.file.plain_data import members
 from spinney.output.file.tree_check import check_arrays, check_model
 
 
 def _parts(model: Model) -> tuple[dict[str, Any], Arrays]:
-    header, _, arrays = check_model(model)
-    return header, arrays
+    header, schema, arrays = check_model(model)
+    entry, rows = kept_parts(model)
+    read_kept(entry, rows, schema)
+    return {**header, **entry}, {**arrays, **rows}
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
@@ -43,7 +52,12 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     tried, member = read_tried(header), read_member(header)
     tree = unflatten(arrays, schema)
     tree = replace(tree, certificate=read_certificate(header))
-    return Model(tree, recipe, fingerprint, tried=tried, member=member)
+    kept = read_kept(header, arrays, schema)
+    return Model(tree, recipe, fingerprint, tried=tried, member=member, kept=kept)
+
+
+def _completed(arrays: Arrays) -> Arrays:
+    return {**no_kept_arrays(), **with_defaults(arrays)}
 
 
 def _not_a_tree(what: str, commands: str) -> str:
@@ -61,12 +75,12 @@ TREE = Kind(
     "this model",
     "grow the tree again",
     "it is a safetensors file, but not a Spinney model",
-    {name: (dtype,) for name, dtype in DTYPES.items()},
+    {name: (dtype,) for name, dtype in {**DTYPES, **KEPT_ARRAYS}.items()},
     _parts,
     _read,
     refusals={
         FOREST: _not_a_tree("a forest", "show, predict and info"),
         CLUSTERS: _not_a_tree("clusters", "show, predict and info"),
     },
-    completed=with_defaults,
+    completed=_completed,
 )

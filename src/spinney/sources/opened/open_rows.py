@@ -1,27 +1,31 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from spinney._support.checks import check_named
-from spinney.data import Declarations, Fingerprint, Schema
-from spinney.data.duckdb import is_relation
+from spinney._support.memory_room import bytes_of, usual_room
+from spinney.data import Declarations, Fingerprint, Schema, Target
+from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
-from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
-SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark")
+SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
     ("psycopg", "Connection"): "postgres",
     ("sqlite3", "Connection"): "sqlite",
     ("pyspark.sql", "DataFrame"): "spark",
+    ("dask.dataframe", "DataFrame"): "dask",
 }
+IN_DATABASES = ("postgres", "sqlite", "spark")
 
 # What is near to one of these, and what to give instead.
 NEAR = {
@@ -45,12 +49,23 @@ class OpenedSource:
     counted : Counts, optional
         What counts them, where they are not.
     origin : Fingerprint, optional
-        What tells rows that are not at hand from others.
+        What tells rows of an engine from others, whether they were read or not.
+    reserved : TrainingSet, optional
+        Rows of an engine that were reserved, and are not among these.
     """
 
     training: TrainingSet | None = None
     counted: Counts | None = None
     origin: Fingerprint | None = None
+    reserved: TrainingSet | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the rows are those of an engine, which are not always read.
+
+        What is grown must not depend on how much memory there is.
+        """
+        return self.training is None or self.origin is not None
 
     @property
     def at_hand(self) -> TrainingSet:
@@ -97,6 +112,9 @@ def open_source(
     source: str | None = None,
     connection: Any = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
+    reserves: Callable[[int, Target], float | None] | None = None,
+    seed: int = 0,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -107,10 +125,13 @@ def open_source(
 
     ``source`` says where rows are counted, one of ``SOURCES``: if not given, what is in
     a database where it is and anything else in memory. ``table`` is that of a database,
-    or a query. ``from_zero`` counts the
-    moments of a numeric target from 0, not from its mean. ``identifiers`` says whether
-    columns in memory stay that only tell rows apart, and ``complete`` that rows which
-    lack a cell are left out.
+    or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
+    memory: half of it is for DuckDB where it reads a file, half for rows that are read.
+    ``reserves`` says which share of the rows of an engine is reserved, if any, of so
+    many and a target; which ones follows from their hashes and a ``seed``.
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    ``identifiers`` says whether columns in memory stay that only tell rows apart, and
+    ``complete`` that rows which lack a cell are left out.
     """
     check_roles(target, weight, declarations)
     reading: dict[str, Any] = {
@@ -118,10 +139,17 @@ def open_source(
         "format": format,
         "encoding": encoding,
     }
-    away = is_counted_away(data, source, connection, table=table)
+    is_away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
-    if not away:
-        if engine is None:
+    limit = None if memory_limit is None else bytes_of(memory_limit)
+    if not is_away:
+        if limit is not None:
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is for rows that are counted elsewhere",
+                phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+            )
+        if engine not in IN_DATABASES:
             rows = read_table(data, **reading)
         else:
             from spinney.sources.sql import DatabaseTable, table_in_database
@@ -139,6 +167,21 @@ def open_source(
         )
         yield OpenedSource(training)
         return
+    if "dask" in (source, engine) or source == "parts":
+        from spinney.sources.parts import PartRoles, source_in_parts
+
+        refuse_file_options(format, encoding)
+        if limit:  # 0 is kept to: no row comes here, unless all parts are here
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is not that of workers, who keep the parts of a table",
+                "leave it out, and set theirs where the cluster is started",
+            )
+        part_roles = PartRoles(target, weight, declarations, complete)
+        engine = source or engine or "dask"
+        with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
+            yield OpenedSource(counted=given[0], origin=given[1])
+        return
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     from spinney.sources.sql import (
         DatabaseTable,
@@ -147,16 +190,21 @@ def open_source(
         source_in_duckdb,
     )
 
-    roles = Roles(target, weight, declarations, from_zero, complete)
+    room = usual_room() if limit is None else limit // 2
+    roles = Roles(
+        target, weight, declarations, from_zero, complete, room, reserves, seed
+    )
     with ExitStack() as stack:
         if engine is None:
+            half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
+            stack.enter_context(memory_of_connections(half))
             opened = opened_relation(data, connection=connection, **reading)
             counted = source_in_duckdb(stack.enter_context(opened), roles)
         else:
             refuse_file_options(format, encoding)
             counted = source_in_database(DatabaseTable(data, engine, table), roles)
-        source_rows, origin = stack.enter_context(counted)
-        yield OpenedSource(counted=source_rows, origin=origin)
+        away = stack.enter_context(counted)
+        yield OpenedSource(away.training, away.source, away.origin, away.reserved)
 
 
 def engine_of(data: Any) -> str | None:
@@ -196,7 +244,7 @@ def is_counted_away(
             f"is not where the table is, in {engine}",
             "leave it out",
         )
-    if engine is None and source in CLASSES.values():
+    if engine is None and source in IN_DATABASES:
         raise refusal(
             Setting("source", source),
             "needs a table there",
@@ -213,7 +261,8 @@ def is_counted_away(
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
-    away = source == "duckdb" or (source is None and is_relation(data))
+    away = source in ("duckdb", "dask", "parts")
+    away |= source is None and is_relation(data)
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)

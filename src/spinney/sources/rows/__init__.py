@@ -1,6 +1,16 @@
 """Training rows, and rows in memory as a source."""
 
 from spinney.sources.rows.incomplete_rows import are_complete
+from spinney.sources.rows.joined_rows import (
+    GONE,
+    Batch,
+    JoinedRows,
+    join_rows,
+    mapped,
+    moved_target,
+    with_classes,
+)
+from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import (
     LARGEST_TOTAL,
     NumberFacts,
@@ -22,7 +32,11 @@ from spinney.sources.rows.training_rows import (
 )
 
 __all__ = [
+    "GONE",
     "LARGEST_TOTAL",
+    "Batch",
+    "JoinedRows",
+    "MemorySource",
     "NumberFacts",
     "TrainingSet",
     "are_complete",
@@ -34,10 +48,14 @@ __all__ = [
     "check_target",
     "check_total",
     "given_weights",
+    "join_rows",
     "known_rows",
+    "mapped",
+    "moved_target",
     "numbered_rows",
     "row_weights",
     "rows_in_memory",
     "tell_doubts",
     "training_set",
+    "with_classes",
 ]

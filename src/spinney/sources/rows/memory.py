@@ -1,6 +1,8 @@
 """Rows in memory, as arrays of codes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
@@ -33,6 +35,22 @@ MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has 
 
 Which = Callable[[NDArray[Any]], NDArray[Any]]
 Tally = Callable[[Integers, Which, int], tuple[Floats, Integers]]
+Ranked = tuple[NDArray[Any], NDArray[Any]]
+"""The values of an attribute, and each row's place among them, -1 if missing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where rows stand: those of each node with their weights, and what was made.
+
+    ``made`` are the attributes with formulas, by their places.
+    """
+
+    members: Mapping[int, tuple[Integers, Floats]]
+    made: Mapping[int, Attribute] = field(default_factory=dict)
+
+    def __sizeof__(self) -> int:
+        return sum(rows.nbytes + own.nbytes for rows, own in self.members.values())
 
 
 class MemorySource:
@@ -48,6 +66,8 @@ class MemorySource:
         The class of each row; its number, where the target is one.
     weights : array of float, optional
         The weight of each row, greater than 0.
+    ranked : mapping of int to Ranked, optional
+        What is known already of some attributes.
 
     Notes
     -----
@@ -62,11 +82,12 @@ class MemorySource:
         *,
         classes: NDArray[Any],
         weights: Floats | None = None,
+        ranked: Mapping[int, Ranked] | None = None,
     ) -> None:
         self.schema = schema
         self._targets, self._weights = classes, weights
         # A column is ranked when it is first asked about.
-        self._columns: dict[int, tuple[NDArray[Any], Integers]] = {}
+        self._columns: dict[int, Ranked] = dict(ranked or {})
         self._given = dict(enumerate(columns))
         self._made: dict[int, Attribute] = {}
 
@@ -92,6 +113,26 @@ class MemorySource:
             return np.zeros(len(self._targets), dtype=np.int64)
         return np.asarray(self._targets, dtype=np.int64)
 
+    @property
+    def standing(self) -> Standing:
+        """Where the rows stand now."""
+        return Standing(dict(self._members), dict(self._made))
+
+    def at(
+        self, standing: Standing, ranked: Mapping[int, Ranked] | None = None
+    ) -> "MemorySource":
+        """Return a source of the same rows that stand elsewhere; this one stays.
+
+        Attributes that are ``ranked`` are counted by these values instead of their own.
+        """
+        _ = self._classes, self._numbers  # found once, for all copies
+        other = copy(self)
+        other._members, other._made = dict(standing.members), dict(standing.made)
+        if ranked or standing.made:
+            kept = {i: v for i, v in self._columns.items() if i in self._given}
+            other._columns = {**kept, **(ranked or {})}
+        return other
+
     def root(self) -> Totals:
         """Return the totals of all rows."""
         rows, weights = self._members[ROOT]
@@ -111,7 +152,7 @@ class MemorySource:
         ends = np.searchsorted(owner, np.arange(len(requests) + 1))
         branches = np.full(len(rows), -1)
         for request, (one, other) in zip(requests, pairwise(ends), strict=True):
-            branches[one:other] = self._goes(request.split, rows[one:other])
+            branches[one:other] = self.goes(request.split, rows[one:other])
         most = max((request.split.n_branches for request in requests), default=0)
         branches[branches < 0] = most
         tally = partial(_crossed, weights, branches, most + 1)
@@ -151,7 +192,7 @@ class MemorySource:
             rows, weights = self._members[node]
             n_branches = route.split.n_branches
             cells, counts = self._tallied(
-                rows, weights, self._branches(route, rows), lambda own: own, n_branches
+                rows, weights, self.branches(route, rows), lambda own: own, n_branches
             )
             none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
             answers.append(CountTable(np.arange(n_branches), cells, counts, *none))
@@ -175,15 +216,15 @@ class MemorySource:
             behind[at] = self._cells(at, rows)
         return formula.cells(behind)
 
-    def _column(self, index: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
+    def _column(self, index: int, rows: Integers) -> Ranked:
         """Return the values of an attribute, and the ranks of some rows.
 
-        One with a formula that is asked about of as many rows as there are is made for
-        all of them, and kept.
+        One that is asked about of as many rows as there are is ranked for all of them,
+        and kept.
         """
         if index not in self._columns:
             given, n_rows = index in self._given, len(self._targets)
-            few = not given and len(rows) < n_rows
+            few = len(rows) < n_rows
             attribute = self.schema.attributes[index] if given else self._made[index]
             cells = self._cells(index, rows if few else np.arange(n_rows))
             valued = _valued(attribute, cells)
@@ -205,7 +246,7 @@ class MemorySource:
         rows, weights = self._members[node]
         if node != ROOT and not keep:  # the root stays, for the next tree
             del self._members[node]
-        branches = self._branches(route, rows)
+        branches = self.branches(route, rows)
         absent = branches < 0
         divided = bool(absent.any())
         for branch, child in children.items():
@@ -222,6 +263,19 @@ class MemorySource:
         """Let go of the rows of nodes."""
         for node in nodes:
             self._members.pop(node, None)
+
+    def hold(self, nodes: Mapping[int, tuple[Integers, Floats]]) -> None:
+        """Let nodes have these rows, of these weights, beside those that have some."""
+        self._members.update(nodes)
+
+    def level(self, nodes: Sequence[int]) -> tuple[Integers, Integers]:
+        """Return the rows of nodes, one node after the other, and whose each is."""
+        rows, _, owner = self._level(nodes)
+        return rows, owner
+
+    def cells(self, index: int, rows: Integers) -> NDArray[Any]:
+        """Return the cells of some rows as ``Schema.encode`` gives them."""
+        return self._cells(index, rows)
 
     def members(self, node: int) -> tuple[Integers, Floats]:
         """Return the rows of a node, and what each weighs there."""
@@ -263,18 +317,18 @@ class MemorySource:
             for at in range(0, len(found), n_groups)
         ]
 
-    def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
+    def goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
         return question.branch_of(self._cells(question.attribute, rows))
 
-    def _branches(self, route: Route, rows: Integers) -> Integers:
+    def branches(self, route: Route, rows: Integers) -> Integers:
         """Return the branch of rows by a route, -1 where they are divided."""
-        branches = self._goes(route.split, rows)
+        branches = self.goes(route.split, rows)
         for surrogate in route.surrogates:
             absent = np.flatnonzero(branches < 0)
             if not len(absent):
                 break
-            branches[absent] = self._goes(surrogate, rows[absent])
+            branches[absent] = self.goes(surrogate, rows[absent])
         if route.final_branch is not None:
             branches[branches < 0] = route.final_branch
         return branches
@@ -327,7 +381,7 @@ def _crossed(
 
 def _counted(
     attributes: Sequence[int],
-    columns: Sequence[tuple[NDArray[Any], Integers]],
+    columns: Sequence[Ranked],
     owner: Integers,
     n_nodes: int,
     tally: Tally,
@@ -400,7 +454,7 @@ def _sorted(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     return words >> bits, words & ((1 << bits) - 1)
 
 
-def _valued(attribute: Attribute, cells: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
+def _valued(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
     """Return the values of an attribute and each cell's place among them."""
     if attribute.kind == "numeric":
         return _ranked(cells)

@@ -51,7 +51,8 @@ class TrainingSet:
     ``classes`` are codes, or the numbers of a numeric target. ``places`` are those of
     the rows in the table that they come from; None where they are all of its rows.
     ``ordered`` are attributes whose values stand in an order that the target of all
-    rows gave them.
+    rows gave them. ``declared`` are columns whose values, or classes, somebody has said
+    are all: further rows bring no others, and none goes with its last row.
     """
 
     schema: Schema
@@ -60,6 +61,7 @@ class TrainingSet:
     weights: Floats | None
     places: Integers | None = None
     ordered: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -120,12 +122,14 @@ def training_set(
     markers: tuple[str, ...] = (),
     from_zero: bool = False,
     complete: bool = False,
+    first: bool = False,
 ) -> TrainingSet:
     """Code a table of attributes; rows without weight or class are left out.
 
     Rows of weight 0 leave no trace: a category that only they have is unknown.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``complete`` leaves out rows that lack a cell.
+    ``complete`` leaves out rows that lack a cell. ``first`` says that others will come,
+    so that one row, or rows of one class, will do.
     """
     numeric = target.is_numeric
     kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
@@ -149,12 +153,14 @@ def training_set(
         check_least(float(weights.min()))
     if numeric:
         facts = NumberFacts.of(classes, weights)
-        check_numbers(target.name, facts, from_zero=from_zero)
+        if not first or not facts.finite:
+            check_numbers(target.name, facts, from_zero=from_zero)
         origin = 0.0 if from_zero else origin_of(classes, weights)
         target = replace(target, origin=origin)
     else:
         present = np.flatnonzero(np.bincount(classes, minlength=len(target.classes)))
-        check_classes(target, present, table.n_rows)
+        if not first:
+            check_classes(target, present, table.n_rows)
     attributes = tuple(attribute_of(column) for column in table.columns)
     cells = [
         attribute.encode(column)
@@ -162,7 +168,8 @@ def training_set(
     ]
     schema = Schema(attributes, target, markers, table.notation)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
-    return TrainingSet(schema, tuple(cells), codes, weights, places)
+    said = tuple(c.name for c in table.columns if c.declared or c.kind == "ordinal")
+    return TrainingSet(schema, tuple(cells), codes, weights, places, declared=said)
 
 
 def origin_of(numbers: Floats, weights: Floats | None = None) -> float:

@@ -6,6 +6,7 @@ from spinney.sources.sql.databases import (
     table_in_database,
 )
 from spinney.sources.sql.open_sql import Roles, source_in_duckdb
+from spinney.sources.sql.written_table import write_table
 
 __all__ = [
     "DatabaseTable",
@@ -13,4 +14,5 @@ __all__ = [
     "source_in_database",
     "source_in_duckdb",
     "table_in_database",
+    "write_table",
 ]

@@ -1,17 +1,17 @@
 """Tables in databases: addresses, connections and data frames, as engines."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from spinney.data import Declarations, Fingerprint, Table
+from spinney.data import Declarations, Table
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -20,17 +20,13 @@ from spinney.errors import (
     missing_extra,
     refusal,
 )
-from spinney.sources.base import Source
 from spinney.sources.sql.engine_columns import engine_columns, loaded
 from spinney.sources.sql.engines.postgres_engine import PostgresEngine
 from spinney.sources.sql.engines.spark_engine import SparkEngine
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.engines.sqlite_engine import SqliteEngine, plain_cursor
 from spinney.sources.sql.expressions import table as table_named
-from spinney.sources.sql.open_sql import Roles, counted_source
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
+from spinney.sources.sql.open_sql import Roles, RowsAway, counted_source
 
 CHANGES = (
     exp.Insert,
@@ -53,10 +49,8 @@ class DatabaseTable:
 
 
 @contextmanager
-def source_in_database(
-    at: DatabaseTable, roles: Roles
-) -> Iterator[tuple[Source, Fingerprint]]:
-    """Give a table of a database as a source, and what tells its rows from others."""
+def source_in_database(at: DatabaseTable, roles: Roles) -> Iterator[RowsAway]:
+    """Give the rows of a table of a database."""
     with opened_engine(at) as engine:
         columns, cells = engine_columns(engine, roles.declared)
         markers = roles.declared.missing
@@ -71,12 +65,16 @@ def table_in_database(at: DatabaseTable, declared: Declarations) -> Table:
 
 
 @contextmanager
-def opened_engine(at: DatabaseTable) -> Iterator[SqlEngine]:
+def opened_engine(at: DatabaseTable, *, writes: bool = False) -> Iterator[SqlEngine]:
     """Give the engine that a table is in, connected for as long as it is needed."""
     if isinstance(at.data, str):
-        connect = _postgres if at.engine == "postgres" else _sqlite
+        opened = (
+            _postgres(at.data)
+            if at.engine == "postgres"
+            else _sqlite(at.data, writes=writes)
+        )
         with (
-            connect(at.data) as connection,
+            opened as connection,
             opened_engine(replace(at, data=connection)) as connected,
         ):
             yield connected
@@ -87,20 +85,19 @@ def opened_engine(at: DatabaseTable) -> Iterator[SqlEngine]:
             raise ParameterError(Setting("table"), msg, remedy="leave it out")
         engine: SqlEngine = SparkEngine(at.data)
     elif at.engine == "sqlite":
-        names = _names_in_sqlite(at.data)
+        names = names_in("sqlite", at.data)
         engine = SqliteEngine(_rows(at.table, "sqlite", names), at.data)
     else:
-        names = _names_in_postgres(at.data)
+        names = names_in("postgres", at.data)
         engine = PostgresEngine(_rows(at.table, "postgres", names), at.data)
     with engine:
         yield engine
 
 
 def _rows(
-    wanted: str | None, dialect: str, names: Callable[[], list[tuple[str, ...]]]
+    wanted: str | None, dialect: str, listed: list[tuple[str, ...]]
 ) -> exp.Table | exp.Subquery:
     """Return a table by its name, or by schema and name, or a query as a table."""
-    listed = names()
     by_name = {name[-1]: name for name in reversed(listed)}
     by_name |= {".".join(name): name for name in listed}
     if wanted is None:
@@ -138,8 +135,9 @@ def _query(words: str, dialect: str) -> exp.Subquery:
     return query.subquery(copy=False)
 
 
-def _names_in_sqlite(connection: "Connection") -> Callable[[], list[tuple[str, ...]]]:
-    def names() -> list[tuple[str, ...]]:
+def names_in(engine: str, connection: Any) -> list[tuple[str, ...]]:
+    """Return the tables and views of a database, with their schemas if it has any."""
+    if engine == "sqlite":
         statement = (
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') UNION ALL "
             "SELECT name FROM sqlite_temp_master WHERE type IN ('table', 'view')"
@@ -147,33 +145,25 @@ def _names_in_sqlite(connection: "Connection") -> Callable[[], list[tuple[str, .
         with SqliteEngine(table_named("none"), connection).translated():
             cursor = plain_cursor(connection)
             return [(name,) for (name,) in cursor.execute(statement)]
-
-    return names
-
-
-def _names_in_postgres(connection: Any) -> Callable[[], list[tuple[str, ...]]]:
-    def names() -> list[tuple[str, ...]]:
-        # In the order of the search path, then all others.
-        statement = (
-            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
-            "ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') "
-            "AND n.nspname NOT LIKE 'pg_toast%' AND n.nspname <> "
-            "'information_schema' ORDER BY n.nspname = 'pg_catalog', "
-            "array_position(current_schemas(true), n.nspname) NULLS LAST, 1, 2"
-        )
-        with (
-            PostgresEngine(table_named("none"), connection).translated(),
-            connection.transaction(),
-            PostgresEngine.cursor_of(connection) as cursor,
-        ):
-            cursor.execute(statement)
-            return [tuple(line) for line in cursor.fetchall()]
-
-    return names
+    # In the order of the search path, then all others.
+    statement = (
+        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
+        "ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') "
+        "AND n.nspname NOT LIKE 'pg_toast%' AND n.nspname <> "
+        "'information_schema' ORDER BY n.nspname = 'pg_catalog', "
+        "array_position(current_schemas(true), n.nspname) NULLS LAST, 1, 2"
+    )
+    with (
+        PostgresEngine(table_named("none"), connection).translated(),
+        connection.transaction(),
+        PostgresEngine.cursor_of(connection) as cursor,
+    ):
+        cursor.execute(statement)
+        return [tuple(line) for line in cursor.fetchall()]
 
 
 @contextmanager
-def _sqlite(address: str) -> Iterator[Any]:
+def _sqlite(address: str, *, writes: bool = False) -> Iterator[Any]:
     """Connect to a file, to read it only: ``sqlite:///near`` or ``sqlite:////far``."""
     import sqlite3
     from pathlib import Path
@@ -184,7 +174,9 @@ def _sqlite(address: str) -> Iterator[Any]:
         remedy = "write sqlite:///file.db, or sqlite:////folder/file.db"
         raise DataError(msg, remedy=remedy)
     with SqliteEngine(table_named("none"), None).translated():  # type: ignore[arg-type]
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        mode = "rw" if writes else "ro"
+        uri = f"{path.resolve().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, uri=True)
     try:
         yield connection
     finally:

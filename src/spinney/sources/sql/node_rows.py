@@ -88,6 +88,8 @@ class NodeRows:
         self._columns, self._routes, self._made = columns, routes, made
         self._locations = {ROOT: Location(base, ROOT)}
         self._tables: dict[str, set[int]] = {base: {ROOT}}
+        # What numbers lines have, of nodes that have gone elsewhere since, too.
+        self._numbers: dict[str, frozenset[int]] = {base: frozenset([ROOT])}
 
     def send(
         self, node: int, route: Route, children: dict[int, int], *, keep: bool
@@ -118,7 +120,7 @@ class NodeRows:
         inside = self._tables[name]
         inside.discard(node)
         if not inside and name != self._base:
-            del self._tables[name]
+            del self._tables[name], self._numbers[name]
             self._engine.drop([name])
 
     def relations(
@@ -128,12 +130,26 @@ class NodeRows:
 
         ``asked`` are the attributes that will be read, which may have formulas.
         """
-        for group in self._groups(nodes):
+        for group in self.settled(nodes):
+            (name,) = {self._locations[node].table for node in group}
+            others = self._numbers[name].difference(group)
+            yield self._reader(name, group if others else (), asked)
+
+    def settled(self, nodes: Collection[int]) -> list[list[int]]:
+        """Keep the lines of nodes that are steps away, and divide nodes by table."""
+        groups = self._groups(nodes)
+        for group in groups:
             if any(self._locations[node].path for node in group):
                 self._settle(group)
-            (name,) = {self._locations[node].table for node in group}
-            others = self._tables[name].difference(group)
-            yield self._reader(name, group if others else (), asked)
+        return groups
+
+    def lines(self, nodes: Collection[int]) -> Iterator[exp.Query | exp.Table]:
+        """Give the lines of nodes to be read once, some after the others."""
+        for group in self._groups(nodes):
+            if any(self._locations[node].path for node in group):
+                yield self._stepped(group)
+            else:
+                yield self._reader(self._locations[group[0]].table, group, ())()
 
     def _reader(
         self, name: str, nodes: Sequence[int], asked: Collection[int]
@@ -168,6 +184,13 @@ class NodeRows:
 
     def _settle(self, nodes: Sequence[int]) -> None:
         """Keep the lines of nodes as a table of their own."""
+        kept = self._engine.keep(self._stepped(nodes))
+        self._tables[kept], self._numbers[kept] = set(), frozenset(nodes)
+        for node in nodes:
+            self._move(node, Location(kept, node))
+
+    def _stepped(self, nodes: Sequence[int]) -> exp.Query:
+        """Return the lines of nodes, some of them steps away from their table."""
         name = self._locations[nodes[0]].table
         depth = max(len(self._locations[node].path) for node in nodes)
         relation: exp.Query | exp.Table = table(name)
@@ -176,10 +199,7 @@ class NodeRows:
             steps, staying = numbers.by_place[place]
             relation = self._step(relation, steps, staying)
         assert isinstance(relation, exp.Query)
-        kept = self._engine.keep(relation)
-        self._tables[kept] = set()
-        for node in nodes:
-            self._move(node, Location(kept, node))
+        return relation
 
     def _step(
         self,

@@ -13,7 +13,6 @@ from spinney.sources.sql.expressions import (
     case,
     column,
     first_known,
-    nothing,
     one_of,
     whole,
 )
@@ -68,16 +67,16 @@ class SqlRoutes:
         children: Mapping[int, int] | None,
         absent: exp.Expr,
     ) -> exp.Case:
-        """Return the child, or the branch, for each side that a split has."""
-        whens: list[tuple[exp.Expr, exp.Expr]] = [
-            (nothing(column(f"a{split.attribute}")), absent)
-        ]
+        """Return the child, or the branch, for each side that a split has.
+
+        A value that is on no side, as it had no rows when the split was found, is as
+        good as missing.
+        """
+        whens = []
         for branch, side in enumerate(own):
             goes = branch if children is None else children.get(branch, NOWHERE)
-            if children is None or goes != NOWHERE:
-                whens.append((self._taken(split, side), whole(goes)))
-        otherwise = None if children is None else whole(NOWHERE)
-        return case(*whens, otherwise=otherwise)
+            whens.append((self._taken(split, side), whole(goes)))
+        return case(*whens, otherwise=absent)
 
     def _taken(self, split: Split, branch: int) -> exp.Expr:
         """Return whether a row whose value is known takes a branch."""

@@ -49,6 +49,7 @@ from spinney.sources.sql.expressions import (
     summed_up,
     whole,
 )
+from spinney.sources.sql.fetched_lines import FetchedLines, lines_of
 from spinney.sources.sql.grouped import Relation, grouped_statements
 from spinney.sources.sql.node_rows import NodeRows
 from spinney.sources.sql.number_bins import (
@@ -228,6 +229,19 @@ class SqlSource:
             beside=lambda relation: opened_lines(relation, by_node),
         )
         return [part.taken(~np.isnan(part.value)) for part in parts]
+
+    def fetched(self, nodes: Sequence[int]) -> FetchedLines:
+        """Return the lines of nodes as they are: rows, or parts of rows."""
+        answers = [
+            self._engine.fetch(lines_of(lines, self.schema))
+            for lines in self._rows.lines(nodes)
+        ]
+        parts = [FetchedLines.read(answer, self.schema) for answer in answers]
+        return FetchedLines.joined(parts)
+
+    def settle(self, nodes: Collection[int]) -> None:
+        """Keep the lines of nodes, so that each can be read by itself."""
+        self._rows.settled(nodes)
 
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of value × branch of all requests, from one statement."""

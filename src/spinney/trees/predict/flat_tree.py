@@ -73,12 +73,13 @@ class FlatTree:
     @cached_property
     def needed(self) -> Integers:
         """The attributes that some node or surrogate asks about, or a model reads."""
-        return np.union1d(self._demanded, self._of_surrogates)
+        return _distinct(self._demanded, self._of_surrogates)
 
     @cached_property
     def optional(self) -> Integers:
         """The attributes that only surrogates ask about."""
-        return np.setdiff1d(self._of_surrogates, self._demanded)
+        asked = _distinct(self._of_surrogates)
+        return asked[~np.isin(asked, self._demanded)]
 
     @property
     def read(self) -> Integers:
@@ -88,7 +89,7 @@ class FlatTree:
         """
         models = self.arrays.models
         return (
-            self.needed if models is None else np.union1d(self.needed, models.attribute)
+            self.needed if models is None else _distinct(self.needed, models.attribute)
         )
 
     @property
@@ -103,8 +104,8 @@ class FlatTree:
         inner, models = self.arrays.inner, self.arrays.models
         asked = self.attribute[inner].astype(np.int64)
         if models is None:
-            return np.unique(asked)
-        return np.union1d(asked, models.attribute[np.repeat(~inner, models.count)])
+            return _distinct(asked)
+        return _distinct(asked, models.attribute[np.repeat(~inner, models.count)])
 
     def outputs(
         self,
@@ -291,6 +292,15 @@ class FlatTree:
             np.concatenate([moved, self.links.children[edge][kept]]),
             np.concatenate([whole.weights, part[kept]]),
         )
+
+
+def _distinct(*attributes: Integers) -> Integers:
+    """Return the different ones of some attributes, in order.
+
+    ``np.unique`` does it, too, but imports NumPy's masked arrays for it, for which one
+    row would have to wait.
+    """
+    return np.flatnonzero(np.bincount(np.concatenate(attributes)))
 
 
 def _subset(entries: Entries, mask: NDArray[np.bool_]) -> Entries:

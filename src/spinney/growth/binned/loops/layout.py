@@ -5,7 +5,7 @@ alike stands in one array, a line each. Kernels allocate nothing; the functions 
 that make room are called from Python.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,16 +49,18 @@ class Cells(NamedTuple):
     ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
     missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an
     attribute may hold more than one value, ``column`` says where its numbers are in
-    ``numbers``; else it is -1, and ``values`` (attributes × bins) has them. ``edges``
-    (attributes × bins) has the greatest number that a bin may hold. Of an attribute
-    that is ``listed``, nodes keep the counts by value. From ``tail`` on, a multiple of
-    8, most codes are 0, as those of flags; ``eights`` has the codes of eight attributes
-    as a word, or nothing where there is no tail.
+    ``singles`` or ``doubles`` (``cell_numbers.py``); else it is -1, and ``values``
+    (attributes × bins) has them. ``edges`` (attributes × bins) has the greatest number
+    that a bin may hold. Of an attribute that is ``listed``, nodes keep the counts by
+    value. From ``tail`` on, a multiple of 8, most codes are 0, as those of flags;
+    ``eights`` has the codes of eight attributes as a word, or nothing where there is no
+    tail.
     """
 
     codes: NDArray[np.uint8]
     by_attribute: NDArray[np.uint8]
-    numbers: NDArray[Any]
+    singles: NDArray[np.float32]
+    doubles: NDArray[np.float64]
     column: NDArray[np.int64]
     values: NDArray[np.float64]
     n_bins: NDArray[np.int64]

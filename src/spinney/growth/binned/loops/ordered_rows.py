@@ -15,6 +15,7 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
+from spinney.growth.binned.loops.cell_numbers import is_single, number_at
 from spinney.growth.binned.loops.row_words import (
     class_of,
     number_of,
@@ -81,12 +82,12 @@ def order_rows(cells, n, a, low, high, work):
         if column < 0:
             keys[at] = (np.uint64(owners[i]) << HALF) | np.uint64(i)
         else:
-            value = np.float64(cells.numbers[number_of(work.members[i]), column])
+            value = number_at(cells, number_of(work.members[i]), column)
             work.values[i] = value
             keys[at] = key_of(value, i)
     if column >= 0 or not counted:
         insert(keys, None, ZERO, n - 1)
-    if column >= 0 and cells.numbers.itemsize > 4:
+    if column >= 0 and not is_single(cells):
         settle(keys, n, work.values)
 
 
@@ -214,7 +215,7 @@ def weigh_left(cells, labels, n, a, work):
         code = cells.by_attribute[a, row]
         goes = code <= last
         if column >= 0 and code == last:
-            goes = cells.numbers[row, column] <= low
+            goes = number_at(cells, row, column) <= low
         if goes:
             c = np.int64(class_of(members[i]))
             cuts[a, layout.TOTALS + c] += weight_of(labels, members[i])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout, nodes
+from spinney.growth.binned.loops.cell_numbers import number_at
 from spinney.growth.binned.loops.layout import Cells, Labels
 from spinney.growth.binned.loops.nodes import tally
 from spinney.growth.binned.loops.row_words import RowWords, number_of
@@ -104,7 +105,7 @@ def _number(cells, row, a):
     """Return the number of a row; NaN where it is missing."""
     column = cells.column[a]
     if column >= 0:
-        return np.float64(cells.numbers[row, column])
+        return number_at(cells, row, column)
     code = cells.codes[row, a]
     return np.nan if code == layout.ABSENT else cells.values[a, code]
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney._support.jit.prefetch import prefetch
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import (
@@ -12,6 +11,7 @@ from spinney.growth.binned.loops.between_bins import (
     mark_bins,
     run,
 )
+from spinney.growth.binned.loops.cell_numbers import ask_ahead, is_single, number_at
 from spinney.growth.binned.loops.choose import choose
 from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
@@ -155,7 +155,7 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, slack, work):
         return
     n, labels = _open_rows(search, start, stop, a), search.labels
-    rounded = cells.numbers.itemsize > 4
+    rounded = not is_single(cells)
     varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
     inner = len(cuts) - 1
     cuts[inner, layout.SCORE] += raised
@@ -204,8 +204,8 @@ def _open_rows(search, start, stop, a):
         n += work.wholes[layout.OPENED, b]
     for i in range(n):
         soon = number_of(members[min(i + 2 * AHEAD, n - 1)])
-        prefetch(cells.numbers, np.int64(soon), column)
-        work.values[i] = cells.numbers[number_of(members[i]), column]
+        ask_ahead(cells, np.int64(soon), column)
+        work.values[i] = number_at(cells, number_of(members[i]), column)
     return n
 
 
@@ -304,12 +304,12 @@ def _search_small(search, n, top, a, slack):
             continue
         value = np.float64(code)
         if column >= 0:
-            value = np.float64(cells.numbers[row, column])
+            value = number_at(cells, row, column)
         work.values[i] = value
         keys[m] = key_of(value, i)
         m += 1
     sort(keys, None, m, work.wholes[layout.WAITING])
-    if column >= 0 and cells.numbers.itemsize > 4:
+    if column >= 0 and not is_single(cells):
         settle(keys, m, work.values)
     if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
         return
@@ -356,7 +356,7 @@ def _score_afresh(search, start, stop, a):
         if cells.nominal[a]:
             left = work.masks[a, code] == 1
         elif code == last and column >= 0 and low == low:
-            left = cells.numbers[number_of(word), column] <= low
+            left = number_at(cells, number_of(word), column) <= low
         else:
             left = code <= last
         side = layout.ONE if left else layout.OTHER
@@ -398,7 +398,7 @@ def _varies_inside(search, start, stop, a):
         return False
     known = np.nan
     for i in range(start, stop):
-        number = cells.numbers[number_of(rows[i]), column]
+        number = number_at(cells, number_of(rows[i]), column)
         if known != known:
             known = number
         elif number == number and number != known:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney.growth.binned.loops import layout, nodes
+from spinney.growth.binned.loops.cell_numbers import number_at
 from spinney.growth.binned.loops.layout import Cells
 
 
@@ -53,7 +54,7 @@ def send_rows(tree, node, marks, spare):
         if column < 0:
             left = marks[cells.codes[row, a]]
         else:
-            number = cells.numbers[row, column]
+            number = number_at(cells, row, column)
             left = ZERO + (number <= low or (absent_left and number != number))
         rows[at] = row
         spare[waiting] = row

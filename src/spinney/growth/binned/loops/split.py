@@ -5,6 +5,7 @@ import numpy as np
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
+from spinney.growth.binned.loops.cell_numbers import number_at
 from spinney.growth.binned.loops.choose import gain_of
 from spinney.growth.binned.loops.nodes import count_sides, infer_sides, list_codes
 from spinney.growth.binned.loops.row_words import number_of
@@ -20,7 +21,7 @@ def partition(search, start, stop, a, lines):
     """
     cells, rows, work = search.cells, search.rows, search.work
     cuts, codes, go = work.cuts, cells.by_attribute, work.wholes
-    column, numbers, spare = cells.column[a], cells.numbers, search.stack.spare
+    column, spare = cells.column[a], search.stack.spare
     b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
     for code in range(cells.n_bins[a]):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
@@ -46,12 +47,12 @@ def partition(search, start, stop, a, lines):
             code = np.int64(codes[a, row])
         left = go[layout.OPENED, code]
         if code == one:
-            number = np.float64(numbers[row, column])
+            number = number_at(cells, row, column)
             greatest = max(greatest, number)
             if inside:
                 left = np.int64(number <= low)
         elif code == other:
-            least = min(least, np.float64(numbers[row, column]))
+            least = min(least, number_at(cells, row, column))
         rows[at] = word
         spare[waiting] = word
         at += left

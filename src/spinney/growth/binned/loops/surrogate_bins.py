@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
+from spinney.growth.binned.loops.cell_numbers import number_at
 from spinney.growth.binned.loops.row_words import number_of
 
 LEAST_ROWS = 2
@@ -92,7 +93,7 @@ def lay_all(search, begin, middle, end, a, one, other):
         if column < 0:
             room.keys[n] = cells.values[a, code]
         else:
-            room.keys[n] = cells.numbers[row, column]
+            room.keys[n] = number_at(cells, row, column)
         room.places[n] = i
         cuts[a, KNOWN_ONE if i < middle else KNOWN_OTHER] += search.weights[row]
         n += 1
@@ -158,7 +159,7 @@ def _gather(search, begin, end, a):
         code = cells.codes[row, a]
         at = marks[code]
         if at >= 0:
-            key = np.float64(cells.numbers[row, column])
+            key = number_at(cells, row, column)
             room.keys[n], room.places[n], room.owners[n] = key, i, code
             parts[LEAST, at] = min(parts[LEAST, at], key)
             parts[GREATEST, at] = max(parts[GREATEST, at], key)

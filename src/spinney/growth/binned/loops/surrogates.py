@@ -23,6 +23,7 @@ from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops import surrogate_bins as bins
+from spinney.growth.binned.loops.cell_numbers import number_at
 from spinney.growth.binned.loops.layout import Cells
 from spinney.growth.binned.loops.row_words import RowWords, number_of
 from spinney.growth.binned.loops.send import send_rows
@@ -266,9 +267,9 @@ def _find_ends(search, begin, end, a):
         row = number_of(rows[i])
         code = cells.codes[row, a]
         if code == before:
-            low = max(low, np.float64(cells.numbers[row, column]))
+            low = max(low, number_at(cells, row, column))
         elif code == after:
-            high = min(high, np.float64(cells.numbers[row, column]))
+            high = min(high, number_at(cells, row, column))
     if cuts[a, bins.LOW] != cuts[a, bins.LOW]:
         cuts[a, bins.LOW] = low
     if cuts[a, bins.HIGH] != cuts[a, bins.HIGH]:

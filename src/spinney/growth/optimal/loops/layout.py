@@ -50,6 +50,12 @@ class Problem(NamedTuple):
         that it makes vectors of.
     stop : array of int, (1,)
         Whether somebody wants the search to end.
+    ones, n_ones : array of int32, (rows, flags) and (rows,)
+        Where every column is a flag: those that each row has, and how many; else empty.
+    turned : array of int32, (flags,)
+        Whether the flag is to have value 0.
+    numbers, base : array, (rows, numbers) and (rows,)
+        What ``flag_pairs`` adds up.
     """
 
     rank: NDArray[Any]
@@ -60,6 +66,11 @@ class Problem(NamedTuple):
     price: Floats
     family: Integers
     stop: Integers
+    ones: NDArray[Any]
+    n_ones: NDArray[Any]
+    turned: NDArray[Any]
+    numbers: Floats
+    base: Floats
 
 
 class Room(NamedTuple):
@@ -81,3 +92,9 @@ class Room(NamedTuple):
     )
     pick_ends: Floats  # (LANES, 6)
     lanes: Floats  # see ``stumps``
+    pairs: Floats  # (numbers, flags, flags): see ``flag_pairs``
+    singles: Floats  # (numbers, flags)
+    flag_totals: Floats  # (numbers,)
+    flag_lines: Floats  # (8, flags)
+    weights: Floats  # (depth, flags + 1, flags + 1): see ``solve_flags``
+    seen: Floats  # (depth, 4, flags)

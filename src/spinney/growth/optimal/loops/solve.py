@@ -19,15 +19,13 @@ of the next need not try (``hints``).
 
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD
+from spinney.growth.optimal.loops.sides import SLACK, both_sides, in_a_leaf, tell_all
 from spinney.growth.optimal.loops.stumps import (
     add_row,
     best_stump,
     leaf_loss,
     stumps_beside,
 )
-
-# How much more than needed a subtree may lose, as a share of its rows' loss in a leaf.
-SLACK = 0.15
 
 
 @entry
@@ -113,71 +111,18 @@ def _mark_last(rank, order, n_rows, last):
 
 
 @kernel
-def _leaf(problem, totals, order, n_rows):
-    """Add up all rows, and return their loss in a leaf."""
-    for k in range(len(totals)):
-        totals[k] = 0.0
-    for i in range(n_rows):
-        add_row(problem, order[0, i], totals, 1.0)
-    return leaf_loss(problem, totals)
-
-
-@kernel
-def _tell_all(told, bound):
-    for a in range(len(told)):
-        told[a] = bound
-
-
-@kernel
 def _shallow(problem, room, depth, order, last, n_rows, budget, told):
     """Return the least loss of a tree of depth two at most, and its question."""
     totals = room.totals[depth]
-    leaf = _leaf(problem, totals, order, n_rows)
+    leaf = in_a_leaf(problem, totals, order, n_rows)
     if depth == 0 or n_rows < 2 or leaf <= 2 * problem.price[0]:
-        _tell_all(told, leaf)
+        tell_all(told, leaf)
         return leaf, -1, -1
     if depth == 1:
         found = best_stump(problem, order, last, n_rows, totals, room.upto[0])
-        _tell_all(told, found[0])
+        tell_all(told, found[0])
         return found
     return _depth_two(problem, room, order, last, n_rows, budget + SLACK * leaf, told)
-
-
-def _both(solve):
-    """Return how both sides of a cut are searched, by the solver of their depth."""
-
-    @kernel
-    def sides(problem, room, depth, n_left, n_right, low, high, best, told):
-        # The side of fewer rows is first: where it loses enough, the other rests.
-        orders, lasts = room.order[depth - 1], room.last[depth - 1]
-        first = 0 if n_left <= n_right else 1
-        known, other = (low, high) if first == 0 else (high, low)
-        one, _, _ = solve(
-            problem,
-            room,
-            depth - 1,
-            orders[first],
-            lasts[first],
-            min(n_left, n_right),
-            best - other,
-            told[first],
-        )
-        one = max(one, known)
-        if one + other < best:
-            two, _, _ = solve(
-                problem,
-                room,
-                depth - 1,
-                orders[1 - first],
-                lasts[1 - first],
-                max(n_left, n_right),
-                best - one,
-                told[1 - first],
-            )
-            other = max(other, two)
-        return (one, other) if first == 0 else (other, one)
-
-    return sides
 
 
 def _deeper(solve, sides):
@@ -188,15 +133,15 @@ def _deeper(solve, sides):
 
     @kernel
     def deeper(problem, room, depth, order, last, n_rows, budget, told):
-        leaf = _leaf(problem, room.totals[depth], order, n_rows)
+        leaf = in_a_leaf(problem, room.totals[depth], order, n_rows)
         price = problem.price[0]
         if n_rows < 2 or leaf <= 2 * price or problem.stop[0]:
-            _tell_all(told, leaf)
+            tell_all(told, leaf)
             return leaf, -1, -1
         # Of all rows, on one side of a cut that leaves none for the other.
         ends_told = room.told[depth]
-        _tell_all(ends_told[0, 0], 0.0)
-        _tell_all(ends_told[0, 1], 0.0)
+        tell_all(ends_told[0, 0], 0.0)
+        tell_all(ends_told[0, 1], 0.0)
         less, attribute, position = solve(
             problem, room, depth - 1, order, last, n_rows, budget, ends_told[0, 1]
         )
@@ -262,8 +207,8 @@ def _deeper(solve, sides):
                         best, attribute, position = left + right, a, at
                 least[0] = min(least[0], left + right)
                 if own == MOST_TOLD - 1:  # the next one is put there, too
-                    _tell_all(ends_told[own, 0], 0.0)
-                    _tell_all(ends_told[own, 1], 0.0)
+                    tell_all(ends_told[own, 0], 0.0)
+                    tell_all(ends_told[own, 1], 0.0)
                 below = top
                 top = _push(
                     room, depth, top, low, middle - 1, w0, l0, r0, w, left, right, best
@@ -465,9 +410,9 @@ def _push_between(room, top, n_picks, best):
     return top
 
 
-_sides_3 = _both(_shallow)
+_sides_3 = both_sides(_shallow)
 _solve_3 = _deeper(_shallow, _sides_3)
-_sides_4 = _both(_solve_3)
+_sides_4 = both_sides(_solve_3)
 _solve_4 = _deeper(_solve_3, _sides_4)
-_sides_5 = _both(_solve_4)
+_sides_5 = both_sides(_solve_4)
 _solve_5 = _deeper(_solve_4, _sides_5)

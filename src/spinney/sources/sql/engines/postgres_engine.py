@@ -39,7 +39,7 @@ class PostgresEngine(SqlEngine):
         self, rows: exp.Table | exp.Subquery, connection: "Connection[Any]"
     ) -> None:
         super().__init__(rows)
-        self._connection = connection
+        self._connection = self.connection = connection
         self._transaction = ExitStack()
 
     def __enter__(self) -> Self:

@@ -46,11 +46,14 @@ class SqlEngine:
     most_columns: ClassVar[int] = 200
     """How many columns one statement groups by."""
     most_joins: ClassVar[int] = 40
+    connection: Any = None
+    """What statements go through, where the engine has such a thing."""
 
     def __init__(self, rows: exp.Table | exp.Subquery) -> None:
         self._rows = rows
         self._kept: list[str] = []
         self.n_statements = 0
+        self.purpose = "count the rows"
 
     @property
     def rows(self) -> exp.Table | exp.Subquery:
@@ -144,6 +147,12 @@ class SqlEngine:
         """Drop a temporary table."""
         self.execute(exp.Drop(tables=[table(name)], kind="TABLE", exists=True))
 
+    def check_unchanged(self) -> None:
+        """Raise if others have changed the rows since their columns were looked at.
+
+        Most engines show a transaction one state of them, and need no check.
+        """
+
     # What they do alike
 
     def keep(self, query: exp.Query) -> str:
@@ -176,6 +185,12 @@ class SqlEngine:
         with self.translated():
             return self._run(words, values)
 
+    def run(self, words: str) -> None:
+        """Run a statement of whose answer nobody asks."""
+        self.n_statements += 1
+        with self.translated():
+            self._run(words, {})
+
     def written(self, statement: exp.Expr) -> tuple[str, dict[str, Cell]]:
         """Return a statement in the engine's dialect, and the values to bind."""
         writer = _writer_of(self.dialect)(dialect=self.dialect)
@@ -200,7 +215,7 @@ class SqlEngine:
             for words, remedy in REMEDIES
             if any(word in lowered for word in words)
         )
-        return f"{self.name} cannot count the rows ({reason})", remedy
+        return f"{self.name} cannot {self.purpose} ({reason})", remedy
 
 
 @cache

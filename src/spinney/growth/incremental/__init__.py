@@ -1,0 +1,7 @@
+"""Trees that take new rows, and let go of others, without starting over."""
+
+from spinney.growth.incremental.grow_again import GrownAgain, why_whole
+from spinney.growth.incremental.kept_rows import KeptRows
+from spinney.growth.incremental.kept_source import KeptTree
+
+__all__ = ["GrownAgain", "KeptRows", "KeptTree", "why_whole"]

@@ -1,0 +1,63 @@
+"""Growing a tree again, after some of its rows have come or gone."""
+
+from dataclasses import dataclass, field
+
+from spinney._support.jit.loading_price import without_loops
+from spinney.growth.engine import Engine
+from spinney.growth.growth_options import Options
+from spinney.growth.incremental.kept_source import KeptSource, KeptTree
+from spinney.growth.plain.learner import grow_tree
+from spinney.recipes import Recipe
+from spinney.sources.opened import OpenedSource
+from spinney.sources.rows import JoinedRows
+from spinney.trees import Tree
+
+
+@dataclass(slots=True)
+class GrownAgain:
+    """A tree that is grown from what is kept of an earlier one.
+
+    Parameters
+    ----------
+    joined : JoinedRows
+        The rows, and what has come and gone.
+    kept : KeptTree, optional
+        The earlier tree; without one all rows are counted.
+    n_counted : int
+        How many cells were counted to grow it.
+    """
+
+    joined: JoinedRows
+    kept: KeptTree | None = None
+    n_counted: int = field(default=0, init=False)
+
+    @property
+    def engine(self) -> Engine:
+        """What grows the tree; then ``kept`` is that of the tree."""
+        return Engine("kept", self._grow)
+
+    def _grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+        source = KeptSource(self.joined, self.kept)
+        with without_loops():
+            tree = grow_tree(source, recipe, options)
+        self.kept, self.n_counted = source.kept(), source.n_counted
+        return tree
+
+
+def why_whole(recipe: Recipe) -> str | None:
+    """Return why a tree is grown whole when rows come and go; None where it is not.
+
+    >>> why_whole(Recipe.named("id3"))
+    >>> why_whole(Recipe.named("auto"))
+    'folds of all rows choose among its ways to grow'
+    """
+    reasons = (
+        (bool(recipe.tries), "folds of all rows choose among its ways to grow"),
+        (recipe.search == "optimal", "all splits are sought together"),
+        (recipe.forest > 0, "a forest of all rows smooths the labels"),
+        (recipe.pruning == "cost-complexity", "trees of folds choose how to prune"),
+        (recipe.pruning in ("reduced-error", "pre-pruning"), "it is pruned by rows"),
+        (recipe.construct > 0, "attributes are made by what a whole tree asks"),
+        (recipe.linear_terms > 1, "combinations of numbers are fitted to rows"),
+    )
+    return next((reason for holds, reason in reasons if holds), None)

@@ -1,0 +1,40 @@
+"""What a model keeps so that rows can come and go: the rows, and how it was grown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spinney.growth.incremental.kept_source import KeptTree
+from spinney.recipes import Recipe
+from spinney.sources.rows import TrainingSet
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """The rows of a model, and what it takes to grow it again.
+
+    Parameters
+    ----------
+    training : TrainingSet
+        The rows, in the order in which they came.
+    recipe : Recipe
+        The recipe that was asked for, which may have chosen another.
+    given : mapping
+        What was given beside it, as for ``options_of``, and ``ccp_alpha`` and
+        ``validation_share``.
+    weight : str, optional
+        The column of weights, in the tables that rows come from.
+    tree : KeptTree, optional
+        The tree with its count tables, in the process that has grown it; neither files
+        nor pickles have it.
+    """
+
+    training: TrainingSet
+    recipe: Recipe
+    given: Mapping[str, Any] = field(default_factory=dict)
+    weight: str | None = None
+    tree: KeptTree | None = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = self.training, self.recipe, dict(self.given), self.weight
+        return KeptRows, parts

@@ -1,0 +1,112 @@
+"""Parts on a Dask cluster: its scheduler places them, and makes again what is lost.
+
+Questions travel inside the calls that answer them. Were they scattered to the workers
+once, as Dask can, they would be lost with a worker, for no call has made them.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from typing import Any
+
+from spinney.errors import DataError, MissingExtraError
+
+LOOPBACK = "127.0.0.1"
+N_WORKERS = 2
+
+
+class OnDask:
+    """Runs functions on the workers of a Dask client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._workers = cycle(sorted(client.nthreads()))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the future of a result.
+
+        What is made of nothing goes to each worker in turn, or to another one if that
+        is gone; all else goes where its arguments are.
+        """
+        from distributed import Future
+
+        placed = {}
+        if not any(isinstance(each, Future) for each in arguments):
+            placed = {"workers": next(self._workers), "allow_other_workers": True}
+        return self._client.submit(function, *arguments, pure=False, **placed)
+
+    def gather(self, handle: Any) -> Any:
+        """Return a result, when it is there."""
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        try:
+            return handle.result()
+        except KilledWorker as error:
+            reason = " ".join(str(error).split())
+            msg = f"workers of Dask have died again and again ({reason})"
+            remedy = "give them more memory, or the table in smaller parts"
+            raise DataError(msg, remedy=remedy) from None
+        except (FutureCancelledError, OSError) as error:
+            msg = f"the Dask cluster is gone ({' '.join(str(error).split())})"
+            raise DataError(msg, remedy="start it again") from None
+
+
+@contextmanager
+def dask_client() -> Iterator[Any]:
+    """Give the client that runs, or one of a cluster inside this process."""
+    distributed = _distributed()
+    try:
+        running = distributed.Client.current()
+    except ValueError:
+        running = None
+    if running is not None:
+        yield running
+        return
+    # Processes would import the user's script again, which may not be made for that.
+    with local_cluster(N_WORKERS, processes=False) as client:
+        yield client
+
+
+@contextmanager
+def local_cluster(
+    n_workers: int = N_WORKERS, *, processes: bool = True
+) -> Iterator[Any]:
+    """Give the client of a cluster on this machine, which nobody else can reach.
+
+    Its workers keep the parts that they were given: to move one would take longer than
+    to wait for it.
+    """
+    distributed = _distributed()
+    import dask
+
+    settings = {"distributed.scheduler.work-stealing": False}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=processes,
+            host=LOOPBACK if processes else None,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,  # what fails is raised where it was asked
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        msg = "Dask's distributed scheduler is not installed"
+        remedy = "pip install 'spinney[dask]'"
+        raise MissingExtraError(msg, remedy=remedy) from None
+    return distributed

@@ -1,0 +1,51 @@
+"""Who runs the work on parts: two functions, behind which a cluster can be.
+
+Everything that is submitted is a pure function of what it is given. So whoever loses a
+result can make it again, by the same calls, and nothing is counted twice.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+FAN_IN = 4
+"""So many answers are added up at once."""
+
+
+class Executor(Protocol):
+    """Runs functions, perhaps elsewhere."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a handle to the result of a function; handles may be arguments."""
+        ...
+
+    def gather(self, handle: Any) -> Any:
+        """Return the result behind a handle."""
+        ...
+
+
+class InThisProcess:
+    """Runs everything at once, here: a handle is the result itself."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a function."""
+        return function(*arguments)
+
+    def gather(self, handle: Any) -> Any:
+        """Return a result."""
+        return handle
+
+
+def added_up(
+    executor: Executor, handles: Sequence[Any], add: Callable[..., Any]
+) -> Any:
+    """Return the sum of all results, along a tree of which the client sees the root.
+
+    Which are added to which does not depend on who is ready first, so that sums of
+    floats are the same on every run, however many workers there are.
+    """
+    level = list(handles)
+    while len(level) > 1:
+        starts = range(0, len(level), FAN_IN)
+        groups = [level[start : start + FAN_IN] for start in starts]
+        level = [executor.submit(add, *group) for group in groups]
+    return executor.gather(level[0])

@@ -1,0 +1,219 @@
+"""Parts of a table as a source: listed, read, agreed on, coded."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.data import (
+    Attribute,
+    Declarations,
+    Fingerprint,
+    Schema,
+    Target,
+    fingerprint_of,
+    identifier_warning,
+    is_identifier,
+    target_note,
+)
+from spinney.errors import (
+    DataError,
+    Setting,
+    SpinneyNote,
+    note,
+    refusal,
+    warn,
+)
+from spinney.sources.base import Source
+from spinney.sources.parts.coded_part import (
+    N_BINS,
+    PartRoles,
+    code_rows,
+    facts_of,
+    read_rows,
+)
+from spinney.sources.parts.executors import Executor, InThisProcess, added_up
+from spinney.sources.parts.part_facts import ColumnFacts, PartFacts, united
+from spinney.sources.parts.parts_source import PartsSource
+from spinney.sources.rows import (
+    NumberFacts,
+    as_target,
+    attribute_of,
+    check_classes,
+    check_numbers,
+    check_total,
+)
+from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.training_rows import check_least, missing_classes
+
+
+@contextmanager
+def source_in_parts(
+    data: Any, roles: PartRoles, engine: str, *, from_zero: bool = False
+) -> Iterator[tuple[Source, Fingerprint]]:
+    """Give the parts of a table as a source, and what tells its rows from others."""
+    if engine == "parts":
+        parts = parts_of(data, engine)
+        yield counted_parts(InThisProcess(), parts, roles, from_zero=from_zero)
+        return
+    from spinney.sources.parts.dask_executor import OnDask, dask_client
+
+    with dask_client() as client:
+        if hasattr(data, "to_delayed"):
+            parts = client.compute(list(data.to_delayed()))
+        else:
+            parts = parts_of(data, engine)
+        yield counted_parts(OnDask(client), parts, roles, from_zero=from_zero)
+
+
+def parts_of(data: Any, engine: str) -> list[Any]:
+    """Return the parts of a table: files of Parquet, or tables.
+
+    A path may have ``*`` in it, or be that of a folder.
+    """
+    if isinstance(data, (list, tuple)):
+        parts = [_parquet(p) if isinstance(p, (str, os.PathLike)) else p for p in data]
+        if not parts:
+            msg = "there are no parts of a table: give one at least"
+            raise DataError(msg)
+        return parts
+    if not isinstance(data, (str, os.PathLike)):
+        raise refusal(
+            Setting("source", engine),
+            f"counts parts of a table, and this is a {type(data).__name__}",
+            "give a list of tables, Parquet files, or a Dask data frame",
+        )
+    path = os.fspath(data)
+    if Path(path).is_dir():
+        path = str(Path(path) / "*.parquet")
+    paths = [path] if Path(path).exists() else sorted(glob(path, recursive=True))
+    if not paths:
+        raise _no_file(path)
+    return [_parquet(each) for each in paths]
+
+
+def _parquet(path: "str | os.PathLike[str]") -> str:
+    """Return the whole path of a Parquet file, or say why that is none."""
+    text = os.fspath(path)
+    if not text.endswith((".parquet", ".pq")):
+        msg = f"{text!r} is no Parquet file, and parts of other files may disagree"
+        raise DataError(msg, remedy="write the parts as Parquet, which has types")
+    if not Path(text).is_file():
+        raise _no_file(text)
+    return str(Path(text).resolve())
+
+
+def _no_file(path: str) -> DataError:
+    msg = f"there is no file {path!r}"
+    return DataError(msg, remedy="check the path")
+
+
+def counted_parts(
+    executor: Executor,
+    parts: Sequence[Any],
+    roles: PartRoles,
+    *,
+    from_zero: bool = False,
+) -> tuple[Source, Fingerprint]:
+    """Return parts as a source, and what tells their rows from others."""
+    read = [executor.submit(read_rows, part, roles) for part in parts]
+    handles = [executor.submit(facts_of, part) for part in read]
+    facts: PartFacts = added_up(executor, handles, united)
+    _tell(facts, roles)
+    target = agreed_target(facts, roles, from_zero=from_zero)
+    columns = [c for c in facts.columns if c.name not in (roles.target, roles.weight)]
+    schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
+    numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
+    edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
+    few = {i: c.numbers for i, c in numbers.items() if c.is_all}
+    coded = [executor.submit(code_rows, part, schema, edges, few) for part in read]
+    source = PartsSource(executor, coded, schema, edges)
+    totals = source.root()
+    if not target.is_numeric:
+        check_classes(target, np.flatnonzero(totals.rows), facts.n_rows)
+    return source, fingerprint_of(facts.n_rows, totals.weight)
+
+
+def _edges(numbers: Floats) -> Floats:
+    """Return the edges between bins that have about as many numbers each."""
+    places = np.linspace(0, len(numbers) - 1, N_BINS + 1)[1:-1].astype(np.int64)
+    return np.unique(numbers[places])
+
+
+def _attribute(column: ColumnFacts) -> Attribute:
+    return attribute_of(column.column)
+
+
+def _tell(facts: PartFacts, roles: PartRoles) -> None:
+    """Say what the parts have said, and refuse rows that no tree can be grown on."""
+    for said in facts.warnings:
+        if isinstance(said, SpinneyNote):
+            note(*said.args, of_reading=said.of_reading)
+        else:
+            warn(*said.args, remedy=said.remedy)
+    if not facts.n_read:
+        msg = "the table has no rows: give it at least two"
+        raise DataError(msg)
+    if facts.n_classless == facts.n_read:
+        msg = (
+            f"target {roles.target!r}: every one of the {facts.n_read} cells is "
+            "missing; name another target, or check what was declared missing"
+        )
+        raise DataError(msg)
+    if facts.n_classless:
+        warn(missing_classes(roles.target, facts.n_classless, facts.n_read))
+    ours = (roles.target, roles.weight)
+    others = [each for each in facts.columns if each.name not in ours]
+    if roles.complete:
+        lacking = {each.name: each.n_lacking for each in others}
+        n_rows = facts.n_rows + facts.n_incomplete
+        note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
+    if not facts.n_rows:
+        msg = "no row has a weight greater than 0 and a known class: nothing to learn"
+        raise DataError(msg)
+    check_total(facts.weight)
+    check_least(facts.least)
+    for each in others:
+        if each.kind == "nominal" and not each.declared:
+            _warn_of_identifier(each)
+
+
+def _warn_of_identifier(column: ColumnFacts) -> None:
+    if is_identifier(column.present, column.n_known):
+        n_values = len(column.present)
+        warning = identifier_warning(column.name, n_values, column.n_known)
+        warn(*warning.args, remedy=warning.remedy)
+
+
+def agreed_target(facts: PartFacts, roles: PartRoles, *, from_zero: bool) -> Target:
+    """Return the target of all parts."""
+    declared: Declarations = roles.declared
+    column = facts.named(roles.target).column
+    if reading := target_note(column, declared):
+        note(reading, of_reading=False)
+    target, _ = as_target(column, numeric=roles.target in declared.numeric)
+    if not target.is_numeric:
+        return target
+    sums = facts.sums
+    assert sums is not None
+    check_numbers(
+        roles.target,
+        NumberFacts(
+            facts.n_rows,
+            sums.finite,
+            sums.least,
+            max(abs(sums.least), abs(sums.greatest)),
+            sums.least == sums.greatest,
+            facts.weight,
+        ),
+        from_zero=from_zero,
+    )
+    mean = sums.weighed / facts.weight
+    origin = float(np.rint(mean)) if sums.is_whole else float(mean)
+    return replace(target, origin=0.0 if from_zero else origin)

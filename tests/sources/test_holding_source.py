@@ -1,0 +1,139 @@
+"""Rows that are read once they have room: the same tree, and no more than that."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.helpers.database_tables import in_sqlite
+from tests.sources.comparing import assert_same_tree, opened
+from tests.sources.test_bins import rows_of
+
+import spinney
+from spinney.errors import ParameterError
+from spinney.recipes import Recipe
+from spinney.sources.opened import open_rows
+from spinney.sources.sql import holding_source
+from spinney.sources.sql.engines.sql_engine import SqlEngine
+from spinney.sources.sql.fetched_lines import BYTES
+from spinney.sources.sql.sql_source import SqlSource
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+RECIPES = {
+    "cart": Recipe.named("cart"),  # surrogates
+    "c4.5": Recipe.named("c4.5"),  # rows are divided, and branches raised
+    "chi2": Recipe.named("chaid").changed(alpha_split=1.0),
+}
+N_CELLS = 4 + 3  # what a line is taken to hold: node, class and weight beside four
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many lines were fetched, each time."""
+    sizes: list[int] = []
+    fetch = SqlSource.fetched
+
+    def counted(source: SqlSource, nodes: Any) -> Any:
+        lines = fetch(source, nodes)
+        sizes.append(len(lines.node))
+        return lines
+
+    monkeypatch.setattr(SqlSource, "fetched", counted)
+    return sizes
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_held_nodes_grow_the_same_tree(recipe, fetched, monkeypatch, tmp_path):
+    monkeypatch.setattr(holding_source, "FEW", 60)
+    columns = rows_of(1, missing=0.1)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 2}
+    expected = spinney.grow(columns, "y", **options)
+    room = 2 * 100 * BYTES * N_CELLS  # for a hundred lines
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        found = spinney.grow(rows, "y", **options, **how, memory_limit=room)
+    assert len(expected.tree) > 10
+    # χ² of tables that stand beside others differs in the last bit.
+    assert_same_tree(expected.tree, found.tree, whole=recipe != "chi2")
+    assert len(fetched) > 1
+    assert max(fetched) <= 100
+
+
+def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, tmp_path):
+    columns = rows_of(2, missing=0.1)
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 300 * BYTES * N_CELLS)
+    written: list[str] = []
+    write = SqlEngine.written
+
+    def heard(engine: SqlEngine, statement: Any) -> Any:
+        words, values = write(engine, statement)
+        written.append(words)
+        return words, values
+
+    monkeypatch.setattr(SqlEngine, "written", heard)
+    for recipe in ("cart", "c4.5"):
+        expected = spinney.grow(columns, "y", recipe=recipe, weight="w").tree
+        with in_sqlite(tmp_path)(columns) as (data, how):
+            found = spinney.grow(data, "y", recipe=recipe, weight="w", **how).tree
+        assert_same_tree(expected, found, whole=True)
+    assert not any(words.startswith("CREATE") for words in written)
+    assert not fetched
+
+
+def test_a_second_tree_finds_the_rows_again(monkeypatch, tmp_path):
+    # Constructed attributes are those of a first tree: the source grows several.
+    monkeypatch.setattr(holding_source, "FEW", 60)
+    columns = rows_of(3)
+    recipe = Recipe.named("c4.5").changed(construct=2)
+    expected = spinney.grow(columns, "y", recipe=recipe).tree
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        room = 2 * 100 * BYTES * N_CELLS
+        found = spinney.grow(rows, "y", recipe=recipe, **how, memory_limit=room).tree
+    assert_same_tree(expected, found, whole=True)
+
+
+def test_a_value_without_rows_is_as_good_as_missing(tmp_path):
+    # The surrogate "kind" has never seen "rare" with a known "first": the next one is
+    # asked, as in memory.
+    random = np.random.default_rng(0)
+    n_rows = 120
+    first = random.normal(size=n_rows)
+    second = first + random.normal(size=n_rows) / 9
+    kinds = np.where(first > 0, "high", "low").tolist()
+    cells: list[float | None] = first.tolist()
+    for at in range(0, n_rows, 10):
+        cells[at], kinds[at] = None, "rare"
+    columns = {
+        "first": cells,
+        "kind": kinds,
+        "second": second.tolist(),
+        "y": np.where(first > 0.1, "a", "b").tolist(),
+    }
+    options = {"recipe": "cart", "pruning": "none"}
+    expected = spinney.grow(columns, "y", **options).tree
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        found = spinney.grow(rows, "y", **options, **how).tree
+    assert any(node.surrogates for node in expected)
+    assert_same_tree(expected, found, whole=True)
+
+
+@pytest.mark.parametrize(
+    "limit, message",
+    [
+        ("many", "memory_limit='many' is no size"),
+        (-1, "memory_limit=-1 is no size"),
+        ("2GiB", "is for rows that are counted elsewhere"),
+    ],
+)
+def test_limits_that_are_refused(limit, message):
+    columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "b"]}
+    with pytest.raises(ParameterError, match=message):
+        spinney.grow(columns, "y", memory_limit=limit)
+
+
+def test_levels_are_told(tmp_path):
+    told: list[tuple[int, int]] = []
+    with opened("bound relation", rows_of(4), tmp_path) as (rows, how):
+        options = {"recipe": "cart", "max_depth": 3, "memory_limit": 0}
+        tell = lambda done, of: told.append((done, of))  # noqa: E731
+        spinney.grow(rows, "y", progress=tell, **options, **how)
+    assert told == [(1, 3), (2, 3), (3, 3)]

@@ -1,0 +1,256 @@
+"""Tables in parts: the same trees, whoever counts them, and a part lost in between."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
+from tests.helpers.tables_in_parts import in_arrow, in_parquet, in_parts
+from tests.sources.comparing import assert_same_tree
+from tests.sources.test_bins import RECIPES, rows_of
+
+import spinney
+from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.sources.parts import open_parts, part_facts, parts_source
+from spinney.sources.parts.executors import InThisProcess, added_up
+from spinney.testing import check_source
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+
+@pytest.fixture
+def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part_facts, "MOST_VALUES", 20)
+    monkeypatch.setattr(parts_source, "MOST_ROWS", 20)
+    monkeypatch.setattr(open_parts, "N_BINS", 9)
+
+
+def grown(columns: dict[str, list[Any]], **options: Any) -> Any:
+    return spinney.grow(in_arrow(columns), "y", source="parts", **options)
+
+
+def test_trees_are_those_of_memory():
+    checked = check_source(in_parts, n_tables=2, n_rows=24, seed=1)
+    assert min(checked.nodes.values()) > 10
+
+
+def test_files_of_parquet(tmp_path):
+    check_source(in_parquet(tmp_path, "parts"), recipes=["id3"], n_tables=1)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_bins_give_the_tree_of_all_values(recipe, few_bins):
+    columns = rows_of(1, missing=0.1, n_rows=150)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    assert len(expected) > 10
+    assert_same_tree(expected, grown(columns, **options).tree, whole=True)
+
+
+@pytest.mark.slow
+@given(
+    recipe=st.sampled_from(sorted(RECIPES)),
+    seed=st.integers(0, 1000),
+    missing=st.sampled_from([0.0, 0.1, 0.5]),
+)
+@settings(
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_bins_of_any_table(recipe, seed, missing, few_bins):
+    columns = rows_of(seed, missing=missing, n_rows=200)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 5}
+    expected = spinney.grow(columns, "y", **options).tree
+    assert_same_tree(expected, grown(columns, **options).tree, whole=True)
+
+
+def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
+    monkeypatch.setattr(open_parts, "N_BINS", 64)
+    asked: list[str] = []
+    answered = parts_source.PartsSource._tables
+
+    def counted(source: Any, question: Any, *what: Any) -> Any:
+        answer = answered(source, question, *what)
+        asked.append(question.__name__)
+        assert answer.nbytes == source.levels[-1]
+        lines = np.bincount(answer.stack.owner[answer.highest > answer.lowest])
+        assert max(lines, default=0) <= 64
+        return answer
+
+    monkeypatch.setattr(parts_source.PartsSource, "_tables", counted)
+    columns = rows_of(1, n_rows=2000)
+    tree = grown(columns, recipe=RECIPES["cart"], max_depth=4).tree
+    assert tree.height == 4
+    assert asked == ["bins_at", "opened_at"] * 4
+    assert not all(c.exact for node in tree for c in node.candidates)
+
+
+def test_values_are_agreed_on_before_they_are_coded():
+    parts = [
+        {"sky": ["rain", "sun"], "wind": [1.0, 2.0], "y": ["no", "yes"]},
+        {"sky": [None, None], "wind": [None, 1.0], "y": ["no", "maybe"]},
+        {"sky": ["fog", "rain"], "wind": [3.0, 3.0], "y": ["yes", "no"]},
+    ]
+    whole = {name: [c for part in parts for c in part[name]] for name in parts[0]}
+    options = {"recipe": "id3", "missing": "own-category"}
+    tree = spinney.grow(parts, "y", source="parts", **options).tree
+    assert tree.schema.attributes[0].values == ("fog", "rain", "sun")
+    assert tree.schema.target.classes == ("maybe", "no", "yes")
+    assert_same_tree(spinney.grow(whole, "y", **options).tree, tree, whole=True)
+
+
+def test_numbers_of_many_parts_keep_their_digits():
+    columns = rows_of(5)
+    columns["y"] = np.array(columns["first"]) * 3 + np.array(columns["few"])
+    columns["y"] = (columns["y"] + 1e6).tolist()
+    options = {"recipe": "m5", "max_depth": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    assert_same_tree(expected, grown(columns, **options).tree, whole=False)
+
+
+def test_whole_numbers_of_a_target_are_classes_in_all_parts():
+    columns = rows_of(2, n_rows=60)
+    columns["y"] = [float("abc".index(label)) for label in columns["y"]]
+    expected = spinney.grow(columns, "y", recipe="cart", pruning="none").tree
+    found = grown(columns, recipe="cart", pruning="none").tree
+    assert found.schema.target.classes == (0, 1, 2)
+    assert_same_tree(expected, found, whole=True)
+
+
+def test_rows_that_lack_a_cell_are_left_out_of_every_part():
+    columns = rows_of(4, missing=0.2, n_rows=80)
+    options = {"recipe": "cart", "missing": "drop", "pruning": "none", "weight": "w"}
+    with pytest.warns(SpinneyWarning, match=r"of 80 rows, of weight .* left out"):
+        found = grown(columns, **options).tree
+    expected = spinney.grow(columns, "y", **options).tree
+    assert_same_tree(expected, found, whole=True)
+
+
+def test_what_parts_say_is_said_once():
+    parts = [
+        {"id": [f"{start + i}" for i in range(40)], "y": ["a", "b", None, "a"] * 10}
+        for start in (0, 40, 80)
+    ]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        spinney.grow(parts, "y", source="parts", recipe="id3", nominal=["id"])
+    said = [str(each.message) for each in caught]
+    assert sum("30 of 120 rows have no class" in each for each in said) == 1
+    assert sum("'id'" in each for each in said) == 1
+
+
+PART = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
+
+
+@pytest.mark.parametrize(
+    "parts, problem",
+    [
+        ([PART, {"x": ["red"], "y": ["a"]}], "'x': it is numeric in one part and nom"),
+        ([PART, {"z": [1.0], "y": ["a"]}], "column 'x' is in some parts of the table"),
+        ([PART, PART | {"w": [1.0, 1.0, 1.0]}], "column 'w' is in some parts"),
+        ([], "there are no parts"),
+        (["rows.csv"], r"'rows.csv' is no Parquet file"),
+        (["rows.parquet"], "there is no file 'rows.parquet'"),
+        ("rows *.parquet", r"there is no file 'rows \*.parquet'"),
+        ([{"x": [1.0, 2.0], "y": ["a", "a"]}], "all 2 rows have one class, 'a'"),
+        ([{"x": [1.0], "y": [None]}], "every one of the 1 cells is missing"),
+    ],
+)
+def test_parts_that_are_refused(parts, problem):
+    with pytest.raises(DataError, match=problem):
+        spinney.grow(parts, "y", source="parts", recipe="id3")
+
+
+def test_what_is_no_table_in_parts_is_refused():
+    with pytest.raises(ParameterError, match="source='parts' counts parts of a table"):
+        spinney.grow(PART, "y", source="parts")
+    with pytest.raises(DataError, match="there is no column 'Y': did you mean 'y'"):
+        spinney.grow([PART], "Y", source="parts")
+    with pytest.raises(DataError, match="weight 'x' has the weight -1 in row 2"):
+        spinney.grow([PART, PART | {"x": [1, -1, 1]}], "y", source="parts", weight="x")
+    with pytest.raises(ParameterError, match="memory_limit='1GB' is not that of worke"):
+        spinney.grow([PART], "y", source="parts", memory_limit="1GB")
+    with pytest.raises(ParameterError, match="needs the rows"):
+        spinney.grow([PART, PART], "y", source="parts", pruning="cost-complexity")
+
+
+class Forgetful(InThisProcess):
+    """Loses half of what it has made, as a cluster does that loses workers.
+
+    A handle is the call; what is lost is made again by it, and all before it.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, tuple[Any, ...]]] = []
+        self.made: dict[int, Any] = {}
+        self.again = 0
+
+    def submit(self, function: Any, *arguments: Any) -> Any:
+        self.calls.append((function, arguments))
+        return Handle(len(self.calls) - 1)
+
+    def gather(self, handle: Any) -> Any:
+        for number in list(self.made)[::2]:
+            del self.made[number]
+        return self.result(handle)
+
+    def result(self, handle: Any) -> Any:
+        if not isinstance(handle, Handle):
+            return handle
+        if handle.number not in self.made:
+            self.again += 1
+            function, arguments = self.calls[handle.number]
+            self.made[handle.number] = function(*map(self.result, arguments))
+        return self.made[handle.number]
+
+
+class Handle:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@pytest.mark.parametrize("recipe", ["fractional", "surrogates"])
+def test_what_is_lost_is_made_again_and_nothing_is_counted_twice(
+    recipe, few_bins, monkeypatch
+):
+    losing = Forgetful()
+    monkeypatch.setattr(open_parts, "InThisProcess", lambda: losing)
+    columns = rows_of(1, missing=0.1)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 4}
+    expected = spinney.grow(columns, "y", **options).tree
+    assert_same_tree(expected, grown(columns, **options).tree, whole=True)
+    assert losing.again > len(losing.calls)
+
+
+def test_sums_do_not_depend_on_who_is_ready_first():
+    numbers = [0.1 * 3**power for power in range(11)]
+    executor = InThisProcess()
+    total = added_up(executor, numbers, lambda *each: sum(each))
+    four = [sum(numbers[start : start + 4]) for start in (0, 4, 8)]
+    assert total == sum(four)
+    assert added_up(executor, [7], sum) == 7
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_dask():
+    pytest.importorskip("distributed")
+    dask_frames = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+    from distributed import Client
+
+    from spinney.sources.parts.dask_executor import local_cluster
+
+    columns = rows_of(1, missing=0.1, n_rows=80)
+    expected = spinney.grow(columns, "y", recipe="c4.5", weight="w").tree
+    with local_cluster(2, processes=False) as client:
+        assert client.scheduler.address.startswith("inproc://")
+        assert Client.current() is client
+        frame = dask_frames.from_pandas(pd.DataFrame(columns), npartitions=3)
+        found = spinney.grow(frame, "y", weight="w").tree
+        assert_same_tree(expected, found, whole=True)
+        with pytest.raises(DataError, match="there is no column 'Y'"):
+            spinney.grow(in_arrow(columns), "Y", source="dask")

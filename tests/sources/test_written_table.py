@@ -1,0 +1,122 @@
+"""Predictions that a database makes: what the model says, all of it or nothing."""
+
+import sqlite3
+
+import pytest
+from tests.helpers.database_tables import TABLE, fill_sqlite, in_postgres, quoted
+
+import spinney
+from spinney.cli import run
+from spinney.errors import DataError, ParameterError
+from spinney.models import predict_into
+from spinney.sources.sql.engines.sql_engine import SqlEngine
+
+COLUMNS = {
+    "size": [1.0, 2.0, 3.0, 4.0, 5.0, None],
+    "colour": ["red", "red", "blue", "blue", "red", None],
+    "y": ["a", "a", "b", "b", "b", "a"],
+}
+INTO = 'what "follows"; DROP TABLE x; --'
+
+
+@pytest.fixture
+def connection():
+    connected = sqlite3.connect(":memory:")
+    fill_sqlite(connected, COLUMNS)
+    yield connected
+    connected.close()
+
+
+def names(connection):
+    listed = connection.execute(
+        "SELECT name FROM sqlite_master UNION ALL SELECT name FROM sqlite_temp_master"
+    )
+    return sorted(name for (name,) in listed)
+
+
+def predicted(model):
+    return [str(each) for each in model.predict(COLUMNS)]
+
+
+@pytest.mark.parametrize("kind", ["tree", "forest"])
+def test_a_database_predicts_what_the_model_does(kind, connection, tmp_path, postgres):
+    if kind == "tree":
+        model = spinney.grow(COLUMNS, "y", recipe="c4.5", min_samples_leaf=1)
+    else:
+        model = spinney.grow_forest(COLUMNS, "y", n_estimators=3, random_state=0)
+    expected = predicted(model)
+    assert predict_into(model, connection, INTO, table=TABLE) == 6
+    asked = f'SELECT "predicted y" FROM {quoted(INTO)} ORDER BY rowid'
+    assert [label for (label,) in connection.execute(asked)] == expected
+    assert names(connection) == sorted([TABLE, INTO])
+    with in_postgres(postgres)(COLUMNS) as (address, how):
+        assert predict_into(model, address, INTO, force=True, **how) == 6
+        import psycopg
+
+        with psycopg.connect(address) as server:
+            lines = server.execute(
+                f'SELECT size, "predicted y" FROM {quoted(INTO)}'.encode()
+            ).fetchall()
+            server.execute(f"DROP TABLE {quoted(INTO)}".encode())
+    assert dict(lines) == dict(zip(COLUMNS["size"], expected, strict=True))
+
+
+def test_a_query_is_read_and_a_table_is_replaced_only_if_told(connection):
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    part = f"SELECT * FROM {quoted(TABLE)} WHERE size < 4"
+    assert predict_into(model, connection, "p", table=part) == 3
+    with pytest.raises(ParameterError, match=r"is in the database already.*by force"):
+        predict_into(model, connection, "p", table=TABLE)
+    assert connection.execute("SELECT count(*) FROM p").fetchone() == (3,)
+    assert predict_into(model, connection, "p", table=TABLE, force=True) == 6
+    with pytest.raises(ParameterError, match="is the table that is read"):
+        predict_into(model, connection, TABLE, table=TABLE, force=True)
+
+
+@pytest.mark.parametrize("words", ["CREATE TABLE", "DROP VIEW", "ALTER TABLE"])
+def test_what_fails_leaves_nothing(words, connection, monkeypatch):
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    predict_into(model, connection, "p", table=TABLE)
+    before = connection.execute("SELECT * FROM p").fetchall()
+    run_statement = SqlEngine.run
+
+    def failing(engine, statement):
+        if statement.startswith(words):
+            with engine.translated():
+                raise sqlite3.OperationalError("database or disk is full")
+        run_statement(engine, statement)
+
+    monkeypatch.setattr(SqlEngine, "run", failing)
+    with pytest.raises(DataError, match=r"SQLite cannot write.*make room"):
+        predict_into(model, connection, "p", table=TABLE, force=True)
+    assert names(connection) == sorted([TABLE, "p"])
+    assert connection.execute("SELECT * FROM p").fetchall() == before
+
+
+def test_a_column_that_is_not_there(connection):
+    model = spinney.grow({**COLUMNS, "other": list("qqrrrq")}, "y", recipe="cart")
+    connection.execute("CREATE TABLE few AS SELECT 1 AS colour")
+    with pytest.raises(DataError, match=r"needs the column.*size"):
+        predict_into(model, connection, "p", table="few")
+    assert "p" not in names(connection)
+
+
+def test_the_shell(tmp_path, capsys):
+    path, model = tmp_path / "shop.db", tmp_path / "m.spinney"
+    connection = sqlite3.connect(path)
+    fill_sqlite(connection, COLUMNS)
+    spinney.grow(COLUMNS, "y", recipe="cart").save(model)
+    command = ["predict", str(model), f"sqlite:///{path}", "--table", TABLE]
+    assert run([*command, "--into", "p"]) == 0
+    assert "6 rows written to the table p" in capsys.readouterr().err
+    assert connection.execute("SELECT count(*) FROM p").fetchone() == (6,)
+    assert run([*command, "--into", "p"]) == 2
+    assert "replace it by force" in capsys.readouterr().err
+    assert run([*command, "--into", "p", "--force"]) == 0
+    assert run([*command, "--into", "q", "--leaf"]) == 2
+    assert "--leaf is for rows that are read" in capsys.readouterr().err
+    assert run(command) == 2
+    assert "name it by --into" in capsys.readouterr().err
+    assert run(["predict", str(model), "new.csv", "--into", "p"]) == 2
+    assert "is a table of a database" in capsys.readouterr().err
+    connection.close()
