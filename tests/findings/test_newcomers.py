@@ -1,5 +1,7 @@
 """What new users stumbled over: said once, and in the same way everywhere."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -7,6 +9,7 @@ import pandas as pd
 import pytest
 
 import spinney
+from spinney.cli import run
 from spinney.errors import SpinneyWarning
 from spinney.growth.folds import recipe_choice
 from spinney.output.explorer.tree_data import digits_of
@@ -56,3 +59,39 @@ def test_the_explorer_shows_a_cut_in_six_digits():
     tree = spinney.grow(data, "y", recipe="cart").tree
     digits = int(digits_of(arrays_of(tree), candidate_arrays_of(tree))[0])
     assert f"{tree.root.split.threshold:.{digits}g}" == "5095.5"
+
+
+def test_a_tree_of_a_forest_prints():
+    forest = spinney.ForestClassifier(2, random_state=0).fit(
+        [[1], [2], [3], [4]], LABELS[:4]
+    )
+    assert str(forest.trees[0]).startswith("y")
+    assert "Model(" not in str(forest.trees[0])
+
+
+def test_trees_are_grown_without_scikit_learn():
+    script = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "from spinney.data import Declarations\n"
+        "from spinney.models import grow_from\n"
+        "data = {'x': [*range(40)], 'y': ['a', 'b'] * 20}\n"
+        "print(len(grow_from(data, 'y', declarations=Declarations()).tree))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) >= 1
+
+
+def test_a_lesson_asks_no_identifier(tmp_path, capfd):
+    path = tmp_path / "shop.csv"
+    lines = [f"n{at},{at % 3},{'ab'[at % 3 > 1]}" for at in range(12)]
+    path.write_text("\n".join(["name,size,sold", *lines]), encoding="utf-8")
+    page = tmp_path / "lesson.html"
+    assert run(["lesson", str(path), "--target", "sold", "-o", str(page)]) == 0
+    assert "column 'name'" in capfd.readouterr().err
+    assert "name = n1" not in page.read_text(encoding="utf-8")
+    kept = ["lesson", str(path), "--target", "sold", "--nominal", "name"]
+    assert run([*kept, "--force", "-o", str(page)]) == 0
+    assert "name = n1" in page.read_text(encoding="utf-8")

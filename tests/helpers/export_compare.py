@@ -74,6 +74,13 @@ WAYS = {
         same_sums=False,
         missing_tool=_needs(programs() and find_spec("psycopg"), "PostgreSQL"),
     ),
+    "spark": Way(
+        "sql",
+        export_runs.by_spark,
+        rows=lambda _, rows: export_runs.sql_rows(rows),
+        same_sums=False,
+        missing_tool=_needs(find_spec("pyspark") and which("java"), "pyspark or Java"),
+    ),
     "sqlite": Way(
         "sql",
         export_runs.by_sqlite,

@@ -285,6 +285,56 @@ def by_postgres(model, rows):
     return answers(cursor.execute(ordered), model)
 
 
+@cache
+def spark():
+    """Return a session of Spark in this process that ends with the tests."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").appName("exports")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "localhost",
+        # Queries of few rows: to translate them into Java takes longer than to run.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    atexit.register(session.stop)
+    return session
+
+
+class SparkAnswer:
+    """Rows of Spark as a cursor has them."""
+
+    def __init__(self, frame):
+        self.description = [(name,) for name in frame.columns]
+        self.fetchall = frame.collect
+
+
+def by_spark(model, rows):
+    from pyspark.sql import types
+
+    columns, session = cells_by_column(rows), spark()
+    kinds = {pa.string(): types.StringType(), pa.bool_(): types.BooleanType()}
+    fields = [
+        types.StructField(name, kinds.get(TYPES.get(name), types.DoubleType()))
+        for name in columns
+    ]
+    lines = [
+        tuple(float(c) if type(c) is int else c for c in line)
+        for line in zip(*columns.values(), strict=True)
+    ]
+    frame = session.createDataFrame(lines, types.StructType(fields))
+    frame.createOrReplaceTempView("data")
+    query = model.export("sql", dialect="spark")
+    ordered = f"SELECT * FROM ({query}) ORDER BY `row number`"
+    return answers(SparkAnswer(session.sql(ordered)), model)
+
+
 def by_json(model, rows):
     """Ask the model that is read back."""
     with TemporaryDirectory() as name:

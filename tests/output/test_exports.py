@@ -69,7 +69,7 @@ def refused(way, case):
     return None
 
 
-SLOW = ("pmml4s", "postgres")  # which start a machine or a server of their own
+SLOW = ("pmml4s", "postgres", "spark")  # which start a machine or a server of their own
 STARTED = ("c", "javascript")  # a process for each model: every third one, but for slow
 
 
@@ -329,3 +329,15 @@ def test_sqlite_reads_every_number_to_the_last_bit(number):
     assert sqlite3.connect(":memory:").execute(f"SELECT {literal}").fetchone() == (
         number,
     )
+
+
+def test_spark_replaces_nothing_in_a_text():
+    """It would replace ${…} by what a variable says, wherever it stands."""
+    data = {"x": ["${env:HOME}", "b"] * 3, "y": ["a", "b"] * 3}
+    query = spinney.grow(data, "y", recipe="id3").export("sql", dialect="spark")
+    assert "${" not in query
+    assert "'\\u0024{env:HOME}'" in query
+    named = spinney.grow({"${x}": [1, 2], "y": ["a", "b"]}, "y", recipe="cart")
+    assert named.export("sql", dialect="duckdb")
+    with pytest.raises(ParameterError, match=r"would replace \$\{…\}: rename it"):
+        named.export("sql", dialect="spark")

@@ -89,7 +89,8 @@ class _Query:
 
     def text(self, table: str) -> str:
         """Return the query: that of leaves where a row comes to one, else of shares."""
-        about, source = head(self.form, "--", json_text), self.dialect.table(table)
+        about = self.dialect.comment(head(self.form, "--", json_text))
+        source = self.dialect.table(table)
         query = self._by_shares if self._divided or self._is_forest else self._by_leaf
         query = query if self.form.centres is None else self._by_distance
         return f"{about}\n{query(f'{source} AS t')}\n"

@@ -31,6 +31,8 @@ class Dialect:
         What stands around a name; twice where it is part of one.
     backslashes : bool
         Whether a backslash in a literal escapes what comes after it.
+    substitutes : bool
+        Whether ``${name}`` is replaced wherever it stands, before anything is read.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Dialect:
     least: str = "LEAST"
     quote: str = '"'
     backslashes: bool = False
+    substitutes: bool = False
 
     def identifier(self, name: str) -> str:
         """Return a quoted name.
@@ -48,11 +51,18 @@ class Dialect:
         "the ""best"" one"
         """
         _refuse_nul(name)
+        if self.substitutes and "${" in name:
+            what = f"the name {name!r}, in which {self.name} would replace ${{…}}"
+            refuse_to_say("sql", what, "rename it")
         if self.quote == '"':
             return '"' + name.replace('"', '""') + '"'
         if self.backslashes and self.name == "bigquery":
             return f"`{_escaped(name, '`')}`"
         return "`" + name.replace("`", "``") + "`"
+
+    def comment(self, text: str) -> str:
+        """Return the text of a comment, in which nothing is replaced."""
+        return text.replace("${", "$ {") if self.substitutes else text
 
     def table(self, name: str) -> str:
         """Return the name of a table; a dot stands between a schema and its table."""
@@ -72,7 +82,10 @@ class Dialect:
             return self.number(value)
         _refuse_nul(value)
         if self.backslashes:
-            return f"'{_escaped(value, chr(39))}'"
+            text = _escaped(value, chr(39))
+            if self.substitutes:
+                text = text.replace("${", "\\u0024{")
+            return f"'{text}'"
         return "'" + value.replace("'", "''") + "'"
 
 
@@ -139,6 +152,7 @@ DIALECTS = {
             "NULLIF(DOUBLE({0}), DOUBLE('NaN'))",
             quote="`",
             backslashes=True,
+            substitutes=True,
         ),
         Dialect(
             "bigquery",
