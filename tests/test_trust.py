@@ -1,6 +1,7 @@
 """``make trust`` counts what ran, and takes nothing else for a success."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -145,6 +146,34 @@ def test_marks_are_those_of_the_page():
         assert written(PAGE.read_text("utf-8"), [], command=tool.COMMAND)
     with pytest.raises(ValueError, match="no marks"):
         written("", [], command="make trust")
+
+
+LONG_TESTS = """
+def test_of_a_long_time():
+    while True: pass
+
+def test_that_makes_an_interrupt_of_it():
+    try:
+        while True: pass
+    except BaseException:
+        raise KeyboardInterrupt from None
+
+def test_after_them(): pass
+"""
+
+
+def test_a_test_is_left_after_some_seconds(tmp_path):
+    (tmp_path / "test_long.py").write_text(LONG_TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    settings = {"SPINNEY_TEST_SECONDS": "0.05", "PYTHONPATH": str(mutate.ROOT)}
+    done = subprocess.run(
+        [*command, "-p", "tools.covered_tests", "test_long.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | settings,
+    )
+    assert "1 passed, 2 skipped" in done.stdout
 
 
 def test_changes_are_drawn_by_a_seed():

@@ -3,7 +3,8 @@
 ``python -m tools.branches`` (``make coverage``) runs the tests with the compiler off,
 shells that they start included, prints for each package how many of its branches were
 taken, and writes the table into ``docs/trust.md``. It ends with 1 where that is less
-than the bar. ``--report`` reads what the last run has left in ``build/coverage``.
+than the bar. What compiles is run once more with the compiler on, as it does nothing
+without. ``--report`` reads what the last run has left in ``build/coverage``.
 
 Loops as Python are hundreds of times slower: property tests try their fewest examples,
 and a test is left after some seconds (``tools/covered_tests.py``). What is not run at
@@ -36,8 +37,9 @@ LEFT_OUT = {
     "tests/benchmarking": "programs beside the package",
     "tests/slow": "long ones",
 }
+WITH_COMPILER = ("tests/_support/test_jit.py", "tests/cli/test_cli_compile.py")
+OFF = "NUMBA_DISABLE_JIT"
 ENVIRONMENT = {
-    "NUMBA_DISABLE_JIT": "1",
     "SPINNEY_FUZZ": "0.02",
     "COVERAGE_FILE": str(FOLDER / "data"),
     "PYTHONPATH": str(ROOT),
@@ -45,15 +47,21 @@ ENVIRONMENT = {
 
 
 def run_tests(tests: Sequence[str], workers: int) -> None:
-    """Run tests, and keep what they took."""
+    """Run tests without the compiler, some with it, and keep what they took."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path in FOLDER.iterdir():
         path.unlink()
+    left_out = [f"--ignore={path}" for path in LEFT_OUT]
+    _run(["-W", "ignore::RuntimeWarning", *left_out, *tests], workers, {OFF: "1"})
+    if not tests:
+        _run(WITH_COMPILER, workers, {"SPINNEY_TEST_SECONDS": "60"})
+
+
+def _run(arguments: Sequence[str], workers: int, settings: dict[str, str]) -> None:
     command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q"]
     command += ["-p", "tools.covered_tests", "-p", "no:cacheprovider", "--tb=line"]
-    command += ["-n", str(workers), "-m", "not slow", "-W", "ignore::RuntimeWarning"]
-    command += [f"--ignore={path}" for path in LEFT_OUT]
-    subprocess.run([*command, *tests], cwd=ROOT, env=os.environ | ENVIRONMENT)
+    command += ["-n", str(workers), "-m", "not slow", *arguments]
+    subprocess.run(command, cwd=ROOT, env=os.environ | ENVIRONMENT | settings)
 
 
 def reported() -> dict[str, Any]:

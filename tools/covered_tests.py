@@ -28,7 +28,7 @@ NOTING = {collector.__file__, inorout.__file__}
 OUT_OF_TIME = f"takes more than {LIMIT:g} seconds of a processor"
 
 _seconds: defaultdict[str, float] = defaultdict(float)
-_state = {"context": ""}
+_state = {"context": "", "left": ""}
 
 
 def _leave(_: int, frame: FrameType | None) -> None:
@@ -40,15 +40,21 @@ def _leave(_: int, frame: FrameType | None) -> None:
         if frame.f_code.co_filename in NOTING:
             return
         frame = frame.f_back
+    _state["left"] = OUT_OF_TIME
     pytest.skip(OUT_OF_TIME)
 
 
 @contextmanager
 def _limited() -> Iterator[None]:
+    _state["left"] = ""
     before = signal.signal(signal.SIGPROF, _leave)
     signal.setitimer(signal.ITIMER_PROF, LIMIT, 0.05)
     try:
         yield
+    except KeyboardInterrupt:
+        if not _state["left"]:
+            raise
+        pytest.skip(_state["left"])  # what DuckDB makes of it is an interrupt
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)

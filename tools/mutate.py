@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "spinney"
 KEPT = ROOT / "build" / "mutate.json"
 COMMAND = "make mutate"
-SECONDS = 120  # of a processor for a change: one that hangs is noticed
+SECONDS = 60  # of a processor for a change: one that hangs is noticed
 USUAL = 3.0  # seconds of a file of tests that is not known
 ENOUGH = 30.0  # seconds that the tests of a change take, if it makes no difference
 

@@ -122,7 +122,8 @@ optional
         ``model.updated`` can add others and remove some.
     progress : function of two numbers, optional
         Called with how many trees have been grown, and how many there will be: those
-        of folds and of recipes that are tried are among them.
+        of folds and of recipes that are tried are among them. Where an engine counts,
+        these are levels of the tree, and the second number grows with them.
     **settings
         Further parameters of :class:`TreeClassifier` and :class:`TreeRegressor`. One
         that the recipe or the target has no use for is refused; what each needs is in

@@ -96,6 +96,17 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
 
 
 @pytest.mark.usefixtures("replays")
+def test_whole_weights_add_up_in_any_order(loaded):
+    training = replace(rows(300), weights=np.tile([1.0, 3.0], 150))
+    for classes, expected in (((1.0, 5.0), True), ((1.0, 0.3), False)):
+        options = Options(class_weights=np.array(classes))
+        chosen = choose_engine(training, BRANCH, options)
+        assert (chosen.name == "binned") is chosen.replays is (loaded and expected)
+    heavy = replace(training, weights=training.weights * 2.0**50)
+    assert choose_engine(heavy, BRANCH, Options()).name == "plain"
+
+
+@pytest.mark.usefixtures("replays")
 def test_the_second_small_tree_loads_the_loops_of_this_machine(monkeypatch):
     for module, _ in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
         monkeypatch.delitem(sys.modules, module, raising=False)

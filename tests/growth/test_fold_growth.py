@@ -100,9 +100,13 @@ def test_a_relation_that_is_read_into_memory_is_at_hand():
     assert model.recipe == "auto"
 
 
-def test_auto_by_name_is_refused_in_duckdb():
-    with pytest.raises(ParameterError, match=r"'auto'.*needs the rows.*'c4\.5'"):
-        spinney.grow(IRIS, "class", recipe="auto", source="duckdb")
+def test_auto_by_name_is_pruned_by_rows_that_duckdb_reserves():
+    model = spinney.grow(IRIS, "class", recipe="auto", source="duckdb")
+    assert 100 < model.tree.root.n_rows < 140
+    assert model.score(IRIS) > 0.9
+    recipe = RECIPES["cart"].changed(pruning="cost-complexity")
+    with pytest.raises(ParameterError, match=r"cost-complexity.*needs the rows"):
+        spinney.grow(IRIS, "class", recipe=recipe, source="duckdb")
 
 
 def test_it_is_kept_in_the_file(tmp_path):

@@ -64,9 +64,9 @@ def rows(seed: int, n_rows: int, *, gaps: bool) -> TrainingSet:
     return TrainingSet(schema, tuple(columns), classes, None)
 
 
-def both(training, recipe):
+def both(training, recipe, options=None):
     """Return the tree of the plain learner, and what the chosen engine grew."""
-    opened, options = OpenedSource(training), Options()
+    opened, options = OpenedSource(training), options or Options()
     chosen = engine.choose_engine(training, recipe, options)
     assert chosen.name != "plain"
     assert chosen.replays
@@ -77,11 +77,22 @@ def both(training, recipe):
 @pytest.mark.usefixtures("replays")
 @pytest.mark.parametrize("name", RECIPES_OF_LOOPS)
 def test_every_bit_of_a_node_is_the_plain_learners(name):
-    @given(seed=st.integers(0, 10**6), n_rows=st.integers(4, 60), gaps=st.booleans())
-    @settings(max_examples=examples(15), deadline=None)
-    def compare(seed, n_rows, gaps):
-        gaps = gaps and name != "id3"
-        plain, swift = both(rows(seed, n_rows, gaps=gaps), RECIPES_OF_LOOPS[name])
+    @given(
+        seed=st.integers(0, 10**6),
+        n_rows=st.integers(4, 60),
+        gaps=st.booleans(),
+        weighed=st.booleans(),
+        scaled=st.booleans(),
+    )
+    @settings(max_examples=examples(20), deadline=None)
+    def compare(seed, n_rows, gaps, weighed, scaled):
+        training = rows(seed, n_rows, gaps=gaps and name != "id3")
+        if weighed:
+            weights = np.random.default_rng(seed).integers(1, 6, n_rows).astype(float)
+            training = replace(training, weights=weights)
+        options = Options(class_weights=np.array([1.0, 3.0, 2.0]) if scaled else None)
+        assert CAN_REPLAY(training, options)
+        plain, swift = both(training, RECIPES_OF_LOOPS[name], options)
         assert isinstance(swift.nodes, ReplayedNodes)
         assert list(map(seen, swift)) == list(map(seen, plain))
 
@@ -96,14 +107,17 @@ def test_whole_numbers_give_every_bit_of_a_node_as_well(name):
         n_rows=st.integers(4, 60),
         gaps=st.booleans(),
         most=st.sampled_from([5, 1000]),
+        weighed=st.booleans(),
     )
-    @settings(max_examples=examples(10), deadline=None)
-    def compare(seed, n_rows, gaps, most):
-        numbers = np.random.default_rng(seed).integers(0, most, n_rows).astype(float)
+    @settings(max_examples=examples(12), deadline=None)
+    def compare(seed, n_rows, gaps, most, weighed):
+        random = np.random.default_rng(seed)
+        numbers = random.integers(0, most, n_rows).astype(float)
+        weights = random.integers(1, 6, n_rows).astype(float) if weighed else None
         training, recipe = rows(seed, n_rows, gaps=gaps), OF_NUMBERS[name]
         origin = 0.0 if recipe.counts_from_zero else origin_of(numbers)
         schema = replace(training.schema, target=Target("y", origin=origin))
-        training = replace(training, schema=schema, classes=numbers)
+        training = replace(training, schema=schema, classes=numbers, weights=weights)
         assert CAN_REPLAY(training, Options())
         plain, swift = both(training, recipe)
         assert isinstance(swift.nodes, ReplayedNodes)

@@ -157,8 +157,8 @@ def test_estimators_reserve_rows():
             "confidence=0.1 needs pruning='error-based'",
         ),
         (
-            {"recipe": "auto", "validation_share": 0.3, "source": "duckdb"},
-            "validation_share=0.3 takes some of the rows, and they stay in DuckDB",
+            {"recipe": "auto", "validation_share": 3, "source": "duckdb"},
+            "validation_share=3 must be a share of the rows",
         ),
     ],
 )

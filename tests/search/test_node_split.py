@@ -436,3 +436,20 @@ def test_shares_of_branches_are_those_of_rows_as_they_weigh(altered):
     assert attribute_split.propose(search, few, schema, 0) is None
     enough = CountTable.of([[25, 0], [5, 70]])
     assert attribute_split.propose(search, enough, schema, 0) is not None
+
+
+@pytest.mark.parametrize(
+    "p, level, significant",
+    [
+        (0.2, None, True),  # a test, but no level to hold it to
+        (None, 0.05, True),  # a level, but no test: a question that a user has written
+        (0.05, 0.05, True),
+        (0.0501, 0.05, False),
+    ],
+)
+def test_what_is_significant(p, level, significant):
+    chaid = RECIPES["chaid"].changed(alpha_split=level)
+    recipe = ID3 if level is None else chaid
+    split = Threshold(0, 1.5, (0.5, 0.5))
+    candidate = Candidate(split, CountTable.of([[1, 0], [0, 1]]), 1.0, 1.0, p_value=p)
+    assert node_split.is_significant(candidate, recipe) is significant

@@ -4,8 +4,15 @@ import datetime
 import sqlite3
 from contextlib import contextmanager
 
+import duckdb
 import pytest
-from tests.helpers.database_tables import TABLE, fill_sqlite, in_postgres, in_sqlite
+from tests.helpers.database_tables import (
+    TABLE,
+    fill_sqlite,
+    in_postgres,
+    in_sqlite,
+    quoted,
+)
 from tests.helpers.hostile_names import NAMES
 from tests.sources.comparing import assert_same_tree
 
@@ -83,12 +90,12 @@ def test_literals_are_as_good_as_bound_values(tmp_path, monkeypatch):
 def test_a_query_is_a_table_and_nothing_may_be_changed():
     with connected() as connection:
         fill_sqlite(connection, COLUMNS)
-        quoted = '"' + TABLE.replace('"', '""') + '"'
-        part = grown(connection, table=f"SELECT size, y FROM {quoted} WHERE size < 5")
+        named = quoted(TABLE)
+        part = grown(connection, table=f"SELECT size, y FROM {named} WHERE size < 5")
         assert part.tree.root.n_rows == 4
         for words in (
-            f"SELECT 1; DROP TABLE {quoted}",
-            f"WITH x AS (DELETE FROM {quoted} RETURNING *) SELECT * FROM x",
+            f"SELECT 1; DROP TABLE {named}",
+            f"WITH x AS (DELETE FROM {named} RETURNING *) SELECT * FROM x",
             "SELECT FROM WHERE",
         ):
             with pytest.raises(ParameterError, match="table"):
@@ -223,8 +230,7 @@ def after(monkeypatch):
 
 
 def drop_table(engine):
-    quoted = '"' + TABLE.replace('"', '""') + '"'
-    engine._connection.execute(f"DROP TABLE {quoted}")
+    engine._connection.execute(f"DROP TABLE {quoted(TABLE)}")
 
 
 @pytest.mark.parametrize("number", [3, 5])
@@ -286,3 +292,55 @@ def test_a_full_disk(postgres):
         assert "No space left" in str(problem)
         assert "make room" in str(remedy)
         assert how["table"] == TABLE
+
+
+@pytest.mark.parametrize("room", [0, 1 << 30])
+def test_a_column_that_changes_its_type(room, after, tmp_path):
+    path = tmp_path / "shop.db"
+    connection = sqlite3.connect(path)
+    fill_sqlite(connection, COLUMNS)
+
+    def change(_):
+        other = sqlite3.connect(path)
+        other.execute(f"UPDATE {quoted(TABLE)} SET size = 'large' WHERE size > 3")
+        other.commit()
+        other.close()
+
+    after(5, change)
+    with pytest.raises(DataError, match="changed while its rows were looked at"):
+        grown(connection, table=TABLE, memory_limit=room)
+    assert temporary(connection) == []
+    connection.close()
+
+
+def test_a_disk_that_is_too_small_for_duckdb():
+    # Half of the rows are kept beside the table: with memory for neither, and no disk.
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT i % 7 AS y, random() AS x0, random() AS x1, "
+            "random() AS x2 FROM range(400000) AS r(i)"
+        )
+        connection.execute("SET preserve_insertion_order = false")
+        connection.execute("SET memory_limit = '24MB'")
+        connection.execute("SET max_temp_directory_size = '2MB'")
+        relation = connection.sql("SELECT * FROM t")
+        with pytest.raises(DataError, match="make room"):
+            spinney.grow(
+                relation, "y", connection=connection, memory_limit=0, recipe="id3"
+            )
+        left = "SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'spinney%'"
+        assert connection.execute(left).fetchone() == (0,)
+
+
+def test_rows_that_are_read_when_the_connection_is_lost(postgres, after):
+    psycopg = pytest.importorskip("psycopg")
+
+    def terminate(engine):
+        with psycopg.connect(postgres, autocommit=True) as other:
+            number = engine._connection.info.backend_pid
+            other.execute("SELECT pg_terminate_backend(%s)", [number])
+
+    with in_postgres(postgres)(COLUMNS) as (address, how):
+        after(5, terminate)
+        with pytest.raises(DataError, match="connect again"):
+            grown(address, memory_limit="1GiB", **how)

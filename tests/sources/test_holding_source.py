@@ -128,3 +128,12 @@ def test_limits_that_are_refused(limit, message):
     columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "b"]}
     with pytest.raises(ParameterError, match=message):
         spinney.grow(columns, "y", memory_limit=limit)
+
+
+def test_levels_are_told(tmp_path):
+    told: list[tuple[int, int]] = []
+    with opened("bound relation", rows_of(4), tmp_path) as (rows, how):
+        options = {"recipe": "cart", "max_depth": 3, "memory_limit": 0}
+        tell = lambda done, of: told.append((done, of))  # noqa: E731
+        spinney.grow(rows, "y", progress=tell, **options, **how)
+    assert told == [(1, 3), (2, 3), (3, 3)]

@@ -259,3 +259,10 @@ def test_an_unknown_criterion_is_refused_with_a_remedy():
         criterion_named("ginni")
     with pytest.raises(ParameterError, match="criterion=None"):
         criterion_named(None)
+
+
+def test_errors_of_tables_that_are_not_square():
+    """1 of [3, 1], none of [0, 2], 2 of [4, 2]; stacked, each by itself."""
+    table = np.array([[3.0, 1], [0, 2], [4, 2]])
+    assert criteria.errors(table) == 3
+    assert criteria.errors(np.stack([table, 2 * table])).tolist() == [3, 6]

@@ -14,6 +14,7 @@ from tests.twins import naive_criteria
 from spinney.errors import ParameterError
 from spinney.trees import criteria
 from spinney.trees.counts import CountTable
+from spinney.trees.criteria.arithmetic import c_sep_working
 
 HALVES = st.integers(2, 5).flatmap(
     lambda n_classes: st.lists(
@@ -120,3 +121,11 @@ def test_the_twin_says_the_same(halves: list[list[int]]):
         found = criteria.CRITERIA[name].gain(CountTable.of(halves, missing=[1.5]))
         expected = naive_criteria.GAINS[name](halves, 1.5 * len(halves[0]))
         assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_c_sep_of_a_branch_of_one_row():
+    """cos of (1, 0) and (1, 3) is 1/√10."""
+    table = CountTable.of(np.array([[1.0, 0], [0, 0], [1, 3]]))
+    first, second = c_sep_working(table, ("a", "b", "c"), ("+", "-"))
+    assert first == "cos = (1 × 1 + 0 × 3) / (1.000 × 3.162) = 0.316"
+    assert second == "c_sep = 1 − 0.316 = 0.684"

@@ -242,3 +242,8 @@ def test_p_is_a_probability_on_extreme_moments(numbers):
     found = f_test(np.hstack([sizes, first, second]))
     assert 0 <= found.p <= 1
     assert CERTAIN <= found.log_p <= 0
+
+
+@pytest.mark.parametrize("between, within", [(2, 0), (0, 2), (0, 0)])
+def test_an_f_without_degrees_of_freedom_says_nothing(between, within):
+    assert log_f(3.0, between, within) == 0.0

@@ -162,9 +162,9 @@ def _rows_told(values: Integers, classes: Integers) -> int:
 
     A row is among its class; without it, that must still be the commonest.
     """
-    n_classes = int(classes.max()) + 1
-    counts = np.bincount(values * n_classes + classes)
-    counts.resize((int(values.max()) + 1, n_classes))
+    n_values, n_classes = int(values.max()) + 1, int(classes.max()) + 1
+    counts = np.bincount(values * n_classes + classes, minlength=n_values * n_classes)
+    counts = counts.reshape(n_values, n_classes)
     counts.sort(axis=1)
     most, next_most = counts[:, -1], counts[:, -2] if n_classes > 1 else 0
     return int(most[most - 1 > next_most].sum())

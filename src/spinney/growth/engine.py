@@ -197,15 +197,18 @@ def can_replay(training: TrainingSet, options: Options) -> bool:
     Where rows are counted they do, and where sums are of whole numbers, which are exact
     in any order. Other weights and numbers are added up in other orders.
     """
-    weighed = training.weights is not None or options.class_weights is not None
+    weights = training.weighed(options.class_weights).weights
     origin = training.schema.target.origin
-    return not weighed and (origin is None or _add_up(training.classes - origin))
+    if weights is None and origin is None:
+        return True
+    numbers = np.ones(1) if origin is None else training.classes - origin
+    moments = (1.0 if weights is None else weights) * numbers**2
+    whole = _are_whole(numbers) and (weights is None or _are_whole(weights))
+    return whole and float(moments.sum()) <= MOST_EXACT
 
 
-def _add_up(numbers: Floats) -> bool:
-    """Return whether moments of numbers are exact, in whatever order they are added."""
-    whole = bool(np.all(numbers == np.rint(numbers)))
-    return whole and float(numbers @ numbers) <= MOST_EXACT
+def _are_whole(numbers: Floats) -> bool:
+    return bool(np.all(numbers == np.rint(numbers)))
 
 
 def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:

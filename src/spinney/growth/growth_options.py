@@ -1,6 +1,6 @@
 """What a user may say beside the recipe, as the learner wants it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spinney._support.arrays import Floats
@@ -44,6 +44,8 @@ class Options:
         Rows to prune by, which the tree is not grown on.
     plan : Planned, optional
         The whole tree, where a search has found it: nothing is left to choose.
+    heard : function of int, optional
+        Told of each level that has been searched, by its depth; of the plain learner.
     """
 
     class_weights: Floats | None = None
@@ -55,6 +57,7 @@ class Options:
     draws: Draws | None = None
     validation: CodedRows | None = None
     plan: Planned | None = None
+    heard: Callable[[int], object] | None = None
 
     def priced(self, schema: Schema) -> Schema:
         """Return a schema with what errors and questions cost."""

@@ -1,6 +1,6 @@
 """From a table to a model: read, code, grow."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,12 @@ from spinney.growth.folds import (
 )
 from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
-from spinney.models.held_rows import held_rows, read_validation
+from spinney.models.held_rows import (
+    coded,
+    held_rows,
+    read_validation,
+    share_away,
+)
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -46,8 +51,9 @@ def grow_model(
     Where the recipe tries several ways to grow, folds of the rows choose one. With a
     ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen; nor where
     there are rows to prune by: those of ``validation``, or a share of the rows.
-    ``progress`` is told how many trees have been grown, and how many there will be.
-    The ``engine`` grows it where no folds are asked for; the quickest, if not given.
+    ``progress`` is told how many trees have been grown, and how many there will be;
+    where an engine counts, how many levels, and how many there are at least. The
+    ``engine`` grows it where no folds are asked for; the quickest, if not given.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
@@ -70,6 +76,9 @@ def grow_model(
     )
     copied, choice, most_held = None, RecipeChoice(first), None
     if rows.is_away:
+        if rows.training is None and progress is not None:
+            counted.progress = None  # there is one tree: its levels are told
+            options = replace(options, heard=_levels(progress, first.max_depth))
         # Folds need rows: what is first is taken.
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
@@ -106,6 +115,19 @@ def grow_model(
         tried=_with_leaves(tried, result.tree),
         validation_rows=held.places,
     )
+
+
+def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
+    """Return what tells of levels: how many are done, and how many are known of."""
+    done = 0
+
+    def heard(depth: int) -> None:
+        nonlocal done
+        if depth >= done:
+            done = depth + 1
+            progress(done, max(done + (done != max_depth), max_depth or 0))
+
+    return heard
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
@@ -170,6 +192,7 @@ def grow_from(
     validation: Any = None,
     identifiers: bool | None = None,
     keep_rows: bool = False,
+    validation_share: float | None = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
@@ -180,10 +203,13 @@ def grow_from(
     ``keep_rows`` says that the model is to keep its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
+    away = is_counted_away(data, source, connection, table=table)
     if recipe is None:
-        away = is_counted_away(data, source, connection, table=table)
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
+    reserves = None
+    if away and validation is None and options.get("ccp_alpha") is None:
+        reserves = share_away(recipe, validation_share)
     with open_source(
         data,
         target,
@@ -193,6 +219,8 @@ def grow_from(
         connection=connection,
         table=table,
         memory_limit=memory_limit,
+        reserves=reserves,
+        seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
         # A default knows better than to ask for them.
         identifiers=not recipe.tries if identifiers is None else identifiers,
@@ -205,6 +233,10 @@ def grow_from(
             validation = read_validation(rows.schema, validation, weight, **reading)
         if keep_rows:
             _refuse_keeping(rows, validation)
+        if (held := rows.reserved) is not None:
+            validation, validation_share = coded(held), None
+        if validation_share is not None:
+            options = {**options, "validation_share": validation_share}
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
         if not keep_rows:
             return model

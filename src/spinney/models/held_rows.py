@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney.data import Schema, Table
+from spinney.data import Schema, Table, Target
 from spinney.data.readers import read_by
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import CodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import known_rows
+from spinney.sources.rows import TrainingSet, known_rows
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
 
 # What a tree is pruned by where rows are held and nothing else is said; model.prune
 # has the same default.
 DEFAULT = "reduced-error"
+# Of rows in engines, where folds would have chosen: so many tell enough.
+USUAL_SHARE, MOST_RESERVED = 0.2, 50_000
+FEWEST_TO_RESERVE = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def held_rows(
     if rows.is_away:
         raise refusal(
             Setting("validation_share", share),
-            "takes some of the rows, and they stay in DuckDB",
+            "takes some of the rows, and they stay where they are",
             phrase(
                 "read them ({}), or give a table of others ({})",
                 Setting("source", "memory"),
@@ -99,8 +102,33 @@ def held_rows(
     chosen = reserved(training, share, seed=recipe.seed)
     held, own = training.taken(chosen), training.taken(~chosen)
     places = np.flatnonzero(chosen) if held.places is None else held.places
-    coded = CodedRows(held.columns, held.classes, held.own_weights)
-    return Held(OpenedSource(own), recipe, coded, places)
+    return Held(OpenedSource(own), recipe, coded(held), places)
+
+
+def coded(rows: TrainingSet) -> CodedRows:
+    """Return rows as those to prune by."""
+    return CodedRows(rows.columns, rows.classes, rows.own_weights)
+
+
+def share_away(
+    recipe: Recipe, given: float | None
+) -> Callable[[int, Target], float | None]:
+    """Return which share of so many rows an engine reserves to prune by, if it does.
+
+    A recipe of classes that folds would choose is pruned by these instead, where
+    nothing is said; of numbers it is m5, which needs none.
+    """
+    if given is not None:
+        check_share(given)
+
+    def share(n_rows: int, target: Target) -> float | None:
+        by_folds = recipe.tries and "pruning" not in recipe.given
+        few = n_rows < FEWEST_TO_RESERVE
+        if given is not None or target.is_numeric or few or not by_folds:
+            return given
+        return min(USUAL_SHARE, MOST_RESERVED / max(n_rows, 1))
+
+    return share
 
 
 def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:

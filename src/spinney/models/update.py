@@ -13,7 +13,12 @@ from spinney._support.checks import Progress
 from spinney.data import Table
 from spinney.errors import DataError, ParameterError, Setting, phrase
 from spinney.growth import Model
-from spinney.growth.incremental import GrownAgain, KeptRows, why_whole
+from spinney.growth.incremental import (
+    GrownAgain,
+    KeptRows,
+    is_worth_keeping,
+    why_whole,
+)
 from spinney.models.grow import grow_model
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
@@ -63,6 +68,8 @@ def grow_joined(
     if joined.rows.schema.target.origin != kept.training.schema.target.origin:
         tree = None
     rows = joined.rows.taken(joined.staying) if len(joined.removed) else joined.rows
+    if tree is None and going_on:
+        going_on = is_worth_keeping(rows, kept.recipe)
     if whole is None and going_on:
         again = GrownAgain(joined, tree)
     model = grow_model(

@@ -198,6 +198,8 @@ def _categories(native: Any) -> list[Any]:
 
 def is_frame(data: Any) -> bool:
     """Tell whether narwhals knows this as a data frame, eager or lazy."""
+    if nw.dependencies.is_pandas_dataframe(data):
+        return True
     try:
         return nw.from_native(data, pass_through=True) is not data
     except NarwhalsError:

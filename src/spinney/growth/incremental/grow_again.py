@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 
 from spinney._support.jit.loading_price import without_loops
-from spinney.growth.engine import Engine
+from spinney.growth.engine import Engine, choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
-from spinney.growth.incremental.kept_source import KeptSource, KeptTree
+from spinney.growth.incremental.kept_source import KeptSource
+from spinney.growth.incremental.kept_tree import KeptTree
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import JoinedRows
+from spinney.sources.rows import JoinedRows, TrainingSet
 from spinney.trees import Tree
 
 
@@ -42,6 +43,21 @@ class GrownAgain:
             tree = grow_tree(source, recipe, options)
         self.kept, self.n_counted = source.kept(), source.n_counted
         return tree
+
+
+# What a first count of all rows may take, in seconds of the plain learner. Beyond that
+# compiled loops grow a tree anew many times before tables that are kept pay for it.
+MOST_SECONDS = 30.0
+
+
+def is_worth_keeping(rows: TrainingSet, recipe: Recipe) -> bool:
+    """Return whether rows are few enough for their count tables to be kept.
+
+    What loops cannot grow is for the plain learner, which may as well keep them.
+    """
+    if plain_seconds(rows, recipe) <= MOST_SECONDS:
+        return True
+    return choose_engine(rows, recipe, Options()).name == "plain"
 
 
 def why_whole(recipe: Recipe) -> str | None:

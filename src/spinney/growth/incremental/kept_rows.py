@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spinney.growth.incremental.kept_source import KeptTree
+from spinney.growth.incremental.kept_tree import KeptTree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 

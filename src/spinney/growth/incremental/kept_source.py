@@ -24,16 +24,22 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
-from spinney.data import Schema
+from spinney.growth.incremental.kept_tree import ChildrenBefore, KeptNode, KeptTree
 from spinney.growth.incremental.table_change import (
-    NOBODY,
     Change,
-    Members,
+    WeighedRows,
     changed_tables,
     difference,
     joined_members,
 )
-from spinney.growth.plain.recollection import Found
+from spinney.growth.incremental.table_parts import (
+    are_numeric,
+    in_columns,
+    of_node,
+    relaid,
+    with_branches,
+)
+from spinney.growth.plain.recollection import NodeOutcome
 from spinney.search import Search, same_question, under_search
 from spinney.sources import ROOT, Agreement, Request, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
@@ -44,62 +50,22 @@ MOST_CHANGED = 0.5  # the share of a node's rows beyond which it is stale
 NO_ATTRIBUTE = -1  # that of the totals: a table of one value that all rows have
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeptNode:
-    """A node of an earlier tree.
-
-    Parameters
-    ----------
-    members : Members
-        Its rows.
-    attributes : tuple of int
-        Those that it might ask about.
-    found : Found, optional
-        What came of it.
-    tables : TableStack, optional
-        Those of its attributes, where it has more than a few rows.
-    agreed : tuple of Split and TableStack, optional
-        How the others agree with what it asks, where surrogates were sought.
-    sent : Route, optional
-        How its rows were sent to its children.
-    children : mapping of int to KeptNode
-        Those that might be split, by branch.
-    """
-
-    members: Members
-    attributes: tuple[int, ...] = ()
-    found: Found | None = None
-    tables: TableStack | None = None
-    agreed: tuple[Split, TableStack] | None = None
-    sent: Route | None = None
-    children: "Mapping[int, KeptNode]" = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeptTree:
-    """An earlier tree: its root, what all rows say, and their totals as a table."""
-
-    root: KeptNode
-    search: Search | None
-    totals: TableStack
-
-
 @dataclass(slots=True, eq=False)
 class _Node:
     """A node while the tree grows again."""
 
     before: KeptNode | None
     change: Change
-    now: Members | None = None
+    now: WeighedRows | None = None
     attributes: tuple[int, ...] = ()
-    found: Found | None = None
+    found: NodeOutcome | None = None
     tables: TableStack | None = None
     agreed: tuple[Split, TableStack] | None = None
     sent: Route | None = None
     children: dict[int, int] = field(default_factory=dict)
 
     @property
-    def members(self) -> Members:
+    def members(self) -> WeighedRows:
         """Its rows."""
         if self.now is None:
             assert self.before is not None
@@ -157,8 +123,8 @@ class KeptSource:
         removed = self._weighed(gone[gone < joined.n_before])
         self._nodes = {ROOT: _Node(self._kept.root, Change(added, removed))}
 
-    def _weighed(self, rows: Integers) -> Members:
-        return Members(rows, self._weights[rows])
+    def _weighed(self, rows: Integers) -> WeighedRows:
+        return WeighedRows(rows, self._weights[rows])
 
     # Counting
 
@@ -175,7 +141,7 @@ class KeptSource:
         """Return what rows add to the line of their value: by class, or moments."""
         if self._numbers is None:
             classes = self._joined.rows.classes[rows]
-            return _in_columns(classes, weights, self.schema.n_classes)
+            return in_columns(classes, weights, self.schema.n_classes)
         numbers = self._numbers[rows]
         first = weights * numbers
         moments = np.stack([weights, first, first * numbers], axis=1)
@@ -223,13 +189,13 @@ class KeptSource:
             if node.tables is None:
                 to_count.append((number, request))
             else:
-                parts.append(_of_node(node.tables, request.attributes, number))
+                parts.append(of_node(node.tables, request.attributes, number))
         if to_count:
             asked = [request for _, request in to_count]
             counted = joined_stacks(self._part(asked).tables(asked))
             for at, (number, request) in enumerate(to_count):
                 own = counted.taken(np.flatnonzero(counted.node == at))
-                parts.append(_of_node(own, request.attributes, number))
+                parts.append(of_node(own, request.attributes, number))
                 node = self._nodes[request.node]
                 whole = not node.attributes or node.attributes == request.attributes
                 if whole and len(node.members) > FEW_ROWS:
@@ -266,7 +232,7 @@ class KeptSource:
             return stack
         if len(node.change) > MOST_CHANGED * len(node.members):
             return None
-        stack = _of_node(stack, attributes, 0)
+        stack = of_node(stack, attributes, 0)
         stack, n_counted = changed_tables(
             stack, node.change, node.members, self._cells, self._amounts
         )
@@ -289,10 +255,10 @@ class KeptSource:
         if joined.classes is not None:
             n_classes = self.schema.n_classes
             weights, rows, missing, missing_rows = (
-                _relaid(part, joined.classes, n_classes)
+                relaid(part, joined.classes, n_classes)
                 for part in (weights, rows, missing, missing_rows)
             )
-        stays = (values >= 0) | _numeric(self.schema, attribute)
+        stays = (values >= 0) | are_numeric(self.schema, attribute)
         stays &= rows.any(axis=1)
         counts = np.bincount(stack.owner[stays], minlength=len(stack))
         return replace(
@@ -318,18 +284,18 @@ class KeptSource:
                 to_count.append((number, request))
             else:
                 node.agreed = request.split, stack
-                stack = _of_node(stack, request.attributes, number)
-                parts.append(_with_branches(stack, most))
+                stack = of_node(stack, request.attributes, number)
+                parts.append(with_branches(stack, most))
         if to_count:
             asked = [request for _, request in to_count]
             counted = joined_stacks(self._part(asked).agreements(asked))
             for at, (number, request) in enumerate(to_count):
                 own = counted.taken(np.flatnonzero(counted.node == at))
-                stack = _of_node(own, request.attributes, number)
+                stack = of_node(own, request.attributes, number)
                 node = self._nodes[request.node]
                 if len(node.members) > FEW_ROWS and request.split.n_branches == most:
                     node.agreed = request.split, stack
-                parts.append(_with_branches(stack, most))
+                parts.append(with_branches(stack, most))
         yield joined_stacks(parts)
 
     def _agreed(self, node: _Node, request: Agreement) -> TableStack | None:
@@ -349,9 +315,9 @@ class KeptSource:
         def amounts(rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
             branches = self._all.goes(split, rows)
             branches = np.where(branches < 0, n_branches, branches)
-            return _in_columns(branches, weights, n_branches + 1)
+            return in_columns(branches, weights, n_branches + 1)
 
-        stack = _of_node(stack, request.attributes, 0)
+        stack = of_node(stack, request.attributes, 0)
         stack, n_counted = changed_tables(
             stack, node.change, node.members, self._cells, amounts
         )
@@ -448,14 +414,14 @@ class KeptSource:
         branches = self._all.branches(route, members.rows)
         absent = branches < 0
         had = parent.before.children if matched and parent.before is not None else {}
-        whose = _Whose(had)
+        whose = ChildrenBefore(had)
         for branch, child in children.items():
             here, weights = branches == branch, members.weights
             if absent.any():
                 share = route.split.shares[branch]
                 weights = np.where(absent, weights * share, weights)
                 here = here | (absent & (share > 0))
-            now = Members(members.rows[here], weights[here])
+            now = WeighedRows(members.rows[here], weights[here])
             before = whose.had_most_of(now)
             change = Change() if before is None else difference(before.members, now)
             if before is not None and len(change) > MOST_CHANGED * len(now):
@@ -470,7 +436,7 @@ class KeptSource:
 
     def recall(
         self, node: int, attributes: tuple[int, ...], search: Search
-    ) -> Found | None:
+    ) -> NodeOutcome | None:
         """Return what was found at a node, if the same would be found again."""
         mine = self._nodes[node]
         if self._kept is None or not mine.is_as_before or self._joined.is_recoded:
@@ -502,7 +468,7 @@ class KeptSource:
             self._same = search, same, rewritten
         return self._same[1:]
 
-    def _rewritten(self, found: Found, search: Search) -> Found | None:
+    def _rewritten(self, found: NodeOutcome, search: Search) -> NodeOutcome | None:
         """Return what was found, with thresholds where all rows put them now."""
         decision = under_search(found.decision, search, self._levels)
         if decision is None or found.route is None:
@@ -514,7 +480,7 @@ class KeptSource:
         )
 
     def remember(
-        self, node: int, attributes: tuple[int, ...], found: Found, search: Search
+        self, node: int, attributes: tuple[int, ...], found: NodeOutcome, search: Search
     ) -> None:
         """Take note of what was found at a node."""
         mine = self._nodes[node]
@@ -532,7 +498,7 @@ class KeptSource:
             node = self._nodes[number]
             members = node.members
             if moved:
-                members = Members(places[members.rows], members.weights)
+                members = WeighedRows(places[members.rows], members.weights)
             done[number] = KeptNode(
                 members,
                 node.attributes,
@@ -551,74 +517,4 @@ def _same_values(one: Search, other: Search) -> bool:
     return all(
         np.array_equal(own, values[index])
         for index, own in one.at_root.observed.items()
-    )
-
-
-class _Whose:
-    """Which of the children before had most of some rows."""
-
-    def __init__(self, children: Mapping[int, KeptNode]) -> None:
-        self._children = list(children.values())
-        parts = [child.members.rows for child in self._children]
-        rows = np.concatenate([NOBODY.rows, *parts])
-        order = np.argsort(rows, kind="stable")
-        owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        self._rows, self._owner = rows[order], owner[order]
-
-    def had_most_of(self, members: Members) -> KeptNode | None:
-        """Return the child that had most of them, None where none had any."""
-        if not len(self._rows):
-            return None
-        at = np.searchsorted(self._rows, members.rows)
-        at = np.minimum(at, len(self._rows) - 1)
-        owner = self._owner[at[self._rows[at] == members.rows]]
-        if not len(owner):
-            return None
-        return self._children[int(np.bincount(owner).argmax())]
-
-
-def _in_columns(
-    columns: Integers, weights: Floats, n_columns: int
-) -> tuple[Floats, Integers]:
-    """Return a line for each row, its weight in its column; none below column 0."""
-    known = np.flatnonzero(columns >= 0)
-    amounts = np.zeros((len(columns), n_columns))
-    amounts[known, columns[known]] = weights[known]
-    rows = np.zeros((len(columns), n_columns), dtype=np.int64)
-    rows[known, columns[known]] = 1
-    return amounts, rows
-
-
-def _relaid(part: NDArray[Any], classes: Integers, n_classes: int) -> NDArray[Any]:
-    """Return columns of classes where these are now."""
-    new = np.zeros((len(part), n_classes), dtype=part.dtype)
-    stays = classes >= 0
-    new[:, classes[stays]] = part[:, stays]
-    return new
-
-
-def _numeric(schema: Schema, attributes: Integers) -> NDArray[np.bool_]:
-    kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
-    return kinds[attributes]
-
-
-def _of_node(stack: TableStack, attributes: tuple[int, ...], number: int) -> TableStack:
-    """Return the tables of some attributes, as those of a node of this number."""
-    wanted = np.flatnonzero(np.isin(stack.attribute, attributes))
-    stack = stack.taken(wanted)
-    return replace(stack, node=np.full(len(stack), number))
-
-
-def _with_branches(stack: TableStack, most: int) -> TableStack:
-    """Return tables by branch with room for so many, the last column staying last."""
-    lacking = most + 1 - stack.weights.shape[1]
-    if lacking <= 0:
-        return stack
-    at = [stack.weights.shape[1] - 1] * lacking
-    return replace(
-        stack,
-        weights=np.insert(stack.weights, at, 0.0, axis=1),
-        rows=np.insert(stack.rows, at, 0, axis=1),
-        missing=np.insert(stack.missing, at, 0.0, axis=1),
-        missing_rows=np.insert(stack.missing_rows, at, 0, axis=1),
     )

@@ -24,7 +24,7 @@ Amounts = Callable[[Integers, Floats], tuple[Floats, Integers]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class WeighedRows:
     """Rows of a node, rising, and what each weighs there."""
 
     rows: Integers
@@ -34,27 +34,27 @@ class Members:
         """Return the number of rows."""
         return len(self.rows)
 
-    def taken(self, which: NDArray[np.bool_]) -> "Members":
+    def taken(self, which: NDArray[np.bool_]) -> "WeighedRows":
         """Return some of them."""
-        return Members(self.rows[which], self.weights[which])
+        return WeighedRows(self.rows[which], self.weights[which])
 
 
-NOBODY = Members(np.zeros(0, dtype=np.int64), np.zeros(0))
+NOBODY = WeighedRows(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
     """Who came to a node, and who left it; one whose weight changed does both."""
 
-    added: Members = NOBODY
-    removed: Members = NOBODY
+    added: WeighedRows = NOBODY
+    removed: WeighedRows = NOBODY
 
     def __len__(self) -> int:
         """Return how many rows it takes to say."""
         return len(self.added) + len(self.removed)
 
 
-def joined_members(before: Members, change: Change) -> Members:
+def joined_members(before: WeighedRows, change: Change) -> WeighedRows:
     """Return the rows of a node after a change."""
     if not len(change):
         return before
@@ -62,10 +62,10 @@ def joined_members(before: Members, change: Change) -> Members:
     rows = np.concatenate([before.rows[stay], change.added.rows])
     weights = np.concatenate([before.weights[stay], change.added.weights])
     order = np.argsort(rows, kind="stable")
-    return Members(rows[order], weights[order])
+    return WeighedRows(rows[order], weights[order])
 
 
-def difference(before: Members, after: Members) -> Change:
+def difference(before: WeighedRows, after: WeighedRows) -> Change:
     """Return what has changed between the rows of a node before and after."""
     at = np.searchsorted(before.rows, after.rows)
     inside = at < len(before)
@@ -82,7 +82,7 @@ def difference(before: Members, after: Members) -> Change:
 def changed_tables(
     stack: TableStack,
     change: Change,
-    now: Members,
+    now: WeighedRows,
     cells: Cells,
     amounts: Amounts,
 ) -> tuple[TableStack, int]:
@@ -161,7 +161,7 @@ class _Lines:
         np.add.at(self.rows, line, rows)
 
     def count_again(
-        self, index: int, gone: Floats, now: Members, cells: Cells, amounts: Amounts
+        self, index: int, gone: Floats, now: WeighedRows, cells: Cells, amounts: Amounts
     ) -> int:
         """Count the lines again that rows have left; return how many were counted."""
         values = cells(index, now.rows)

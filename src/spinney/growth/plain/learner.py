@@ -45,7 +45,7 @@ from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import Growing, as_tree, finish, steps_to
-from spinney.growth.plain.recollection import Found, Memory
+from spinney.growth.plain.recollection import Memory, NodeOutcome
 from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
@@ -138,6 +138,8 @@ class _Learner:
         while any(waiting) or self.open_nodes:
             front = waiting.pop() if waiting else []
             self.decide(front)
+            if front and self.options.heard is not None:
+                self.options.heard(front[0].depth)
             self.source.forget(n.number for n in front if n.parent and not n.is_open)
             taken = self.take(front)
             self.find_routes(taken)
@@ -250,7 +252,7 @@ class _Learner:
             return
         for node in nodes:
             decision = Decision(node.candidates, node.chosen, node.reason)
-            found = Found(decision, node.route, node.routed)
+            found = NodeOutcome(decision, node.route, node.routed)
             self.source.remember(node.number, node.attributes, found, self.search)
 
     def looked_at(

@@ -12,7 +12,7 @@ from spinney.trees import CountTable, Route
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class NodeOutcome:
     """What came of a node: its decision, and how its rows leave it, if they do."""
 
     decision: Decision
@@ -26,12 +26,12 @@ class Memory(Protocol):
 
     def recall(
         self, node: int, attributes: tuple[int, ...], search: Search
-    ) -> Found | None:
+    ) -> NodeOutcome | None:
         """Return what was found at a node, if the same would be found again."""
         ...
 
     def remember(
-        self, node: int, attributes: tuple[int, ...], found: Found, search: Search
+        self, node: int, attributes: tuple[int, ...], found: NodeOutcome, search: Search
     ) -> None:
         """Take note of what was found at a node."""
         ...

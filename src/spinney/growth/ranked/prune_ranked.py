@@ -157,7 +157,7 @@ class _Pruning:
             )
             grown.nodes[level, layout.PARENT] = above
             grown.nodes[level, layout.DEPTH] = depth + 1
-        order, numbers = printing_order(grown.nodes)
+        order, numbers = printing_order(grown.nodes, levels)
         self.give_reasons(order)
         left = RankedNodes(
             grown,

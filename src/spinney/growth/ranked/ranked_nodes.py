@@ -283,12 +283,15 @@ def sums_below(
     return sums
 
 
-def printing_order(nodes: NDArray[np.int32]) -> tuple[Integers, Integers]:
+def printing_order(
+    nodes: NDArray[np.int32], levels: Sequence[Integers] | None = None
+) -> tuple[Integers, Integers]:
     """Return the lines of nodes in printing order, and the number of each line.
 
-    Lines that no node leads to have the number -1.
+    Lines that no node leads to have the number -1. ``levels`` are those of the nodes,
+    where they are known.
     """
-    levels = levels_of(nodes)
+    levels = levels_of(nodes) if levels is None else levels
     sizes, numbers = np.ones(len(nodes), np.int64), np.full(len(nodes), -1, np.int64)
     for level in reversed(levels[1:]):
         np.add.at(sizes, nodes[level, PARENT], sizes[level])

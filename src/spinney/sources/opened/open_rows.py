@@ -1,6 +1,6 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from typing import Any
 
 from spinney._support.checks import check_named
 from spinney._support.memory_room import bytes_of, usual_room
-from spinney.data import Declarations, Fingerprint, Schema
+from spinney.data import Declarations, Fingerprint, Schema, Target
 from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
 from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
@@ -50,11 +50,14 @@ class OpenedSource:
         What counts them, where they are not.
     origin : Fingerprint, optional
         What tells rows of an engine from others, whether they were read or not.
+    reserved : TrainingSet, optional
+        Rows of an engine that were reserved, and are not among these.
     """
 
     training: TrainingSet | None = None
     counted: Counts | None = None
     origin: Fingerprint | None = None
+    reserved: TrainingSet | None = None
 
     @property
     def is_away(self) -> bool:
@@ -110,6 +113,8 @@ def open_source(
     connection: Any = None,
     table: str | None = None,
     memory_limit: int | str | None = None,
+    reserves: Callable[[int, Target], float | None] | None = None,
+    seed: int = 0,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -122,6 +127,8 @@ def open_source(
     a database where it is and anything else in memory. ``table`` is that of a database,
     or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
     memory: half of it is for DuckDB where it reads a file, half for rows that are read.
+    ``reserves`` says which share of the rows of an engine is reserved, if any, of so
+    many and a target; which ones follows from their hashes and a ``seed``.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
     ``identifiers`` says whether columns in memory stay that only tell rows apart, and
     ``complete`` that rows which lack a cell are left out.
@@ -132,10 +139,10 @@ def open_source(
         "format": format,
         "encoding": encoding,
     }
-    away = is_counted_away(data, source, connection, table=table)
+    is_away = is_counted_away(data, source, connection, table=table)
     engine = engine_of(data)
     limit = None if memory_limit is None else bytes_of(memory_limit)
-    if not away:
+    if not is_away:
         if limit is not None:
             raise refusal(
                 Setting("memory_limit", memory_limit),
@@ -184,7 +191,9 @@ def open_source(
     )
 
     room = usual_room() if limit is None else limit // 2
-    roles = Roles(target, weight, declarations, from_zero, complete, room)
+    roles = Roles(
+        target, weight, declarations, from_zero, complete, room, reserves, seed
+    )
     with ExitStack() as stack:
         if engine is None:
             half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
@@ -194,8 +203,8 @@ def open_source(
         else:
             refuse_file_options(format, encoding)
             counted = source_in_database(DatabaseTable(data, engine, table), roles)
-        rows_away = stack.enter_context(counted)
-        yield OpenedSource(rows_away.training, rows_away.source, rows_away.origin)
+        away = stack.enter_context(counted)
+        yield OpenedSource(away.training, away.source, away.origin, away.reserved)
 
 
 def engine_of(data: Any) -> str | None:

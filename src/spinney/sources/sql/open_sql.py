@@ -1,6 +1,6 @@
 """Rows of an engine as a source: checked, described, coded, ready to be counted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +13,7 @@ from spinney.data import (
     Fingerprint,
     Notation,
     Schema,
+    Target,
     fingerprint_of,
     identifier_warning,
     is_identifier,
@@ -20,7 +21,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, note, warn
+from spinney.errors import DataError, Setting, note, refusal, warn
 from spinney.sources.base import Source
 from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
@@ -43,10 +44,17 @@ from spinney.sources.sql.expressions import (
     product,
     select,
     summed_up,
+    table,
     whole,
 )
 from spinney.sources.sql.fetched_lines import FetchedLines, lines_of, most_lines
 from spinney.sources.sql.holding_source import HoldingSource
+from spinney.sources.sql.row_hash import (
+    below,
+    hashed_rows,
+    not_below,
+    plain_columns,
+)
 from spinney.sources.sql.sql_formula import finite
 from spinney.sources.sql.sql_schema import (
     check_weights,
@@ -59,6 +67,8 @@ from spinney.sources.sql.sql_schema import (
 )
 from spinney.sources.sql.sql_source import SqlSource
 
+Reserves = Callable[[int, Target], float | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Roles:
@@ -66,7 +76,8 @@ class Roles:
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
     ``complete`` leaves out rows that lack a cell; ``room`` is how many bytes rows may
-    take that are read into memory.
+    take that are read into memory. ``reserves`` says which share of so many rows is to
+    be reserved, if any, by their numbers of ``row_hash`` and a ``seed``.
     """
 
     target: str
@@ -75,18 +86,21 @@ class Roles:
     from_zero: bool = False
     complete: bool = False
     room: int = 0
+    reserves: Reserves | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RowsAway:
     """Rows of an engine: what counts them, or all of them where they have room.
 
-    ``origin`` tells them from others.
+    ``origin`` tells them from others; rows that are ``reserved`` are not among them.
     """
 
     origin: Fingerprint
     source: Source | None = None
     training: TrainingSet | None = None
+    reserved: TrainingSet | None = None
 
 
 @contextmanager
@@ -134,7 +148,11 @@ def counted_source(
         classes = replace(classes, origin=_origin(rows, from_zero=roles.from_zero))
     schema = schema_of(rows, classes, seen, markers=markers, notation=notation)
     coded, most = coded_rows(rows, schema, seen), most_lines(roles.room, schema)
-    source, training = None, None
+    source, training, reserved = None, None, None
+    share = roles.reserves and roles.reserves(n_known, classes)
+    if share is not None:
+        coded, reserved = _reserved(engine, coded, schema, share, roles)
+        n_known -= len(reserved.classes)
     if n_known <= most:
         lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
         training = lines.training(schema)
@@ -143,13 +161,33 @@ def counted_source(
         counted = SqlSource(engine, engine.keep(coded), schema)
         source = HoldingSource(counted, most) if most else counted
         totals = source.root()
+    engine.check_unchanged()
     n_rows = int(totals.rows.sum())
     if not classes.is_numeric:
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
     _warn_of_identifiers(rows, schema)
-    return RowsAway(fingerprint_of(n_rows, totals.weight), source, training)
+    origin = fingerprint_of(n_rows, totals.weight)
+    return RowsAway(origin, source, training, reserved)
+
+
+def _reserved(
+    engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, roles: Roles
+) -> tuple[exp.Select, TrainingSet]:
+    """Return the select of the rows that are left, and those that are reserved."""
+    plain = engine.keep(coded)
+    base = engine.keep(hashed_rows(engine, plain, schema, seed=roles.seed))
+    engine.drop([plain])
+    lines = select(plain_columns(schema), table(base), below(share))
+    reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
+    n_reserved = len(reserved.node)
+    left = select(plain_columns(schema), table(base), not_below(share))
+    (n_left,) = engine.line(select([count_all()], left.copy()))
+    if not n_reserved or not n_left:
+        none = "reserves no row" if n_left else "leaves no row to grow on"
+        raise refusal(Setting("validation_share", share), none, "take another share")
+    return left, reserved.training(schema)
 
 
 def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:

@@ -147,6 +147,12 @@ class SqlEngine:
         """Drop a temporary table."""
         self.execute(exp.Drop(tables=[table(name)], kind="TABLE", exists=True))
 
+    def check_unchanged(self) -> None:
+        """Raise if others have changed the rows since their columns were looked at.
+
+        Most engines show a transaction one state of them, and need no check.
+        """
+
     # What they do alike
 
     def keep(self, query: exp.Query) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from spinney.data.duckdb import Family, RawColumn
+from spinney.errors import DataError
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.expressions import (
     Cell,
@@ -51,12 +52,30 @@ class SqliteEngine(SqlEngine):
     ) -> None:
         super().__init__(rows)
         self._connection = self.connection = connection
+        self._read_at = 0
         recent = sqlite_version_info >= (3, 32)
         self.most_values = MOST_VALUES if recent else 900  # type: ignore[misc]
+
+    def _version(self) -> int:
+        """Return a number that changes when another connection changes the file."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
+    def check_unchanged(self) -> None:
+        """Raise if another connection has changed the file.
+
+        SQLite reads it anew for each statement, and would take texts for 0.
+        """
+        with self.translated():
+            version = self._version()
+        if version != self._read_at:
+            msg = "the database was changed while its rows were looked at"
+            raise DataError(msg, remedy="grow the tree again, or read from a copy")
 
     def columns(self) -> list[RawColumn]:
         """Return the columns, by what is stored in them and how they were declared."""
         with self.translated():
+            self._read_at = self._version()
             declared = self._declared()
             kinds = self._stored(list(declared))
         return [

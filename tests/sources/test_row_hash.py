@@ -1,0 +1,104 @@
+"""Rows that a hash reserves: the same in every engine, as many as were asked for."""
+
+import numpy as np
+import pytest
+from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.sources.comparing import assert_same_tree, opened
+from tests.sources.test_bins import rows_of
+from tests.twins.naive_hash import share_of_rows
+
+import spinney
+from spinney.errors import ParameterError
+from spinney.models import held_rows
+from spinney.sources.opened import open_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+
+@pytest.fixture
+def reserved(monkeypatch):
+    """Return the rows that were reserved, as sorted lines, each time."""
+    seen = []
+    coded = held_rows.coded
+
+    def heard(rows):
+        cells = [np.nan_to_num(cells, nan=-9.0) for cells in rows.columns]
+        lines = zip(*cells, strict=True)
+        seen.append(sorted(tuple(map(float, line)) for line in lines))
+        return coded(rows)
+
+    monkeypatch.setattr("spinney.models.grow.coded", heard)
+    return seen
+
+
+def table_of(seed):
+    """Return a table in which some rows are copies of others."""
+    columns = rows_of(seed, missing=0.1)
+    del columns["w"]
+    return {name: [*cells, *cells[:60], *cells[:60]] for name, cells in columns.items()}
+
+
+def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, postgres):
+    columns = table_of(0)
+    options = {"recipe": "auto", "max_depth": 4}
+    trees = []
+    for room in (0, 1 << 30):  # counted, and read
+        monkeypatch.setattr(open_rows, "usual_room", lambda room=room: room)
+        with opened("bound relation", columns, tmp_path) as (data, how):
+            trees.append(spinney.grow(data, "y", **options, **how).tree)
+        for open_table in (in_sqlite(tmp_path), in_postgres(postgres)):
+            with open_table(columns) as (data, how):
+                trees.append(spinney.grow(data, "y", **options, **how).tree)
+    for tree in trees[1:]:
+        assert_same_tree(trees[0], tree, whole=True)
+    assert all(lines == reserved[0] for lines in reserved)
+    n_rows = len(columns["y"])
+    assert 0.1 * n_rows < len(reserved[0]) < 0.3 * n_rows
+    assert trees[0].root.n_rows == n_rows - len(reserved[0])
+
+
+def test_they_are_those_of_the_naive_twin(reserved, tmp_path):
+    columns = table_of(1)
+    with opened("bound relation", columns, tmp_path) as (data, how):
+        spinney.grow(data, "y", recipe="id3", validation_share=0.3, **how)
+    names = ("first", "second", "third", "few", "y")
+    labels = sorted(set(columns["y"]))
+    columns["y"] = [labels.index(label) for label in columns["y"]]
+    shares = share_of_rows(
+        [columns[name] for name in names], codes=[False] * 4 + [True]
+    )
+    chosen = [at for at, share in enumerate(shares) if share < 0.3]
+    cells = [
+        tuple(-9.0 if columns[n][at] is None else columns[n][at] for n in names[:-1])
+        for at in chosen
+    ]
+    assert sorted(cells) == reserved[0]
+
+
+def test_numbers_are_spread_evenly():
+    # Copies alone, codes alone, and numbers of a long tail.
+    random = np.random.default_rng(0)
+    for columns, codes in (
+        ([[1.0] * 1000], [False]),
+        ([random.integers(0, 3, 1000).tolist()], [True]),
+        ([np.exp(3 * random.normal(size=1000)).tolist()], [False]),
+    ):
+        shares = np.sort(share_of_rows(columns, codes=codes))
+        assert np.abs(shares - np.arange(1000) / 1000).max() < 0.06
+
+
+def test_another_seed_reserves_others(reserved, tmp_path):
+    columns = table_of(2)
+    for seed in (0, 1):
+        with opened("bound relation", columns, tmp_path) as (data, how):
+            spinney.grow(data, "y", recipe="auto", random_state=seed, **how)
+    assert reserved[0] != reserved[1]
+
+
+def test_a_share_that_reserves_nothing(tmp_path):
+    columns = {"x": [1.0, 2.0, 3.0, 4.0], "y": list("aabb")}
+    with (
+        opened("bound relation", columns, tmp_path) as (data, how),
+        pytest.raises(ParameterError, match=r"validation_share=1e-09 reserves no row"),
+    ):
+        spinney.grow(data, "y", recipe="id3", validation_share=1e-9, **how)
