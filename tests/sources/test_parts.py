@@ -13,8 +13,10 @@ from tests.sources.comparing import assert_same_tree
 from tests.sources.test_bins import RECIPES, rows_of
 
 import spinney
+from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.sources.parts import open_parts, part_facts, parts_source
+from spinney.sources import ROOT, Request
+from spinney.sources.parts import PartRoles, open_parts, part_facts, parts_source
 from spinney.sources.parts.executors import InThisProcess, added_up
 from spinney.testing import check_source
 
@@ -254,3 +256,27 @@ def test_dask():
         assert_same_tree(expected, found, whole=True)
         with pytest.raises(DataError, match="there is no column 'Y'"):
             spinney.grow(in_arrow(columns), "Y", source="dask")
+
+
+def test_bins_are_counted_as_plain_loops_do(few_bins):
+    columns = rows_of(3, missing=0.1, n_rows=120)
+    roles = PartRoles("y", "w", Declarations(numeric=("first",)))
+    source, _ = open_parts.counted_parts(InThisProcess(), in_arrow(columns), roles)
+    stack = source.binned([Request(ROOT, (0,))], [120]).stack
+    assert stack.low is not None
+    rows = list(zip(columns["first"], columns["y"], columns["w"], strict=True))
+    n_counted = 0
+    for line, (low, high) in enumerate(zip(stack.low, stack.values, strict=True)):
+        inside = [row for row in rows if row[0] is not None and low <= row[0] <= high]
+        assert min(row[0] for row in inside) == low
+        assert max(row[0] for row in inside) == high
+        for code, label in enumerate("abc"):
+            own = [row[2] for row in inside if row[1] == label]
+            assert (stack.rows[line, code], stack.weights[line, code]) == (
+                len(own),
+                sum(own),
+            )
+        n_counted += len(inside)
+    absent = [row for row in rows if row[0] is None]
+    assert n_counted == 120 - len(absent) == 120 - stack.missing_rows.sum()
+    assert stack.missing.sum() == sum(row[2] for row in absent)
