@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "spinney"
 KEPT = ROOT / "build" / "mutate.json"
 COMMAND = "make mutate"
-SECONDS = 60  # of a processor for a change: one that hangs is noticed
+SECONDS = 60  # of a processor for a change; one that hangs is out of time
 USUAL = 3.0  # seconds of a file of tests that is not known
 ENOUGH = 30.0  # seconds that the tests of a change take, if it makes no difference
 
@@ -207,8 +207,8 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return False
 
 
-def survives(mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Return whether all tests pass with a changed module."""
+def outcome(mutant: Mutant, tests: Sequence[str]) -> str:
+    """Return what becomes of a changed module: "survives" if all tests pass."""
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -217,7 +217,14 @@ def survives(mutant: Mutant, tests: Sequence[str]) -> bool:
     if code > 2:  # pytest's own trouble: nothing is known of the change
         msg = f"pytest ended with {code} for {mutant}"
         raise RuntimeError(msg)
-    return code == 0
+    if code == -signal.SIGXCPU:
+        return "out of time"
+    return "noticed" if code else "survives"
+
+
+def survives(mutant: Mutant, tests: Sequence[str]) -> bool:
+    """Return whether all tests pass with a changed module."""
+    return outcome(mutant, tests) == "survives"
 
 
 def unchanged(mutant: Mutant) -> Mutant:
@@ -342,12 +349,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for mutant in mutants:
             name = str(mutant)
             if name not in kept or (options.again and kept[name] == "survives"):
-                lives = survives(mutant, tests_of(mutant, area))
-                kept[name] = "survives" if lives else "noticed"
+                kept[name] = outcome(mutant, tests_of(mutant, area))
                 KEPT.parent.mkdir(exist_ok=True)
                 KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False), "utf-8")
             tried[area][kept[name]] += 1
-            print(f"{kept[name]:9} {name}", flush=True)
+            print(f"{kept[name]:11} {name}", flush=True)
     lines = table(tried)
     print(*lines, sep="\n")
     if set(tried) == set(AREAS):
@@ -361,12 +367,16 @@ def table(tried: dict[str, Counter[str]]) -> list[str]:
     """Return what became of the changes of each area as lines of Markdown.
 
     >>> table({"search": Counter(noticed=3, survives=1)})[-1]
-    '| search | 4 | 3 | 1 |'
+    '| search | 4 | 3 | 0 | 1 |'
     """
-    lines = ["| changes of | drawn | noticed | survive |", "|---|---|---|---|"]
+    outcomes = ("noticed", "out of time", "survives")
+    lines = [
+        f"| changes of | drawn | {' | '.join(outcomes)} |",
+        "|---|---|---|---|---|",
+    ]
     for area, counts in tried.items():
-        noticed, lives = counts["noticed"], counts["survives"]
-        lines.append(f"| {area} | {counts.total()} | {noticed} | {lives} |")
+        numbers = (counts.total(), *(counts[each] for each in outcomes))
+        lines.append(f"| {area} | {' | '.join(map(str, numbers))} |")
     return lines
 
 

@@ -374,3 +374,13 @@ def test_counts_are_pruned_by_squares_and_told_so():
             "y",
             **by_recipe(recipe="cart", pruning="cost-complexity", **settings),
         )
+
+
+def test_trees_with_linear_models_are_offered_what_suits_them():
+    """Not what counts errors, and not what judges leaves by their means."""
+    table = {"x": list(range(12)), "y": [2.5 * x for x in range(12)]}
+    model = spinney.grow(table, "y", recipe="m5", pruning="none")
+    with pytest.raises(ParameterError, match="linear models") as refused:
+        model.prune("cost-complexity", alpha=0.0)
+    offered = str(refused.value).rpartition("use ")[2]
+    assert offered.rstrip(".") == "'reduced-error', 'pre-pruning', 'manual'"

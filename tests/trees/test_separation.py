@@ -14,7 +14,7 @@ from tests.twins import naive_criteria
 from spinney.errors import ParameterError
 from spinney.trees import criteria
 from spinney.trees.counts import CountTable
-from spinney.trees.criteria.arithmetic import c_sep_working
+from spinney.trees.criteria.arithmetic import c_sep_working, hellinger_working
 
 HALVES = st.integers(2, 5).flatmap(
     lambda n_classes: st.lists(
@@ -129,3 +129,11 @@ def test_c_sep_of_a_branch_of_one_row():
     first, second = c_sep_working(table, ("a", "b", "c"), ("+", "-"))
     assert first == "cos = (1 × 1 + 0 × 3) / (1.000 × 3.162) = 0.316"
     assert second == "c_sep = 1 − 0.316 = 0.684"
+
+
+@pytest.mark.parametrize("n_classes, n_more", [(5, 0), (6, 5)])
+def test_ten_pairs_of_classes_are_written_out(n_classes, n_more):
+    table = CountTable.of(np.array([np.arange(1.0, n_classes + 1), np.ones(n_classes)]))
+    *lines, last = hellinger_working(table, ("l", "r"), tuple("abcdef"[:n_classes]))
+    assert ("+ …" in last, len(lines)) == (n_more > 0, 10 + (n_more > 0))
+    assert not n_more or lines[-1] == f"and {n_more} more pairs of classes"
