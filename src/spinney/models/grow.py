@@ -246,7 +246,7 @@ def grow_from(
 
 def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
     """Refuse to keep rows that are not at hand, or beside others that are not kept."""
-    if rows.training is None:
+    if rows.is_away:
         raise refusal(
             Setting("keep_rows", True),
             "needs the rows, and they stay where they are",
