@@ -194,6 +194,23 @@ def test_what_is_refused():
         model.updated({"size": ["wide"], "sold": ["no"]})
 
 
+def test_settings_of_later_calls_are_those_of_the_first():
+    model = TreeClassifier(recipe="id3").partial_fit([[1], [2]], ["a", "b"])
+    model.set_params(max_depth=1)
+    with pytest.raises(ParameterError, match="max_depth=1 is another than at"):
+        model.partial_fit([[3]], ["a"])
+    model.set_params(max_depth=None, n_jobs=1).partial_fit([[3]], ["a"])
+    with pytest.raises(ParameterError, match="fit keeps no rows"):
+        TreeClassifier().fit([[1], [2]], ["a", "b"]).partial_fit([[3]], ["a"])
+
+
+def test_a_tree_that_was_cut_keeps_no_rows():
+    table = {"x": [1, 2, 3, 4], "y": ["a", "b", "a", "b"]}
+    model = spinney.grow(table, "y", recipe="id3", keep_rows=True)
+    with pytest.raises(ParameterError, match="keeps counts of its 4 rows and not"):
+        model.prune(nodes=[0]).updated(table)
+
+
 def test_recipes_that_are_grown_whole_say_why():
     assert [name for name, recipe in RECIPES.items() if why_whole(recipe)] == [
         "auto",

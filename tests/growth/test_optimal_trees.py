@@ -99,6 +99,39 @@ def test_numbers_equal_brute_force(problem, data):
     assert found.bound == found.loss
 
 
+@given(st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_flags_equal_brute_force(data):
+    depth = data.draw(st.integers(2, 5))
+    n_rows, n_flags = data.draw(st.integers(2, 14)), data.draw(st.integers(2, 4))
+    cells = st.lists(st.integers(0, 1), min_size=n_rows, max_size=n_rows)
+    ranks = np.array([data.draw(cells) for _ in range(n_flags)])
+    weigh = st.sampled_from([1.0, 2.0, 0.5])
+    weights = np.array([data.draw(weigh) for _ in range(n_rows)])
+    price = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
+    if data.draw(st.booleans()):
+        numbers = np.array([data.draw(st.integers(-4, 4)) for _ in weights]) / 2.0
+        numbers = numbers - np.average(numbers, weights=weights)
+        far = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
+        sums = np.array([weights, weights * numbers, weights * numbers**2]).T
+        kinds = {"family": Family.MOMENTS, "price": price}
+        problem = problem_of(ranks, sums, weights * far**2, **kinds)
+        wanted = least_squares(ranks, numbers, weights, depth, price)
+    else:
+        n_classes = data.draw(st.integers(2, 3))
+        classes = np.array([data.draw(st.integers(0, n_classes - 1)) for _ in weights])
+        losses = weights[:, None] * (1.0 - np.eye(n_classes))[classes]
+        pair = n_classes == 2
+        kinds = {"family": Family.PAIR if pair else Family.LABELS, "price": price}
+        sums = losses[:, :1] - losses[:, 1:] if pair else losses
+        problem = problem_of(ranks, sums, losses.max(axis=1), **kinds)
+        wanted = least_loss(ranks, losses, depth, price)
+    assert len(problem.n_ones) == n_rows
+    found = search_trees(problem, depth)
+    assert found.loss == pytest.approx(wanted, abs=1e-9)
+    assert found.bound == found.loss
+
+
 def errors_of(model, rows, labels):
     return int((np.asarray(model.predict(rows)) != labels).sum())
 

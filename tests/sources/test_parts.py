@@ -280,3 +280,17 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
     absent = [row for row in rows if row[0] is None]
     assert n_counted == 120 - len(absent) == 120 - stack.missing_rows.sum()
     assert stack.missing.sum() == sum(row[2] for row in absent)
+
+
+@pytest.mark.slow
+def test_a_cluster_listens_on_the_loopback_address_only():
+    psutil = pytest.importorskip("psutil")
+    pytest.importorskip("distributed")
+    from spinney.sources.parts.dask_executor import local_cluster
+
+    this = psutil.Process()
+    before = {each.laddr for each in this.net_connections()}
+    with local_cluster(1, processes=False):
+        new = {each.laddr for each in this.net_connections()} - before
+        assert new
+        assert {address.ip for address in new} == {"127.0.0.1"}

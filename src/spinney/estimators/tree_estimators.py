@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs, Value
-from spinney.errors import Setting, refusal
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.estimators.table_estimator import (
     GrownEstimator,
     has_names_only,
@@ -21,12 +21,12 @@ from spinney.estimators.table_estimator import (
 )
 from spinney.estimators.target_cells import class_cells
 from spinney.estimators.targets import ClassTarget, NumberTarget
+from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
     first_rows,
     grow_model,
-    kept_rows_of,
     update_model,
 )
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
@@ -54,6 +54,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
     force: Mapping[Any, str] | None = None
 
     _grown_as = "model_"
+    _settings_of_first = None
 
     # Learning
 
@@ -74,7 +75,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
                 )
             if classes is not None:
                 self._refuse_other_classes(classes)
-            kept = kept_rows_of(self.model_)
+            kept = self._kept_rows()
             if self._by_name or has_names_only(X):
                 table = FittedTree.read(self, X, whole=True)
             else:
@@ -88,6 +89,27 @@ class TreeEstimator(GrownEstimator, FittedTree):
             self._adopt_update(update_model(self.model_, batch))
         return self
 
+    def _kept_rows(self) -> KeptRows:
+        """Return the rows of earlier calls, whose settings must be those of now."""
+        kept = self.model_.kept
+        if kept is None:
+            msg = "fit keeps no rows that others could be added to"
+            remedy = "let partial_fit have the first rows, too, in a new estimator"
+            raise ParameterError(msg, remedy=remedy)
+        before, now = self._settings_of_first, self._settings()
+        for name, value in now.items():
+            if before is not None and repr(value) != repr(before[name]):
+                raise refusal(
+                    Setting(name, value),
+                    "is another than at the first call of partial_fit",
+                    "set it back, or begin anew with a clone",
+                )
+        return kept
+
+    def _settings(self) -> dict[str, Any]:
+        """Return all parameters but that which makes no difference to the tree."""
+        return {n: v for n, v in self.get_params(deep=False).items() if n != "n_jobs"}
+
     def _fit_first(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
         """Learn from a first batch, as a new estimator that nobody else knows yet."""
         recipe = self._recipe()
@@ -95,6 +117,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
         if classes is not None:
             rows = self._with_classes(rows, classes)
         self._adopt_update(first_rows(rows, recipe, self._options()))
+        self._settings_of_first = self._settings()
 
     def _options(self) -> dict[str, Any]:
         """Return the options beside the recipe, for ``grow_model``."""

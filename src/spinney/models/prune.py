@@ -91,7 +91,10 @@ def prune_model(
         _choosing(model, read, arguments, weight, grown_with, counted)
     result = pruned(model.tree, chosen.name, **arguments)
     tree = without_unused(result.tree)
-    return replace(model, tree=tree, steps=result.steps, sequence=result.sequence)
+    # An update would grow the tree anew, and whole: who cuts a tree has done with rows.
+    return replace(
+        model, tree=tree, steps=result.steps, sequence=result.sequence, kept=None
+    )
 
 
 def _default(given: Mapping[str, Any]) -> str:

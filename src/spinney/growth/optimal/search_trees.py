@@ -450,6 +450,9 @@ def _refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
     """Refuse a search that would need more memory than is reasonable."""
     n_columns, n_rows = problem.order.shape
     n_bytes = n_rooms * max(depth, 1) * 2 * n_columns * n_rows * 5
+    if len(problem.n_ones):  # rows in one order, and sums of pairs
+        squares = problem.numbers.shape[1] + max(depth, 2) + 1
+        n_bytes = n_rooms * 8 * (depth * n_rows + squares * (n_columns + 1) ** 2)
     if n_bytes > MOST_BYTES:
         msg = (
             f"a search over all trees of depth {depth} with {n_columns} columns of "

@@ -170,12 +170,6 @@ def open_source(
     if "dask" in (source, engine) or source == "parts":
         from spinney.sources.parts import PartRoles, source_in_parts
 
-        if limit:
-            raise refusal(
-                Setting("memory_limit", memory_limit),
-                "is for engines of SQL; parts are held by their workers",
-                "leave it out",
-            )
         refuse_file_options(format, encoding)
         if limit:  # 0 is kept to: no row comes here, unless all parts are here
             raise refusal(

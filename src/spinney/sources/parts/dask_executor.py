@@ -26,7 +26,12 @@ class OnDask:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._workers = cycle(sorted(client.nthreads()))
+        workers = sorted(client.nthreads())
+        if not workers:
+            msg = "the Dask cluster has no workers"
+            remedy = "wait until some have come: client.wait_for_workers(1)"
+            raise DataError(msg, remedy=remedy)
+        self._workers = cycle(workers)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a result.
@@ -94,7 +99,9 @@ def local_cluster(
             threads_per_worker=1,
             processes=processes,
             host=LOOPBACK if processes else None,
-            dashboard_address=None,
+            # Without an address they would listen to all that the machine has.
+            dashboard_address=f"{LOOPBACK}:0",
+            worker_dashboard_address=f"{LOOPBACK}:0",
             silence_logs=logging.CRITICAL,  # what fails is raised where it was asked
         ) as cluster,
         distributed.Client(cluster) as client,

@@ -58,7 +58,8 @@ class SqliteEngine(SqlEngine):
 
     def _version(self) -> int:
         """Return a number that changes when another connection changes the file."""
-        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        cursor = plain_cursor(self._connection)
+        (version,) = cursor.execute("PRAGMA data_version").fetchone()
         return int(version)
 
     def check_unchanged(self) -> None:
