@@ -2,16 +2,15 @@
 
 ``python -m tools.fuzz_files --count 1000000`` tries as many mutations of the files in
 ``tests/golden``, and of some of them as JSON (``tools/damage.py`` has the ways). Each
-loads, or is a
-``ModelFormatError``; what loads can be printed, predicted with, explained and exported,
-or says why not by a ``SpinneyError``. Whatever else happens is a find: another error, a
-warning that is not ours, more than two seconds, a crash, a hang, memory beyond a limit.
-Its bytes are stored in ``tests/golden/damaged``, which
+loads, or is a ``ModelFormatError``; what loads can be printed, predicted with,
+explained and exported, or says why not by a ``SpinneyError``. Whatever else happens is
+a find: another error, a warning that is not ours, more than two seconds, a crash, a
+hang, memory beyond a limit. Its bytes are stored in ``tests/golden/damaged``, which
 ``tests/output/test_damaged_files.py`` tries again for ever.
 
 ``--record`` writes what came of it, with date and version, for ``tools/trust.py``; a
-run that was ended goes on behind what is recorded of its version and seed. A find that
-was mended since is found no more: all that is kept is tried first.
+run that was ended goes on behind what is recorded of the same code and seed. A find
+that was mended since is found no more: all that is kept is tried first.
 
 Mutations are tried in a child process, which the system ends if one of them takes too
 long, even inside of compiled code; the next child goes on behind it. Number n of a seed
@@ -319,12 +318,12 @@ def run_all(count: int, seed: int, keep: Path, record: Path | None = None) -> Su
 
 
 def _gone_on(total: Sum, record: Path | None, seed: int) -> int:
-    """Take what was recorded of this version and seed; return where to go on."""
+    """Take what was recorded of this code and seed; return where to go on."""
     if record is None or not record.exists():
         return 0
     facts = json.loads(record.read_text("utf-8"))
-    same = (facts["version"], facts["seed"], facts["files"])
-    if same != (spinney.__version__, seed, len(originals())):
+    same = (facts["seed"], facts["files"], facts.get("code"))
+    if same != (seed, len(originals()), _code()):
         return 0
     total.add({"outcomes": facts["outcomes"], "slowest": facts["slowest_seconds"]})
     total.memory = facts["resident_megabytes"]
@@ -334,6 +333,13 @@ def _gone_on(total: Sum, record: Path | None, seed: int) -> int:
         if name not in total.finds  # which is what still does harm
     }
     return int(facts["mutations"])
+
+
+@cache
+def _code() -> str:
+    """Return what tells this code of the package from any other."""
+    texts = [path.read_bytes() for path in sorted((ROOT / "src").rglob("*.py"))]
+    return sha256(b"".join(texts)).hexdigest()[:16]
 
 
 def _ended(
@@ -385,6 +391,7 @@ def recorded(total: Sum, count: int, seed: int) -> str:
         "mutations": count,
         "seed": seed,
         "files": len(originals()),
+        "code": _code(),
         "outcomes": dict(total.outcomes.most_common()),
         "finds": total.finds,
         "mended": total.mended,

@@ -140,7 +140,7 @@ def test_what_hangs_is_ended_by_the_system(tmp_path, monkeypatch):
 
 
 def test_a_run_goes_on_where_it_was_ended(tmp_path, monkeypatch, capsys):
-    """By its record, if that is of this version and this seed."""
+    """By its record, if that is of this code and this seed."""
     begun = []
 
     def run(command, **_):
