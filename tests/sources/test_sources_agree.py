@@ -246,3 +246,19 @@ def test_names_that_differ_in_case_only(kind, tmp_path):
         found = spinney.grow(rows, "label", recipe="id3", **source).tree
     assert found.schema == expected.schema
     assert_same_tree(expected, found, whole=True)
+
+
+def test_a_group_of_all_known_values_has_no_missing_ones():
+    """CHAID merges all numbers, (-inf, inf]: a condition that asks nothing."""
+    columns = {
+        "z": [1.0, None, 2.0, 3.0] * 6,
+        "y": ["a", "b", "a", "a"] * 5 + list("baba"),
+    }
+    recipe = spinney.Recipe.named("chaid").changed(alpha_split=1.0, max_depth=3)
+    how = {"recipe": recipe, "min_samples_leaf": 1, "min_samples_split": 2}
+    expected = spinney.grow(columns, "y", **how)
+    with duckdb.connect() as connection:
+        rows = connection.from_arrow(pa.table(columns))
+        found = spinney.grow(rows, "y", connection=connection, **how)
+    assert "z > -inf" in str(expected)
+    assert_same_tree(expected.tree, found.tree, whole=True)

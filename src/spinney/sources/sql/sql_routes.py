@@ -13,6 +13,7 @@ from spinney.sources.sql.expressions import (
     case,
     column,
     first_known,
+    nothing,
     one_of,
     whole,
 )
@@ -72,7 +73,9 @@ class SqlRoutes:
         A value that is on no side, as it had no rows when the split was found, is as
         good as missing.
         """
-        whens = []
+        whens: list[tuple[exp.Expr, exp.Expr]] = [
+            (nothing(column(f"a{split.attribute}")), absent)
+        ]
         for branch, side in enumerate(own):
             goes = branch if children is None else children.get(branch, NOWHERE)
             whens.append((self._taken(split, side), whole(goes)))
