@@ -11,8 +11,12 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.models import held_rows
 from spinney.sources.opened import open_rows
+from spinney.sources.sql.fetched_lines import BYTES
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+LINE = BYTES * (4 + 3)
+"""What a line takes: four cells, and node, class and weight."""
 
 
 @pytest.fixture
@@ -28,6 +32,7 @@ def reserved(monkeypatch):
         return coded(rows)
 
     monkeypatch.setattr("spinney.models.grow.coded", heard)
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 200 * LINE)
     return seen
 
 
@@ -42,7 +47,7 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
     columns = table_of(0)
     options = {"recipe": "auto", "max_depth": 4}
     trees = []
-    for room in (0, 1 << 30):  # counted, and read
+    for room in (100 * LINE, 1 << 30):  # counted, and read
         monkeypatch.setattr(open_rows, "usual_room", lambda room=room: room)
         with opened("bound relation", columns, tmp_path) as (data, how):
             trees.append(spinney.grow(data, "y", **options, **how).tree)
@@ -93,6 +98,22 @@ def test_another_seed_reserves_others(reserved, tmp_path):
         with opened("bound relation", columns, tmp_path) as (data, how):
             spinney.grow(data, "y", recipe="auto", random_state=seed, **how)
     assert reserved[0] != reserved[1]
+
+
+@pytest.mark.parametrize("options", [{"recipe": "auto"}, {"validation_share": 0.5}])
+def test_reserved_rows_take_room(options, reserved, tmp_path):
+    columns = table_of(3)
+    with opened("bound relation", columns, tmp_path) as (data, how):
+        for n_lines in (0, 40):
+            words = rf"reserves \d+ rows to prune by, and {n_lines} have room"
+            with pytest.raises(ParameterError, match=words) as refused:
+                spinney.grow(
+                    data, "y", **options, memory_limit=2 * n_lines * LINE, **how
+                )
+            assert refused.value.parameter == "validation_share"
+        assert not reserved
+        spinney.grow(data, "y", **options, memory_limit=2 * 250 * LINE, **how)
+    assert len(reserved[0]) <= 250
 
 
 def test_a_share_that_reserves_nothing(tmp_path):
