@@ -1,5 +1,7 @@
 """Rows that a hash reserves: the same in every engine, as many as were asked for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from tests.helpers.database_tables import in_postgres, in_sqlite
@@ -78,6 +80,23 @@ def test_they_are_those_of_the_naive_twin(reserved, tmp_path):
         for at in chosen
     ]
     assert sorted(cells) == reserved[0]
+
+
+def test_of_equal_rows_weights_say_which_are_reserved(tmp_path):
+    # The same rows in another order: as much weight is left to grow on.
+    columns = {"x": [1.0] * 40 + [2.0] * 40, "y": ["a"] * 40 + ["b"] * 40}
+    columns["w"] = [float(n) for n in range(1, 41)] * 2
+    left = []
+    for order in (range(80), range(79, -1, -1)):
+        table = {name: [cells[at] for at in order] for name, cells in columns.items()}
+        for open_table in (in_sqlite(tmp_path), partial(opened, "bound relation")):
+            given = (tmp_path,) if isinstance(open_table, partial) else ()
+            with open_table(table, *given) as (data, how):
+                options = {"recipe": "cart", "validation_share": 0.3, "weight": "w"}
+                options["memory_limit"] = "1MB"
+                tree = spinney.grow(data, "y", **options, **how).tree
+            left.append(tree.root.weights.tolist())
+    assert all(each == left[0] for each in left)
 
 
 def test_numbers_are_spread_evenly():
