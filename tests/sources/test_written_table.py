@@ -101,6 +101,20 @@ def test_no_table_that_a_query_reads_is_replaced(query, connection):
     assert names(connection) == before
 
 
+@pytest.mark.parametrize("mark", [":n", "?", "@n"])
+def test_a_query_that_waits_for_a_value_is_refused(mark, connection):
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    query = f"SELECT * FROM {quoted(TABLE)} WHERE size > {mark}"
+    words = rf"has a value to be bound, \{mark}: write the value itself"
+    with pytest.raises(ParameterError, match=words) as refused:
+        predict_into(model, connection, "p", table=query)
+    assert refused.value.parameter == "table"
+    with pytest.raises(ParameterError, match=words):
+        spinney.grow(connection, "y", table=query)
+    quoted_mark = query.replace(mark, f"'{mark}'")  # a text is none
+    assert predict_into(model, connection, "p", table=quoted_mark) == 0
+
+
 def test_a_name_with_its_schema_is_replaced_there_alone(connection):
     model = spinney.grow(COLUMNS, "y", recipe="cart")
     connection.execute("ATTACH ':memory:' AS other")

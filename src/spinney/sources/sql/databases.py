@@ -132,6 +132,12 @@ def _query(words: str, dialect: str) -> exp.Subquery:
             Setting("table", words), "is not one SELECT", "give one that only reads"
         )
     assert isinstance(query, exp.Query)
+    if mark := query.find(exp.Placeholder, exp.Parameter):
+        raise refusal(
+            Setting("table", words),
+            f"has a value to be bound, {mark.sql(dialect=dialect)}",
+            "write the value itself",
+        )
     return query.subquery(copy=False)
 
 
