@@ -101,7 +101,9 @@ def test_a_relation_that_is_read_into_memory_is_at_hand():
 
 
 def test_auto_by_name_is_pruned_by_rows_that_duckdb_reserves():
-    model = spinney.grow(IRIS, "class", recipe="auto", source="duckdb")
+    model = spinney.grow(
+        IRIS, "class", recipe="auto", source="duckdb", memory_limit="1GiB"
+    )
     assert 100 < model.tree.root.n_rows < 140
     assert model.score(IRIS) > 0.9
     recipe = RECIPES["cart"].changed(pruning="cost-complexity")

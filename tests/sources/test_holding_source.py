@@ -1,5 +1,7 @@
 """Rows that are read once they have room: the same tree, and no more than that."""
 
+import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from spinney.sources.opened import open_rows
 from spinney.sources.sql import holding_source
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.fetched_lines import BYTES
+from spinney.sources.sql.holding_source import HoldingSource
 from spinney.sources.sql.sql_source import SqlSource
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -42,8 +45,25 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many lines were held at once, after each time some were fetched."""
+    sizes: list[int] = []
+    alive: list[tuple[Any, int]] = []
+    fetch = HoldingSource._fetched
+
+    def counted(source: HoldingSource, nodes: Any) -> Any:
+        given = fetch(source, nodes)
+        alive.append((weakref.ref(given), len(given.level(nodes)[0])))
+        sizes.append(sum(n for rows, n in alive if rows() is not None))
+        return given
+
+    monkeypatch.setattr(HoldingSource, "_fetched", counted)
+    return sizes
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_held_nodes_grow_the_same_tree(recipe, fetched, monkeypatch, tmp_path):
+def test_held_nodes_grow_the_same_tree(recipe, fetched, held, monkeypatch, tmp_path):
     monkeypatch.setattr(holding_source, "FEW", 60)
     columns = rows_of(1, missing=0.1)
     options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 2}
@@ -55,7 +75,59 @@ def test_held_nodes_grow_the_same_tree(recipe, fetched, monkeypatch, tmp_path):
     # χ² of tables that stand beside others differs in the last bit.
     assert_same_tree(expected.tree, found.tree, whole=recipe != "chi2")
     assert len(fetched) > 1
-    assert max(fetched) <= 100
+    assert max(fetched) <= max(held) <= 100
+
+
+def test_nodes_of_leaves_alone_are_let_go(held, monkeypatch, tmp_path):
+    # Of each kind half the rows: two leaves, so no rows are sent on from there.
+    monkeypatch.setattr(holding_source, "FEW", 60)
+    kinds = [f"kind {i}" for i in range(12) for _ in range(40)]
+    high = [float(j % 2) for j in range(len(kinds))]
+    label = [f"{kind} {number}" for kind, number in zip(kinds, high, strict=True)]
+    columns = {"kind": kinds, "high": high, "y": label}
+    recipe = Recipe.named("id3")
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        room = 2 * 100 * BYTES * 5
+        spinney.grow(rows, "y", recipe=recipe, **how, memory_limit=room)
+    assert len(held) >= 5
+    assert max(held) <= 100
+
+
+@pytest.mark.parametrize("order", [(300, 30, 200, 30), (30, 200, 30, 300)])
+def test_pruning_holds_no_more_than_growing(order, held, monkeypatch, tmp_path):
+    # Small branches on both sides of large ones, whose own branches are held in turn.
+    monkeypatch.setattr(holding_source, "FEW", 60)
+    random = np.random.default_rng(5)
+    kinds = [f"kind {i}" for i, n in enumerate(order) for _ in range(n)]
+    first, second = random.normal(size=(2, len(kinds)))
+    noisy = first + second * (random.random(len(kinds)) < 0.6) > 0
+    label = np.where(noisy, np.array(kinds), "none").tolist()
+    columns = {"kind": kinds, "a": first.tolist(), "b": second.tolist(), "y": label}
+    recipe = Recipe.named("c4.5")
+    expected = spinney.grow(columns, "y", recipe=recipe)
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        room = 2 * 100 * BYTES * 6
+        found = spinney.grow(rows, "y", recipe=recipe, **how, memory_limit=room)
+    assert_same_tree(expected.tree, found.tree, whole=True)
+    assert list(expected.model_.steps) == list(found.model_.steps)
+    assert len(held) > 4
+    assert max(held) <= 100
+
+
+def test_what_is_held_together_follows_each_other():
+    kept: list[set[int]] = []
+    away = SimpleNamespace(settle=lambda nodes: kept.append(set(nodes)))
+    n_rows = {1: 5, 2: 50, 3: 5, 4: 6}
+    source = HoldingSource(away, 10)  # type: ignore[arg-type]
+    assert source.in_turn(n_rows) == [[2], [1, 3], [4]]
+    source = HoldingSource(away, 11)  # type: ignore[arg-type]
+    assert source.in_turn(n_rows, in_order=True) == [[2], [1], [3, 4]]
+    assert kept == [{1, 2, 3, 4}] * 2
+
+
+def test_a_node_without_rows_takes_its_turn():
+    source = HoldingSource(None, 10)  # type: ignore[arg-type]
+    assert source.in_turn({3: 0}) == [[3]]
 
 
 def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, tmp_path):

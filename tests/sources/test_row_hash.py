@@ -1,5 +1,7 @@
 """Rows that a hash reserves: the same in every engine, as many as were asked for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from tests.helpers.database_tables import in_postgres, in_sqlite
@@ -11,8 +13,12 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.models import held_rows
 from spinney.sources.opened import open_rows
+from spinney.sources.sql.fetched_lines import BYTES
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+LINE = BYTES * (4 + 3)
+"""What a line takes: four cells, and node, class and weight."""
 
 
 @pytest.fixture
@@ -28,6 +34,7 @@ def reserved(monkeypatch):
         return coded(rows)
 
     monkeypatch.setattr("spinney.models.grow.coded", heard)
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 200 * LINE)
     return seen
 
 
@@ -42,7 +49,7 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
     columns = table_of(0)
     options = {"recipe": "auto", "max_depth": 4}
     trees = []
-    for room in (0, 1 << 30):  # counted, and read
+    for room in (100 * LINE, 1 << 30):  # counted, and read
         monkeypatch.setattr(open_rows, "usual_room", lambda room=room: room)
         with opened("bound relation", columns, tmp_path) as (data, how):
             trees.append(spinney.grow(data, "y", **options, **how).tree)
@@ -75,6 +82,23 @@ def test_they_are_those_of_the_naive_twin(reserved, tmp_path):
     assert sorted(cells) == reserved[0]
 
 
+def test_of_equal_rows_weights_say_which_are_reserved(tmp_path):
+    # The same rows in another order: as much weight is left to grow on.
+    columns = {"x": [1.0] * 40 + [2.0] * 40, "y": ["a"] * 40 + ["b"] * 40}
+    columns["w"] = [float(n) for n in range(1, 41)] * 2
+    left = []
+    for order in (range(80), range(79, -1, -1)):
+        table = {name: [cells[at] for at in order] for name, cells in columns.items()}
+        for open_table in (in_sqlite(tmp_path), partial(opened, "bound relation")):
+            given = (tmp_path,) if isinstance(open_table, partial) else ()
+            with open_table(table, *given) as (data, how):
+                options = {"recipe": "cart", "validation_share": 0.3, "weight": "w"}
+                options["memory_limit"] = "1MB"
+                tree = spinney.grow(data, "y", **options, **how).tree
+            left.append(tree.root.weights.tolist())
+    assert all(each == left[0] for each in left)
+
+
 def test_numbers_are_spread_evenly():
     # Copies alone, codes alone, and numbers of a long tail.
     random = np.random.default_rng(0)
@@ -93,6 +117,22 @@ def test_another_seed_reserves_others(reserved, tmp_path):
         with opened("bound relation", columns, tmp_path) as (data, how):
             spinney.grow(data, "y", recipe="auto", random_state=seed, **how)
     assert reserved[0] != reserved[1]
+
+
+@pytest.mark.parametrize("options", [{"recipe": "auto"}, {"validation_share": 0.5}])
+def test_reserved_rows_take_room(options, reserved, tmp_path):
+    columns = table_of(3)
+    with opened("bound relation", columns, tmp_path) as (data, how):
+        for n_lines in (0, 40):
+            words = rf"reserves \d+ rows to prune by, and {n_lines} have room"
+            with pytest.raises(ParameterError, match=words) as refused:
+                spinney.grow(
+                    data, "y", **options, memory_limit=2 * n_lines * LINE, **how
+                )
+            assert refused.value.parameter == "validation_share"
+        assert not reserved
+        spinney.grow(data, "y", **options, memory_limit=2 * 250 * LINE, **how)
+    assert len(reserved[0]) <= 250
 
 
 def test_a_share_that_reserves_nothing(tmp_path):

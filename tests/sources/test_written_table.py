@@ -73,6 +73,83 @@ def test_a_query_is_read_and_a_table_is_replaced_only_if_told(connection):
         predict_into(model, connection, TABLE, table=TABLE, force=True)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM orders",
+        "SELECT * FROM ORDERS",
+        'SELECT * FROM main."Orders" AS o',
+        "SELECT * FROM (SELECT * FROM orders WHERE size > 1) AS inside",
+        "WITH some AS (SELECT * FROM orders) SELECT * FROM some",
+        "SELECT * FROM few WHERE size IN (SELECT size FROM orders)",
+        "SELECT * FROM seen",
+    ],
+)
+def test_no_table_that_a_query_reads_is_replaced(query, connection):
+    connection.execute(f"CREATE TABLE orders AS SELECT * FROM {quoted(TABLE)}")
+    connection.execute("CREATE TABLE few AS SELECT * FROM orders LIMIT 2")
+    if "seen" in query:  # SQLite itself keeps what a view reads
+        connection.execute("CREATE VIEW seen AS SELECT * FROM orders")
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    before = names(connection)
+    for into in ("orders", "Orders", "main.orders"):
+        with pytest.raises(DataError if "seen" in query else ParameterError) as refused:
+            predict_into(model, connection, into, table=query, force=True)
+        if "seen" not in query:
+            assert f"into={into!r} is the table that is read" in str(refused.value)
+    assert connection.execute("SELECT count(*) FROM orders").fetchone() == (6,)
+    assert names(connection) == before
+
+
+@pytest.mark.parametrize("mark", [":n", "?", "@n"])
+def test_a_query_that_waits_for_a_value_is_refused(mark, connection):
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    query = f"SELECT * FROM {quoted(TABLE)} WHERE size > {mark}"
+    words = rf"has a value to be bound, \{mark}: write the value itself"
+    with pytest.raises(ParameterError, match=words) as refused:
+        predict_into(model, connection, "p", table=query)
+    assert refused.value.parameter == "table"
+    with pytest.raises(ParameterError, match=words):
+        spinney.grow(connection, "y", table=query)
+    quoted_mark = query.replace(mark, f"'{mark}'")  # a text is none
+    assert predict_into(model, connection, "p", table=quoted_mark) == 0
+
+
+def test_a_name_with_its_schema_is_replaced_there_alone(connection):
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    connection.execute("ATTACH ':memory:' AS other")
+    connection.execute("CREATE TABLE other.p AS SELECT 1 AS one")
+    assert predict_into(model, connection, "p", table=TABLE) == 6
+    assert connection.execute("SELECT * FROM other.p").fetchall() == [(1,)]
+    with pytest.raises(ParameterError, match=r"into='main.p' is in the database"):
+        predict_into(model, connection, "main.p", table=TABLE)
+    part = f"SELECT * FROM main.{quoted(TABLE)} WHERE size < 4"
+    assert predict_into(model, connection, "main.p", table=part, force=True) == 3
+    assert predict_into(model, connection, "other.p", table=TABLE, force=True) == 6
+    assert connection.execute("SELECT count(*) FROM main.p").fetchone() == (3,)
+    # Reading one p and writing the other takes nothing away.
+    assert predict_into(model, connection, "p", table="other.p", force=True) == 6
+
+
+def test_a_server_replaces_no_table_that_a_query_reads(postgres):
+    model = spinney.grow(COLUMNS, "y", recipe="cart")
+    with in_postgres(postgres)(COLUMNS) as (address, _):
+        import psycopg
+
+        with psycopg.connect(address, autocommit=True) as server:
+            server.execute(
+                f"CREATE TABLE orders AS SELECT * FROM {quoted(TABLE)}".encode()
+            )
+            try:
+                for query in ("SELECT * FROM Orders", "SELECT * FROM public.orders"):
+                    for into in ("orders", "public.orders"):
+                        with pytest.raises(ParameterError, match="table that is read"):
+                            predict_into(model, address, into, table=query, force=True)
+                assert server.execute("SELECT count(*) FROM orders").fetchone() == (6,)
+            finally:
+                server.execute("DROP TABLE orders")
+
+
 @pytest.mark.parametrize("words", ["CREATE TABLE", "DROP VIEW", "ALTER TABLE"])
 def test_what_fails_leaves_nothing(words, connection, monkeypatch):
     model = spinney.grow(COLUMNS, "y", recipe="cart")

@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 
 from spinney._support.checks import is_whole
 from spinney.errors import Setting, refusal
@@ -9,6 +10,11 @@ from spinney.errors import Setting, refusal
 PART = 4
 """One of so many parts of a machine's memory is taken where nothing is said."""
 LEAST = 1 << 30
+LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Where Linux says what a group of processes may take, by versions 2 and 1 of these."""
 UNITS = {
     **{unit: 1000**power for power, unit in enumerate(("b", "kb", "mb", "gb", "tb"))},
     **{
@@ -36,9 +42,24 @@ def bytes_of(limit: object, name: str = "memory_limit") -> int:
 
 
 def usual_room() -> int:
-    """Return a quarter of what the machine has; 1 GiB where it does not tell."""
+    """Return a quarter of what this process may have; 1 GiB where nothing tells.
+
+    That is the machine's memory, or less in a container.
+    """
+    known = [n_bytes for n_bytes in (_of_machine(), *map(_limit_in, LIMITS)) if n_bytes]
+    return min(known) // PART if known else LEAST
+
+
+def _of_machine() -> int | None:
     try:
-        every = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
-        return LEAST
-    return every // PART
+        return None
+
+
+def _limit_in(path: Path) -> int | None:
+    """Return the number in a file; None where there is no file, or another word."""
+    try:
+        return int(path.read_bytes())
+    except (OSError, ValueError):
+        return None

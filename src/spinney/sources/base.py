@@ -263,10 +263,13 @@ class Bins(Protocol):
 class Turns(Protocol):
     """What is asked where some nodes are better asked about together than others."""
 
-    def in_turn(self, n_rows: Mapping[int, int]) -> list[list[int]]:
+    def in_turn(
+        self, n_rows: Mapping[int, int], *, in_order: bool = False
+    ) -> list[list[int]]:
         """Divide nodes, of so many rows each, into groups, which take turns.
 
-        All below the nodes of one group is asked about before the next.
+        All below the nodes of one group is asked about before the next, from the last
+        one on; or, ``in_order``, node after node as they are given.
         """
         ...
 

@@ -411,7 +411,7 @@ class _Learner:
         further = self.going_on(nodes)
         children = [child for node in further for child in node.children]
         front = self.worth_asking(children)
-        asked = {child.number for child in front}
+        asked, done = {child.number for child in front}, list[int]()
         for node in nodes:
             sent = {c.branch: c.number for c in node.children if c.number in asked}
             if sent:
@@ -420,6 +420,9 @@ class _Learner:
                 absent = node.winner.table.missing_rows.any()
                 route = node.route if absent else Route(node.route.split)
                 self.source.partition(node.number, route, sent)
+            elif node.parent:  # all its children are leaves
+                done.append(node.number)
+        self.source.forget(done)
         return front
 
     def going_on(self, nodes: Sequence[Growing]) -> Sequence[Growing]:

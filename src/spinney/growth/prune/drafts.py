@@ -136,15 +136,23 @@ class DraftRows:
         )
 
     def send_down(self, draft: Draft) -> None:
-        """Give the children of a node their rows; it keeps its own."""
-        self._partition(draft, draft.children, keep=True)
-        if isinstance(self.source, Turns):
-            inner = (child for child in draft.children if child.children)
-            self.source.in_turn({child.source_number: child.n_rows for child in inner})
+        """Give those children that ask something their rows; the node keeps its own.
 
-    def take_back(self, draft: Draft) -> None:
-        """Let go of the children's rows."""
-        self.source.forget(child.source_number for child in draft.children)
+        They are asked about one after the other, and each is let go when it is done
+        with: so those that a source holds together must follow each other.
+        """
+        inner = [child for child in draft.children if child.children]
+        if not inner:
+            return
+        self._partition(draft, inner, keep=True)
+        if isinstance(self.source, Turns):
+            n_rows = {child.source_number: child.n_rows for child in inner}
+            self.source.in_turn(n_rows, in_order=True)
+
+    def let_go(self, draft: Draft) -> None:
+        """Let go of a node's rows, unless it is the root."""
+        if draft.source_number != ROOT:
+            self.source.forget([draft.source_number])
 
     def moved(self, subtree: Draft, node: Draft) -> Draft:
         """Return a copy of a subtree over the rows of a node above it."""

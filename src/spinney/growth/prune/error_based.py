@@ -143,10 +143,10 @@ class _Pruner:
                 stack.append((draft, True))
                 stack.extend((child, False) for child in reversed(draft.children))
                 continue
-            if self.rows is not None:
-                self.rows.take_back(draft)
             if draft.origin.number not in self.forced and self.replaced(draft):
                 stack.append((draft, False))
+            elif self.rows is not None:
+                self.rows.let_go(draft)
 
     def replaced(self, draft: Draft) -> bool:
         """Change a node if a leaf or its largest branch will do; True if raised."""

@@ -95,7 +95,7 @@ def opened_engine(at: DatabaseTable, *, writes: bool = False) -> Iterator[SqlEng
 
 
 def _rows(
-    wanted: str | None, dialect: str, listed: list[tuple[str, ...]]
+    wanted: str | None, dialect: str, listed: list[tuple[str, str]]
 ) -> exp.Table | exp.Subquery:
     """Return a table by its name, or by schema and name, or a query as a table."""
     by_name = {name[-1]: name for name in reversed(listed)}
@@ -109,7 +109,7 @@ def _rows(
             else "",
         )
     if wanted in by_name:
-        return table_named(*reversed(by_name[wanted][-2:]))
+        return table_named(*reversed(by_name[wanted]))
     if re.match(r"\s*(select|with|values|\()\b", wanted, re.IGNORECASE):
         return _query(wanted, dialect)
     msg = f"there is no table {wanted!r} in the database"
@@ -132,19 +132,20 @@ def _query(words: str, dialect: str) -> exp.Subquery:
             Setting("table", words), "is not one SELECT", "give one that only reads"
         )
     assert isinstance(query, exp.Query)
+    if mark := query.find(exp.Placeholder, exp.Parameter):
+        raise refusal(
+            Setting("table", words),
+            f"has a value to be bound, {mark.sql(dialect=dialect)}",
+            "write the value itself",
+        )
     return query.subquery(copy=False)
 
 
-def names_in(engine: str, connection: Any) -> list[tuple[str, ...]]:
-    """Return the tables and views of a database, with their schemas if it has any."""
+def names_in(engine: str, connection: Any) -> list[tuple[str, str]]:
+    """Return schema and name of all tables and views, first what a name alone means."""
     if engine == "sqlite":
-        statement = (
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') UNION ALL "
-            "SELECT name FROM sqlite_temp_master WHERE type IN ('table', 'view')"
-        )
         with SqliteEngine(table_named("none"), connection).translated():
-            cursor = plain_cursor(connection)
-            return [(name,) for (name,) in cursor.execute(statement)]
+            return _names_in_sqlite(plain_cursor(connection))
     # In the order of the search path, then all others.
     statement = (
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n "
@@ -159,7 +160,22 @@ def names_in(engine: str, connection: Any) -> list[tuple[str, ...]]:
         PostgresEngine.cursor_of(connection) as cursor,
     ):
         cursor.execute(statement)
-        return [tuple(line) for line in cursor.fetchall()]
+        return [(schema, name) for schema, name in cursor.fetchall()]
+
+
+def _names_in_sqlite(cursor: Any) -> list[tuple[str, str]]:
+    """Return what is in the temporary, the main and the attached databases."""
+    attached = [name for _, name, _ in cursor.execute("PRAGMA database_list")]
+    listed = []
+    for schema in ["temp", *(name for name in attached if name != "temp")]:
+        master = SqliteEngine(table_named("none"), cursor.connection).written(
+            table_named(
+                "sqlite_temp_master" if schema == "temp" else "sqlite_master", schema
+            )
+        )[0]
+        statement = f"SELECT name FROM {master} WHERE type IN ('table', 'view')"
+        listed += [(schema, name) for (name,) in cursor.execute(statement)]
+    return listed
 
 
 @contextmanager

@@ -70,32 +70,37 @@ class HoldingSource:
         """Return the totals of all rows."""
         return self._away.root()
 
-    def in_turn(self, n_rows: Mapping[int, int]) -> list[list[int]]:
+    def in_turn(
+        self, n_rows: Mapping[int, int], *, in_order: bool = False
+    ) -> list[list[int]]:
         """Divide nodes: large ones first, of the others as many as may be held.
 
-        Groups are taken from the last one on, so what is small is done with first.
+        Groups are taken from the last one on, so what is small is done with first. If
+        nodes are taken ``in_order``, those between which there is a large one are not
+        held together: below that one others will be.
         """
         at_hand = [node for node in n_rows if node in self._holds]
         away = {node: n for node, n in n_rows.items() if node not in self._holds}
         every = sum(away.values()) <= self._most_rows
-        small = [
-            node
-            for node, n in away.items()
-            if node != ROOT and n <= self._most_rows and (every or n <= FEW)
-        ]
-        large = [node for node in away if node not in set(small)]
-        groups, size = [large] if large else [], self._most_rows
-        for node in small:
-            size += away[node]
-            if size > self._most_rows:
-                hold, size = Hold(), away[node]
+        large: list[int] = []
+        groups: list[list[int]] = []
+        hold, size = None, 0
+        for node, n in away.items():
+            if node == ROOT or n > self._most_rows or not (every or n <= FEW):
+                large.append(node)
+                hold = None if in_order else hold
+                continue
+            if hold is None or size + n > self._most_rows:
+                hold, size = Hold(), 0
                 groups.append([])
+            size += n
             hold.nodes.add(node)
             self._holds[node] = hold
             groups[-1].append(node)
-        if len(groups) > 1:
+        groups = [each for each in (large, *groups, at_hand) if each]
+        if len(groups) - bool(at_hand) > 1:
             self._away.settle(away)
-        return [*groups, at_hand] if at_hand else groups
+        return groups
 
     def _owner(self, node: int) -> Source:
         """Return who has the rows of a node; they are fetched when first asked for."""

@@ -21,7 +21,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, Setting, note, refusal, warn
+from spinney.errors import DataError, Setting, note, phrase, refusal, warn
 from spinney.sources.base import Source
 from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.training_rows import (
@@ -153,6 +153,7 @@ def counted_source(
     if share is not None:
         coded, reserved = _reserved(engine, coded, schema, share, roles)
         n_known -= len(reserved.classes)
+        most -= len(reserved.classes)  # they stay for as long as the tree grows
     if n_known <= most:
         lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
         training = lines.training(schema)
@@ -180,13 +181,23 @@ def _reserved(
     base = engine.keep(hashed_rows(engine, plain, schema, seed=roles.seed))
     engine.drop([plain])
     lines = select(plain_columns(schema), table(base), below(share))
-    reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
-    n_reserved = len(reserved.node)
     left = select(plain_columns(schema), table(base), not_below(share))
+    (n_reserved,) = engine.line(select([count_all()], lines.copy()))
     (n_left,) = engine.line(select([count_all()], left.copy()))
     if not n_reserved or not n_left:
         none = "reserves no row" if n_left else "leaves no row to grow on"
         raise refusal(Setting("validation_share", share), none, "take another share")
+    most = most_lines(roles.room, schema)
+    if n_reserved > most:
+        raise refusal(
+            Setting("validation_share", share),
+            f"reserves {n_reserved} rows to prune by, and {most} have room in memory",
+            phrase(
+                "take a smaller share, raise {}, or name a recipe that reserves none",
+                Setting("memory_limit"),
+            ),
+        )
+    reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
     return left, reserved.training(schema)
 
 

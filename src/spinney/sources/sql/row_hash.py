@@ -6,8 +6,8 @@ for the part of x behind the point::
 
     u = {K Σᵢ {xᵢ kᵢ}}        xᵢ: a code, or a number as a share of its column's range
 
-Equal rows have equal u; they are numbered, and the j-th has {u + j φ}, so that copies
-of one row spread evenly, whichever of them is called the first.
+Equal rows have equal u; they are numbered by their weights, and the j-th has {u + j φ},
+so that copies of one row spread evenly, whichever of equal weight is called the first.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,8 @@ def hashed_rows(
     mixed = total_of([product(exp.Paren(this=total), bound(MIXED)), bound(offset)])
     query = select([*map(column, cells), named(mixed, "s")], query)
     query = select([*map(column, cells), named(_behind("s"), "u")], query)
-    copy = exp.Window(this=exp.RowNumber(), partition_by=[column("u")])
+    by_weight = exp.Order(expressions=[exp.Ordered(this=column("weight"))])
+    copy = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=by_weight)
     query = select([*map(column, [*cells, "u"]), named(copy, "copy")], query)
     spread = total_of([column("u"), product(double(column("copy")), bound(GOLDEN))])
     query = select([*map(column, cells), named(spread, "s")], query)

@@ -57,9 +57,12 @@ def write_table(
     name, _, schema = (part[::-1] for part in into[::-1].partition("."))
     if not name or (not schema and "." in into):
         raise refusal(Setting("into", into), "is no name of a table")
+    # A name alone is one of SQLite's main database: none that is attached is replaced.
+    schema = schema or ("main" if at.engine == "sqlite" else "")
+    target = table(name, schema or None)
     with opened_engine(at, writes=True) as engine, _at_once(engine):
         engine.purpose = "write the predictions"
-        is_there = _checked(engine, at, name, schema, force=force)
+        replaced = _replaced(engine, at, target, Setting("into", into), force=force)
         _check_columns(engine, needed)
         view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
         # PostgreSQL binds no values where it defines a view, and there are none here.
@@ -67,44 +70,68 @@ def write_table(
         made = _words(engine, table(new, schema or None))
         engine.run(f"CREATE TABLE {made} AS {query(view)}")
         engine.run(f"DROP VIEW {view}")
-        target = table(name, schema or None)
-        if is_there:
-            engine.run(f"DROP TABLE {_words(engine, target)}")
+        if replaced is not None:
+            engine.run(f"DROP TABLE {_words(engine, replaced)}")
         engine.run(f"ALTER TABLE {made} RENAME TO {_words(engine, table(name))}")
         (n_lines,) = engine.line(select([named(count_all(), "n")], target))
     return int(n_lines)
 
 
-def _checked(
-    engine: SqlEngine, at: DatabaseTable, name: str, schema: str, *, force: bool
-) -> bool:
-    """Return whether the table is there; refuse one that is not to be replaced."""
-    rows = engine.rows
+def _replaced(
+    engine: SqlEngine,
+    at: DatabaseTable,
+    target: exp.Table,
+    into: Setting,
+    *,
+    force: bool,
+) -> exp.Table | None:
+    """Return the table that goes, if there is one; refuse one that must stay."""
     listed = names_in(at.engine, engine.connection)
-    place = next(
-        (
-            each
-            for each in listed
-            if each[-1] == name and (not schema or each[0] == schema)
-        ),
-        None,
-    )
-    shown = f"{schema}.{name}" if schema else name
+    place = _place_of(target, listed, engine.dialect)
     if place is None:
-        return False
-    if isinstance(rows, exp.Table) and rows.name == name:
+        return None
+    # A name of a WITH may be that of a table too: it is taken for one that is read.
+    read = (
+        _place_of(t, listed, engine.dialect) for t in engine.rows.find_all(exp.Table)
+    )
+    if place in read:
         raise ParameterError(
-            Setting("into", shown),
-            " is the table that is read",
-            remedy="write to another one",
+            into, " is the table that is read", remedy="write to another one"
         )
     if not force:
         raise ParameterError(
-            Setting("into", shown),
+            into,
             " is in the database already",
             remedy="name another table, or replace it by force",
         )
-    return True
+    return table(*reversed(place))
+
+
+def _place_of(
+    wanted: exp.Table, listed: Sequence[tuple[str, str]], dialect: str
+) -> tuple[str, str] | None:
+    """Return schema and name of a table as the database has them, if it has it."""
+
+    def is_meant(part: exp.Expr | None, name: str) -> bool:
+        if not isinstance(part, exp.Identifier):
+            return part is None
+        folded = dialect == "sqlite"
+        written = part.name if part.quoted and not folded else _lowered(part.name)
+        return written == (_lowered(name) if folded else name)
+
+    return next(
+        (
+            (schema, name)
+            for schema, name in listed
+            if is_meant(wanted.this, name) and is_meant(wanted.args.get("db"), schema)
+        ),
+        None,
+    )
+
+
+def _lowered(name: str) -> str:
+    """Return a name as databases compare it: letters of ASCII alone have two cases."""
+    return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
 
 
 def _check_columns(engine: SqlEngine, needed: Sequence[str]) -> None:

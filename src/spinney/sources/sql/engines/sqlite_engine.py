@@ -95,7 +95,8 @@ class SqliteEngine(SqlEngine):
         types = dict.fromkeys(names, "")
         if isinstance(self._rows, exp.Table):
             listed = plain_cursor(self._connection).execute(
-                "SELECT name, type FROM pragma_table_info(?)", [self._rows.name]
+                "SELECT name, type FROM pragma_table_info(?, ?)",
+                [self._rows.name, self._rows.db or None],
             )
             types |= {name: kind for name, kind in listed if name in types}
         return types
