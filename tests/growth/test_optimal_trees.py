@@ -166,6 +166,19 @@ def test_the_certificate_is_what_the_tree_loses(tmp_path):
     assert "a part of the best tree of its size" in str(model.explain(0))
 
 
+@pytest.mark.parametrize("eps", [0.1, 5e-4, 1e-6])
+def test_losses_that_differ_by_little_are_no_tie(eps):
+    table = {
+        "a": [0, 0, 0, 1, 1, 1, 0, 0],
+        "b": [0, 0, 0, 0, 0, 0, 1, 1],
+        "y": ["p", "p", "p", "q", "q", "q", "p", "q"],
+        "w": [1, 1, 1, 1, 1, 1, 1, 1 + eps],
+    }
+    model = spinney.grow(table, "y", recipe="optimal", weight="w")
+    assert model.tree.certificate.loss == pytest.approx(1, abs=1e-12)
+    assert model.tree.n_leaves == 3
+
+
 def test_depth_two_is_no_worse_than_any_tree_that_greedy_growing_finds():
     data = np.random.default_rng(0).random((80, 4)).round(2)
     label = ((data[:, 0] > 0.5) ^ (data[:, 1] > 0.3)).astype(int)

@@ -14,7 +14,8 @@ class Certificate:
     loss : float
         The weight of wrong rows, what they cost, or the sum of squares.
     bound : float
-        No tree of this depth loses less; equal to the loss where that is proven.
+        No tree of this depth loses less; equal to the loss where that is proven. Where
+        leaves have a price, it is said of both together: of a tree of as many leaves.
     depth : int
         The longest path that trees were allowed.
     price : float
@@ -31,6 +32,8 @@ class Certificate:
     proven: no tree of depth 2 loses less than 3 on these rows
     >>> print(Certificate(5.0, 3.0, 4, 0.0, 9))
     not proven: the tree loses 5 on these rows, and no tree of depth 4 less than 3
+    >>> print(Certificate(6.0, 6.0, 3, 2.0, 4))
+    proven: no tree of depth 3 loses less than 14 on these rows, 2 a leaf included
     """
 
     loss: float
@@ -52,17 +55,19 @@ class Certificate:
 
     def __str__(self) -> str:
         """Return one line for people."""
-        loss, bound = f"{self.loss:.6g}", f"{self.bound:.6g}"
-        price = f", at {self.price:.6g} a leaf," if self.price else ""
+        paid = self.price * self.leaves
+        loss, bound = f"{self.loss + paid:.6g}", f"{self.bound + paid:.6g}"
+        way = ""
         if self.one_by_one:
             names = ", ".join(map(shown, self.one_by_one))
-            price += f" that asks for one value of {names} at a time"
+            way = f" that asks for one value of {names} at a time"
+        with_price = f", {self.price:.6g} a leaf included" if self.price else ""
         if self.is_proven:
             return (
-                f"proven: no tree of depth {self.depth}{price} loses less than {loss} "
-                "on these rows"
+                f"proven: no tree of depth {self.depth}{way} loses less than {loss} "
+                f"on these rows{with_price}"
             )
         return (
             f"not proven: the tree loses {loss} on these rows, and no tree of depth "
-            f"{self.depth}{price} less than {bound}"
+            f"{self.depth}{way} less than {bound}{with_price}"
         )

@@ -128,15 +128,15 @@ class KeptCode:
         """Return whether nobody else can have written a file, which is then run.
 
         It is of this user, the superuser, or whose the loop itself is; and others may
-        not write to it, nor to its folder.
+        not write to it, nor to its folder: a group may that is the user's first one.
         """
         if sys.platform == "win32":  # where folders say who may write
             return True
         owners = {os.geteuid(), 0, self._file.stat().st_uid}
         file, folder = path.stat(), path.parent.stat()
-        theirs = file.st_mode & stat.S_IWOTH
-        swapped = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
-        return file.st_uid in owners and not theirs and not swapped
+        safe = stat.S_ISREG(file.st_mode) and not _others_write(file)
+        kept = folder.st_mode & stat.S_ISVTX or not _others_write(folder)
+        return file.st_uid in owners and safe and bool(kept)
 
     def save(self, kinds: tuple[Kind, ...], code: Code) -> None:
         """Keep code, where that is possible, and let go of that of older sources."""
@@ -170,6 +170,12 @@ class KeptCode:
         yield self._file.parent / "__pycache__"
         with suppress(RuntimeError):  # there is no home
             yield _users_folder() / f"spinney-{home}"
+
+
+def _others_write(about: os.stat_result) -> bool:
+    """Return whether somebody may write who is not of the user's first group."""
+    of_group = about.st_mode & stat.S_IWGRP and about.st_gid not in (os.getegid(), 0)
+    return bool(about.st_mode & stat.S_IWOTH or of_group)
 
 
 def _users_folder() -> Path:

@@ -6,7 +6,7 @@ trees reads these.
 
 Among trees of the same loss the one of fewest leaves is wanted. So a leaf has a price
 even where the user names none: one that all leaves together cannot make as much of as
-one row.
+two trees differ by.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ from spinney.trees import Certificate, Tree
 if TYPE_CHECKING:
     from spinney.growth.optimal.search_trees import Branches
 
-# What a leaf costs where it has no price, as a share of the least that a row can lose.
+# What a leaf costs where it has no price, as a share of what two trees differ by.
 TIE_BREAK = 2.0**-10
 
 
@@ -53,7 +53,7 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
         losses.sums,
         losses.most,
         family=losses.family,
-        price=max(price, losses.least * TIE_BREAK),
+        price=max(price, losses.step * TIE_BREAK),
     )
     found = search_trees(problem, depth, time_limit=recipe.time_limit)
     plan = _planned(found.tree, columns, np.arange(len(training.classes)))

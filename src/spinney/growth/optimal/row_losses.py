@@ -9,6 +9,9 @@ from spinney.growth.growth_options import Options
 from spinney.growth.optimal.loops.layout import Family
 from spinney.sources.rows import TrainingSet
 
+# Losses that differ by less, as a share of all, are equal.
+NEXT_TO_NOTHING = 1e-9
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowLosses:
@@ -27,8 +30,9 @@ class RowLosses:
     whole : float
         What a price below 1 is a share of: the weight of all rows, or the squares of
         their numbers about the mean.
-    least : float
-        The least that a row can lose, of those that can lose anything.
+    step : float
+        What two trees differ by, if their losses do: those of rows are multiples of
+        it. Where there is no such number, what is taken for none.
     """
 
     family: Family
@@ -36,7 +40,7 @@ class RowLosses:
     most: Floats
     unavoidable: float
     whole: float
-    least: float
+    step: float
 
     @property
     def in_a_leaf(self) -> float:
@@ -68,8 +72,19 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
         most,
         float(smallest.sum()),
         float(weights.sum()),
-        float(losses[losses > 0].min(initial=np.inf)) if losses.any() else 1.0,
+        _step(losses),
     )
+
+
+def _step(losses: Floats) -> float:
+    """Return the number that all losses are multiples of, or one that is next to 0."""
+    if not losses.any():
+        return 1.0
+    least = float(losses[losses > 0].min())
+    multiples = losses / least
+    if np.all(multiples == np.rint(multiples)):
+        return least
+    return NEXT_TO_NOTHING * float(losses.max(axis=1).sum())
 
 
 def _squares(numbers: Floats, weights: Floats) -> RowLosses:
@@ -88,5 +103,5 @@ def _squares(numbers: Floats, weights: Floats) -> RowLosses:
         weights * farthest**2,
         0.0,
         whole,
-        1e-6 * whole / len(numbers) or 1.0,
+        NEXT_TO_NOTHING * whole or 1.0,
     )
