@@ -280,3 +280,11 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
     absent = [row for row in rows if row[0] is None]
     assert n_counted == 120 - len(absent) == 120 - stack.missing_rows.sum()
     assert stack.missing.sum() == sum(row[2] for row in absent)
+
+
+@pytest.mark.parametrize("source", [None, "dask", "memory"])
+def test_a_frame_of_dask_is_a_table_by_itself(source):
+    frame = type("DataFrame", (), {"__module__": "dask.dataframe.core"})()
+    words = "table='orders' is that of a database: leave it out"
+    with pytest.raises(ParameterError, match=words):
+        spinney.grow(frame, "y", table="orders", source=source)

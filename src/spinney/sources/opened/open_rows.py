@@ -263,7 +263,7 @@ def is_counted_away(
             "is no text",
             "give the name of a table, or a SELECT",
         )
-    if engine is None and table is not None:
+    if engine not in IN_DATABASES and table is not None:
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
