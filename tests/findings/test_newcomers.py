@@ -44,14 +44,24 @@ def test_classes_that_read_alike(other):
     assert len(alike) == (other != "y es")
 
 
-def test_auto_names_the_leaves_of_its_own_tree(monkeypatch):
+def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
+    monkeypatch, tmp_path, capsys
+):
     monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 60)  # trees of some rows only
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=(150, 3))
-    y = np.where(x[:, 0] + rng.normal(size=150) / 2 > 0, "high", "low")
-    model = spinney.TreeClassifier().fit(x, y)
+    random = np.random.default_rng(3)
+    cells = random.normal(size=(150, 3))
+    high = cells[:, 0] + random.normal(size=150) / 2 > 0
+    lines = [f"{a},{b},{c},{h}" for (a, b, c), h in zip(cells, high, strict=True)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a,b,c,high", *lines]), encoding="utf-8")
+    run(["grow", str(path), "--target", "high"])
+    model = spinney.grow(str(path), "high")
     (chosen,) = [each for each in model.tried_ if each.chosen]
-    assert chosen.leaves == sum(leaf.n_rows > 0 for leaf in model.tree.leaves)
+    assert chosen.leaves != model.tree.n_leaves
+    assert (
+        f"grown on all rows it has {model.tree.n_leaves} leaves"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_explorer_shows_a_cut_in_six_digits():

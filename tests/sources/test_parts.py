@@ -294,3 +294,11 @@ def test_a_cluster_listens_on_the_loopback_address_only():
         new = {each.laddr for each in this.net_connections()} - before
         assert new
         assert {address.ip for address in new} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("source", [None, "dask", "memory"])
+def test_a_frame_of_dask_is_a_table_by_itself(source):
+    frame = type("DataFrame", (), {"__module__": "dask.dataframe.core"})()
+    words = "table='orders' is that of a database: leave it out"
+    with pytest.raises(ParameterError, match=words):
+        spinney.grow(frame, "y", table="orders", source=source)

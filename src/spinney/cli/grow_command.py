@@ -330,10 +330,10 @@ def _reserved(model: "Model") -> str:
 
 
 def _grown_larger(model: "FittedTree") -> str:
-    """Return that the tree of all rows is much larger than those of folds, if so."""
+    """Return that the tree of all rows is another than that which was compared."""
     expected = [each.leaves for each in model.tried_ if each.chosen and each.leaves]
-    n_leaves = model.tree.n_leaves
-    if not expected or n_leaves <= 2 * expected[0]:
+    n_leaves = sum(leaf.n_rows > 0 for leaf in model.tree.leaves)
+    if not expected or n_leaves == expected[0]:
         return ""
     return f"; grown on all rows it has {n_leaves} leaves"
 

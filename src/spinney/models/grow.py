@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Engine, Model, Tried, options_of
+from spinney.growth import Engine, Model, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -29,7 +27,6 @@ from spinney.models.held_rows import (
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
-from spinney.trees import Tree, arrays_of
 
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
@@ -112,7 +109,7 @@ def grow_model(
         rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=_with_leaves(tried, result.tree),
+        tried=tried,
         validation_rows=held.places,
     )
 
@@ -157,21 +154,6 @@ def _no_rows(recipe: Recipe) -> ParameterError:
         Setting(what, getattr(recipe, what)),
         f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
         phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
-    )
-
-
-def _with_leaves(tried: tuple[Tried, ...], tree: Tree) -> tuple[Tried, ...]:
-    """Return what was tried, the chosen one with the leaves of the finished tree.
-
-    Folds may have compared trees of some rows only, and the tree is pruned after that.
-    """
-    arrays = arrays_of(tree)
-    leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
-    return tuple(
-        replace(each, leaves=leaves)
-        if each.chosen and each.leaves is not None
-        else each
-        for each in tried
     )
 
 

@@ -1,13 +1,11 @@
 """A DuckDB connection that may read one file and nothing else."""
 
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.duckdb.sql_text import quote_text
@@ -42,27 +40,25 @@ def memory_of_connections(n_bytes: int | None) -> Iterator[None]:
 def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
     """Give a connection in memory that reads this file, and close it.
 
-    What does not fit into memory goes to a folder for temporary files, which DuckDB
-    makes when it needs one.
+    What does not fit into memory goes to a folder that nobody else can read, and that
+    is removed after.
     """
     import duckdb
 
-    spilled = Path(tempfile.gettempdir()) / f"spinney_{token_hex(8)}"
-    config: dict[str, Any] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "temp_directory": str(spilled),
-    }
-    if (limit := _MEMORY.get()) is not None:
-        config["memory_limit"] = f"{limit}B"
-    connection = duckdb.connect(":memory:", config=config)
-    try:
-        # A glob is checked as it is written and again as the file it matches.
-        allowed = f"{quote_text(str(path))}, {literal_path(path)}"
-        connection.execute(f"SET allowed_paths = [{allowed}]")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        yield connection
-    finally:
-        connection.close()
-        shutil.rmtree(spilled, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix="spinney_", ignore_cleanup_errors=True
+    ) as spilled:
+        config: dict[str, Any] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "temp_directory": spilled,
+        }
+        if (limit := _MEMORY.get()) is not None:
+            config["memory_limit"] = f"{limit}B"
+        with closing(duckdb.connect(":memory:", config=config)) as connection:
+            # A glob is checked as it is written and again as the file it matches.
+            allowed = f"{quote_text(str(path))}, {literal_path(path)}"
+            connection.execute(f"SET allowed_paths = [{allowed}]")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            yield connection

@@ -134,14 +134,11 @@ def open_source(
     ``complete`` that rows which lack a cell are left out.
     """
     check_roles(target, weight, declarations)
-    reading: dict[str, Any] = {
-        "declarations": declarations,
-        "format": format,
-        "encoding": encoding,
-    }
     is_away = is_counted_away(data, source, connection, table=table)
-    engine = engine_of(data)
     limit = None if memory_limit is None else bytes_of(memory_limit)
+    meant = _Meant(
+        target, weight, declarations, format, encoding, from_zero, complete, table
+    )
     if not is_away:
         if limit is not None:
             raise refusal(
@@ -149,39 +146,86 @@ def open_source(
                 "is for rows that are counted elsewhere",
                 phrase("leave it out, or count in {}", Setting("source", "duckdb")),
             )
-        if engine not in IN_DATABASES:
-            rows = read_table(data, **reading)
-        else:
-            from spinney.sources.sql import DatabaseTable, table_in_database
-
-            at = DatabaseTable(data, engine, table)
-            rows = table_in_database(at, declarations)
-        training = rows_in_memory(
-            rows,
-            target,
-            weight,
-            declarations,
-            from_zero=from_zero,
-            identifiers=identifiers,
-            complete=complete,
-        )
-        yield OpenedSource(training)
+        yield _read(data, meant, identifiers=identifiers)
         return
-    if "dask" in (source, engine) or source == "parts":
-        from spinney.sources.parts import PartRoles, source_in_parts
-
-        refuse_file_options(format, encoding)
+    if "dask" in (source, engine_of(data)) or source == "parts":
         if limit:  # 0 is kept to: no row comes here, unless all parts are here
             raise refusal(
                 Setting("memory_limit", memory_limit),
                 "is not that of workers, who keep the parts of a table",
                 "leave it out, and set theirs where the cluster is started",
             )
-        part_roles = PartRoles(target, weight, declarations, complete)
-        engine = source or engine or "dask"
-        with source_in_parts(data, part_roles, engine, from_zero=from_zero) as given:
-            yield OpenedSource(counted=given[0], origin=given[1])
-        return
+        opened = _in_parts(data, meant, source)
+    else:
+        opened = _in_engine(data, meant, connection, limit, reserves, seed)
+    with opened as rows:
+        yield rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What the columns of a table are, and how it is read."""
+
+    target: str
+    weight: str | None
+    declarations: Declarations
+    format: str | None
+    encoding: str | None
+    from_zero: bool
+    complete: bool
+    table: str | None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What readers of files are told."""
+        names = ("declarations", "format", "encoding")
+        return {name: getattr(self, name) for name in names}
+
+
+def _read(data: Any, meant: _Meant, *, identifiers: bool) -> OpenedSource:
+    """Return the rows of a file, a frame or a database, in memory."""
+    engine = engine_of(data)
+    if engine not in IN_DATABASES:
+        rows = read_table(data, **meant.reading)
+    else:
+        from spinney.sources.sql import DatabaseTable, table_in_database
+
+        at = DatabaseTable(data, engine, meant.table)
+        rows = table_in_database(at, meant.declarations)
+    training = rows_in_memory(
+        rows,
+        meant.target,
+        meant.weight,
+        meant.declarations,
+        from_zero=meant.from_zero,
+        identifiers=identifiers,
+        complete=meant.complete,
+    )
+    return OpenedSource(training)
+
+
+@contextmanager
+def _in_parts(data: Any, meant: _Meant, source: str | None) -> Iterator[OpenedSource]:
+    """Give the rows of a table in parts, which its workers count."""
+    from spinney.sources.parts import PartRoles, source_in_parts
+
+    refuse_file_options(meant.format, meant.encoding)
+    roles = PartRoles(meant.target, meant.weight, meant.declarations, meant.complete)
+    engine, from_zero = source or engine_of(data) or "dask", meant.from_zero
+    with source_in_parts(data, roles, engine, from_zero=from_zero) as given:
+        yield OpenedSource(counted=given[0], origin=given[1])
+
+
+@contextmanager
+def _in_engine(
+    data: Any,
+    meant: _Meant,
+    connection: Any,
+    limit: int | None,
+    reserves: Callable[[int, Target], float | None] | None,
+    seed: int,
+) -> Iterator[OpenedSource]:
+    """Give the rows of a table in an engine of SQL, which counts them."""
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     from spinney.sources.sql import (
         DatabaseTable,
@@ -190,19 +234,27 @@ def open_source(
         source_in_duckdb,
     )
 
-    room = usual_room() if limit is None else limit // 2
     roles = Roles(
-        target, weight, declarations, from_zero, complete, room, reserves, seed
+        meant.target,
+        meant.weight,
+        meant.declarations,
+        meant.from_zero,
+        meant.complete,
+        usual_room() if limit is None else limit // 2,
+        reserves,
+        seed,
     )
+    engine = engine_of(data)
     with ExitStack() as stack:
         if engine is None:
             half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
             stack.enter_context(memory_of_connections(half))
-            opened = opened_relation(data, connection=connection, **reading)
+            opened = opened_relation(data, connection=connection, **meant.reading)
             counted = source_in_duckdb(stack.enter_context(opened), roles)
         else:
-            refuse_file_options(format, encoding)
-            counted = source_in_database(DatabaseTable(data, engine, table), roles)
+            refuse_file_options(meant.format, meant.encoding)
+            at = DatabaseTable(data, engine, meant.table)
+            counted = source_in_database(at, roles)
         away = stack.enter_context(counted)
         yield OpenedSource(away.training, away.source, away.origin, away.reserved)
 
@@ -257,7 +309,7 @@ def is_counted_away(
             "is no text",
             "give the name of a table, or a SELECT",
         )
-    if engine is None and table is not None:
+    if engine not in IN_DATABASES and table is not None:
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
