@@ -58,7 +58,8 @@ def added_votes(
 ) -> Floats:
     """Return the votes of some trees on rows, added up in their order.
 
-    ``out``, rows × trees, says on which rows a tree votes; if not given, on all.
+    ``out``, rows × trees, says on which rows a tree votes; if not given, on all. A sum
+    beyond the range of numbers is infinite.
     """
     rows, total = np.arange(n_rows), np.zeros((n_rows, forest.n_outputs))
     if not is_small(forest.members[numbers.start : numbers.stop], n_rows):
@@ -75,7 +76,8 @@ def added_votes(
             tree, row = np.nonzero((voters if out is None else out[here]).T)
             own = subset(columns, here[row])
             outputs = trees.outputs(own, len(row), roots=roots[tree])
-            np.add.at(total, here[row], votes_of(outputs, forest))
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.add.at(total, here[row], votes_of(outputs, forest))
     return total
 
 
