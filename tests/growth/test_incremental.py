@@ -200,8 +200,21 @@ def test_settings_of_later_calls_are_those_of_the_first():
     with pytest.raises(ParameterError, match="max_depth=1 is another than at"):
         model.partial_fit([[3]], ["a"])
     model.set_params(max_depth=None, n_jobs=1).partial_fit([[3]], ["a"])
+    with pytest.raises(ParameterError, match="classes=3 is no list of classes"):
+        TreeClassifier(recipe="id3").partial_fit([[3]], ["a"], classes=3)
     with pytest.raises(ParameterError, match="fit keeps no rows"):
         TreeClassifier().fit([[1], [2]], ["a", "b"]).partial_fit([[3]], ["a"])
+
+
+def test_rows_without_weight_bring_nothing():
+    table = {"b": ["u", "v", "u", "v"], "y": ["p", "q", "p", "q"], "w": [1, 1, 1, 1]}
+    none = {"b": ["new"], "y": ["r"], "w": [0]}
+    model = spinney.grow(table, "y", recipe="id3", weight="w", keep_rows=True)
+    assert str(model.updated(none)) == str(model)
+    some = {"b": ["new", "u"], "y": ["r", "q"], "w": [0, 1]}
+    all_rows = {name: [*cells, *some[name]] for name, cells in table.items()}
+    expected = spinney.grow(all_rows, "y", recipe="id3", weight="w")
+    assert str(model.updated(some)) == str(expected)
 
 
 def test_a_tree_that_was_cut_keeps_no_rows():

@@ -347,6 +347,12 @@ confidence, probability, linear_terms : optional
 
     def _with_classes(self, rows: TrainingSet, classes: Any) -> TrainingSet:
         """Return rows whose target has these classes, whether a row does or not."""
+        if np.ndim(classes) != 1 or not len(classes):
+            raise refusal(
+                Setting("classes", classes),
+                "is no list of classes",
+                "name each of them",
+            )
         column = self._target_column(classes, rows.schema.target.name, len(classes))
         return with_classes(rows, column.levels)
 

@@ -116,14 +116,25 @@ def batch_of(table: Table, kept: KeptRows) -> Batch:
 
 
 def _usable(batch: Batch | None, kept: KeptRows) -> Batch | None:
-    """Return a batch without rows that lack a cell, where the recipe drops them."""
-    if batch is None or not kept.recipe.drops_rows:
+    """Return a batch without rows that growing would leave out.
+
+    Those are rows without weight, and where the recipe drops them those that lack a
+    cell.
+    """
+    if batch is None:
+        return None
+    counts = np.ones(batch.table.n_rows, bool)
+    if batch.weights is not None:
+        counts &= batch.weights > 0
+    if kept.recipe.drops_rows:
+        names = kept.training.schema.names
+        for column in batch.table.columns:
+            if column.name in names:
+                counts &= ~column.missing
+    if counts.all():
         return batch
-    names = kept.training.schema.names
-    absent = [c.missing for c in batch.table.columns if c.name in names]
-    complete = ~np.any(absent, axis=0) if absent else np.ones(batch.table.n_rows, bool)
-    weights = None if batch.weights is None else batch.weights[complete]
-    return Batch(batch.table.take(complete), batch.target.take(complete), weights)
+    weights = None if batch.weights is None else batch.weights[counts]
+    return Batch(batch.table.take(counts), batch.target.take(counts), weights)
 
 
 def _measured(joined: JoinedRows, kept: KeptRows) -> JoinedRows:
