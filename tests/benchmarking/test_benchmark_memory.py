@@ -15,6 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
         for name in FITS
     ],
 )
+@pytest.mark.slow
 def test_the_memory_of_a_fit_is_bounded(name):
     assert max(in_child(name, [50_000])) < BOUND
 

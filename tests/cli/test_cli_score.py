@@ -108,7 +108,7 @@ def test_what_cannot_be_scored(refused, works, grown, write):
     line = refused(3, "score", "m.spinney", "test.csv", "--weight", "sort")
     assert "weight" in line
     clusters = spinney.KMeans(2).fit([[1.0], [2.0], [9.0]])
-    with pytest.raises(ParameterError, match="only trees and forests"):
+    with pytest.raises(ParameterError, match="has no truth to be compared with"):
         spinney.score(clusters, [[1.0]])
     model = spinney.load("m.spinney")
     with pytest.raises(DataError, match="the target"):

@@ -7,7 +7,7 @@ import spinney
 from spinney import TreeClassifier, TreeRegressor
 from spinney.data import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
 from spinney.growth.incremental import GrownAgain, kept_source, why_whole
 from spinney.recipes import RECIPES, Recipe
@@ -202,8 +202,10 @@ def test_settings_of_later_calls_are_those_of_the_first():
     model.set_params(max_depth=None, n_jobs=1).partial_fit([[3]], ["a"])
     with pytest.raises(ParameterError, match="classes=3 is no list of classes"):
         TreeClassifier(recipe="id3").partial_fit([[3]], ["a"], classes=3)
-    with pytest.raises(ParameterError, match="fit keeps no rows"):
-        TreeClassifier().fit([[1], [2]], ["a", "b"]).partial_fit([[3]], ["a"])
+    fitted = TreeClassifier("id3").fit([[1], [2]], ["a", "b"])
+    with pytest.warns(SpinneyWarning, match="fit keeps no rows: partial_fit begins"):
+        fitted.partial_fit([[3]], ["c"])
+    assert fitted.classes_.tolist() == ["c"]
 
 
 def test_rows_without_weight_bring_nothing():

@@ -100,6 +100,7 @@ RARE = frozenset(
     | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
     | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal", "values"}
     | {"missing_in_test", "repeats", "sizes"}
+    | {"table", "memory_limit", "keep_rows", "update", "remove"}
 )
 ALL = "all options"
 

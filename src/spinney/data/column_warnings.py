@@ -227,7 +227,7 @@ def class_warnings(target: Column) -> list[SpinneyWarning]:
 
     >>> from spinney.data.readers import read_table
     >>> print(*class_warnings(read_table({"sold": ["yes", "no", "Yes "]})["sold"]))
-    target 'sold' holds 'yes' and 'Yes ', two classes that read alike: make them one, \
+    target 'sold' holds 'Yes ' and 'yes', two classes that read alike: make them one, \
 or ignore this if they differ
     """
     seen = dict[str, str]()

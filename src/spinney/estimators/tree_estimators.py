@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs, Value
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import Setting, refusal, warn
 from spinney.estimators.table_estimator import (
     GrownEstimator,
     has_names_only,
@@ -69,7 +69,10 @@ class TreeEstimator(GrownEstimator, FittedTree):
     ) -> Self:
         """Learn from some rows beside those of earlier calls."""
         with limited_threads(self._most_threads()):
-            if self._grown_as not in vars(self):
+            is_fitted = self._grown_as in vars(self)
+            if is_fitted and self.model_.kept is None:
+                warn("fit keeps no rows: partial_fit begins anew, with these alone")
+            if not is_fitted or self.model_.kept is None:
                 return learn_anew(
                     self, lambda new: new._fit_first(X, y, sample_weight, classes)
                 )
@@ -92,10 +95,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
     def _kept_rows(self) -> KeptRows:
         """Return the rows of earlier calls, whose settings must be those of now."""
         kept = self.model_.kept
-        if kept is None:
-            msg = "fit keeps no rows that others could be added to"
-            remedy = "let partial_fit have the first rows, too, in a new estimator"
-            raise ParameterError(msg, remedy=remedy)
+        assert kept is not None
         before, now = self._settings_of_first, self._settings()
         for name, value in now.items():
             if before is not None and repr(value) != repr(before[name]):

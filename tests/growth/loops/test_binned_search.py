@@ -132,7 +132,7 @@ def test_a_search_inside_bins_finds_the_best_cut_of_all(kind, absent):
         codes = planted(kind, seed=seed)[0].cells.codes.astype(int)
         codes[:absent, 1] = ABSENT
         search, values = planted(kind, codes=codes, seed=seed)
-        search.cells.numbers[:absent] = np.nan
+        search.cells.doubles[:absent] = np.nan
         lines = counted(search)
         search_loops.search_edges(search, lines, 1, 1e-12)
         search_loops.search_inside(search, 0, 30, lines, 1, -np.inf, 1e-12)
@@ -318,7 +318,7 @@ def test_a_split_orders_the_rows_and_sums_up_both_sides(tally, absent):
     search, values = planted(GINI, tally=tally)
     if absent:
         search.cells.codes[3, 1] = search.cells.by_attribute[1, 3] = ABSENT
-        search.cells.numbers[3], values[3, 1] = np.nan, np.nan
+        search.cells.doubles[3], values[3, 1] = np.nan, np.nan
     lines = counted(search)
     search_loops.search_edges(search, lines, 1, 1e-12)
     search_loops.search_inside(search, 0, 30, lines, 1, -np.inf, 1e-12)

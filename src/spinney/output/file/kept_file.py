@@ -12,7 +12,7 @@ Count tables are not kept: they are counted from the rows when there is an updat
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,15 @@ from spinney._support.arrays import Floats
 from spinney.data import Schema, Value
 from spinney.errors import ParameterError
 from spinney.growth import Model
-from spinney.growth.incremental import KeptRows
 from spinney.output.file.header import read_recipe, recipe_data
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, number, text
 from spinney.output.file.requirements import require, shaped, within
 from spinney.output.file.strict_json import DamageError
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
+
+if TYPE_CHECKING:
+    from spinney.growth.incremental import KeptRows
 
 KEPT = f"{OPTIONAL}kept"
 CELLS, TARGET, WEIGHTS = (
@@ -106,7 +108,7 @@ def _asked(asked: Any) -> str:
 
 def read_kept(
     header: Mapping[str, Any], arrays: Arrays, schema: Schema
-) -> KeptRows | None:
+) -> "KeptRows | None":
     """Return the rows that a file keeps, checked against the schema of its tree."""
     if KEPT not in header:
         return None
@@ -119,6 +121,8 @@ def read_kept(
         text(weight, f"the weight in {what}")
     rows = _read_rows(arrays, schema, declared)
     given = _read_given(entry["given"], schema)
+    from spinney.growth.incremental import KeptRows
+
     return KeptRows(rows, _read_recipe(entry), given, weight)
 
 
