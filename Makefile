@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
 lint: $(VENV)/.tools
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """What all tests share: texts that are kept beside them, and how to accept new ones."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +12,15 @@ from spinney._support.jit import loading_price
 from spinney.growth import engine
 from spinney.sources.opened import open_rows
 
-# How long an example takes is the machine's affair.
-settings.register_profile("spinney", deadline=None, max_examples=examples(100))
+# How long an example takes is the machine's affair. The gate tries the same examples
+# on every machine, so that whoever is stopped by it has broken something; new ones are
+# what ``make test-fuzz`` looks for.
+settings.register_profile(
+    "spinney",
+    deadline=None,
+    max_examples=examples(100),
+    derandomize="SPINNEY_FUZZ" not in os.environ,
+)
 settings.load_profile("spinney")
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -96,7 +96,7 @@ def test_tolerance_stops_sooner():
 
 
 def test_threads_and_compiled_loops_change_nothing(monkeypatch):
-    cells = clumps(n=40_000, d=4).astype(np.float32)
+    cells = clumps(n=8_000, d=4).astype(np.float32)
     found = []
     for work, jobs in [(0, 1), (0, 2), (1e18, None)]:
         monkeypatch.setattr(fitting, "LEAST_WORK", work)
