@@ -46,7 +46,7 @@ def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
 def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.ranked.grow_ranked import grow
 
-    return limited(grow(rows.at_hand, recipe, options), recipe)
+    return grow(rows.at_hand, recipe, options)
 
 
 def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -88,8 +88,7 @@ class Engine:
     ) -> Pruned:
         """Return the tree, pruned as the recipe says where that takes no folds."""
         rows = _evenly_weighed(rows)
-        by_errors = recipe.pruning == "error-based" and recipe.max_leaves is None
-        if self.name == "ranked" and by_errors:
+        if self.name == "ranked" and recipe.pruning == "error-based":
             from spinney.growth.ranked.grow_ranked import grow_and_prune
 
             result = grow_and_prune(rows.at_hand, recipe, options)
@@ -117,6 +116,7 @@ class Engine:
         class_weights: Floats | None,
     ) -> Tree:
         """Return a tree that this engine grew, counted again on other labels."""
+        rows = _evenly_weighed(rows)
         nodes = lazy_nodes_of(tree)
         counted = None if nodes is None else nodes.recounted(rows.at_hand)
         if counted is not None:
