@@ -115,6 +115,8 @@ def test_loops_of_many_branches(training, max_leaves, weights):
         plain = PLAIN.grow_and_prune(OpenedSource(training), recipe, options)
         compiled = RANKED.grow_and_prune(OpenedSource(training), recipe, options)
         same_tree(plain.tree, compiled.tree, same_node)
+        steps = ([(s.node, s.action) for s in each.steps] for each in (plain, compiled))
+        assert next(steps) == next(steps)
 
 
 @pytest.mark.parametrize("max_leaves", [1, 2, 3, 4])

@@ -247,3 +247,26 @@ def test_tables_of_very_many_rows_are_not_kept(monkeypatch):
     grown = model.updated(more)
     assert grown.model_.kept.tree is None
     assert str(grown) == str(model.updated(more))
+
+
+@pytest.mark.parametrize("n_more", [3, 60], ids=["same multiples", "coarser ones"])
+def test_broken_weights_are_rounded_as_those_of_all_rows_at_once(n_more):
+    random = np.random.default_rng(5)
+    n_rows = 40 + n_more
+    every = {
+        "a": random.integers(0, 9, n_rows).tolist(),
+        "w": (random.integers(1, 9, n_rows) / 7).tolist(),
+        "y": random.choice(["p", "q"], n_rows).tolist(),
+    }
+    first, more = (
+        {name: cells[part] for name, cells in every.items()}
+        for part in (slice(40), slice(40, None))
+    )
+    grown = spinney.grow(first, target="y", weight="w", recipe="id3", keep_rows=True)
+    whole = spinney.grow(every, target="y", weight="w", recipe="id3")
+    for updated in (
+        grown.updated(more),
+        grown.updated(more).updated(more, removed=more),
+    ):
+        weights = [node.weights.tolist() for node in updated.tree]
+        assert weights == [node.weights.tolist() for node in whole.tree]

@@ -15,6 +15,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine
 from spinney.growth.growth_options import Options
 from spinney.growth.replayed_nodes import ReplayedNodes
+from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
@@ -26,6 +27,7 @@ RECIPES_OF_LOOPS = {
     "cart, surrogates": RECIPES["cart"],
     "c4.5": RECIPES["c4.5"],
     "c4.5, whole": RECIPES["c4.5"].changed(pruning="none"),
+    "c4.5, few leaves": RECIPES["c4.5"].changed(max_leaves=6, min_gain=0.0),
     "id3": RECIPES["id3"],
 }
 OF_NUMBERS = {
@@ -64,6 +66,17 @@ def rows(seed: int, n_rows: int, *, gaps: bool) -> TrainingSet:
     return TrainingSet(schema, tuple(columns), classes, None)
 
 
+WEIGHED = ("not", "whole", "broken")
+
+
+def weights_of(kind, seed, n_rows):
+    """Return no weights, whole ones, or such as no float adds up exactly."""
+    draw = np.random.default_rng(seed)
+    if kind == "not":
+        return None
+    return draw.integers(1, 6, n_rows) / (1.0 if kind == "whole" else 7.0)
+
+
 def both(training, recipe, options=None):
     """Return the tree of the plain learner, and what the chosen engine grew."""
     opened, options = OpenedSource(training), options or Options()
@@ -81,16 +94,20 @@ def test_every_bit_of_a_node_is_the_plain_learners(name):
         seed=st.integers(0, 10**6),
         n_rows=st.integers(4, 60),
         gaps=st.booleans(),
-        weighed=st.booleans(),
-        scaled=st.booleans(),
+        weighed=st.sampled_from(WEIGHED),
+        class_weight=st.sampled_from([None, {"v": 3, "w": 2}, {"u": 0.1}, "balanced"]),
     )
     @settings(max_examples=examples(20), deadline=None)
-    def compare(seed, n_rows, gaps, weighed, scaled):
+    def compare(seed, n_rows, gaps, weighed, class_weight):
+        recipe = RECIPES_OF_LOOPS[name]
         training = rows(seed, n_rows, gaps=gaps and name != "id3")
-        if weighed:
-            weights = np.random.default_rng(seed).integers(1, 6, n_rows).astype(float)
-            training = replace(training, weights=weights)
-        options = Options(class_weights=np.array([1.0, 3.0, 2.0]) if scaled else None)
+        training = replace(training, weights=weights_of(weighed, seed, n_rows))
+        broken = weighed == "broken" and class_weight is not None
+        options = options_of(
+            OpenedSource(training),
+            recipe=recipe,
+            class_weight=None if broken else class_weight,
+        )
         assert CAN_REPLAY(training, options)
         plain, swift = both(training, RECIPES_OF_LOOPS[name], options)
         assert isinstance(swift.nodes, ReplayedNodes)
@@ -107,13 +124,14 @@ def test_whole_numbers_give_every_bit_of_a_node_as_well(name):
         n_rows=st.integers(4, 60),
         gaps=st.booleans(),
         most=st.sampled_from([5, 1000]),
-        weighed=st.booleans(),
+        weighed=st.sampled_from(WEIGHED),
     )
     @settings(max_examples=examples(12), deadline=None)
     def compare(seed, n_rows, gaps, most, weighed):
         random = np.random.default_rng(seed)
+        most = min(most, 100) if weighed == "broken" else most
         numbers = random.integers(0, most, n_rows).astype(float)
-        weights = random.integers(1, 6, n_rows).astype(float) if weighed else None
+        weights = weights_of(weighed, seed, n_rows)
         training, recipe = rows(seed, n_rows, gaps=gaps), OF_NUMBERS[name]
         origin = 0.0 if recipe.counts_from_zero else origin_of(numbers)
         schema = replace(training.schema, target=Target("y", origin=origin))

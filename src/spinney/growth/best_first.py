@@ -14,8 +14,14 @@ from spinney.trees import Reason, Tree, arrays_of, cut
 
 def limited(tree: Tree, recipe: Recipe) -> Tree:
     """Return the part of a tree that its recipe's limit on leaves leaves."""
+    cuts = beyond_limit(tree, recipe)
+    return cut(tree, cuts, Reason.LEAVES) if cuts else tree
+
+
+def beyond_limit(tree: Tree, recipe: Recipe) -> list[int]:
+    """Return the nodes that a limit on leaves makes leaves."""
     if recipe.max_leaves is None or tree.n_leaves <= recipe.max_leaves:
-        return tree
+        return []
     arrays, target = arrays_of(tree), tree.schema.target
     links, weight = arrays.links(), arrays.weight(target)
     unit = 1.0
@@ -36,4 +42,4 @@ def limited(tree: Tree, recipe: Recipe) -> Tree:
             if links.count[child]:
                 urgency = -float(weight[child] * arrays.gain[child])
                 heappush(waiting, (urgency, n_made, child))
-    return cut(tree, cuts, Reason.LEAVES)
+    return cuts

@@ -18,6 +18,7 @@ from spinney._support.jit.loading_price import without_loops, worth_loading
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.growth_options import Options
+from spinney.growth.loop_weights import can_replay, evenly_weighed
 from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.drafts import recounted
@@ -45,7 +46,7 @@ def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
 def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.ranked.grow_ranked import grow
 
-    return limited(grow(rows.at_hand, recipe, options), recipe)
+    return grow(rows.at_hand, recipe, options)
 
 
 def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -75,6 +76,7 @@ class Engine:
 
     def grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
         """Return the unpruned tree."""
+        rows = _evenly_weighed(rows)
         tree = self.grows(rows, recipe, options)
         if not self.replays:
             return tree
@@ -85,8 +87,8 @@ class Engine:
         self, rows: OpenedSource, recipe: Recipe, options: Options
     ) -> Pruned:
         """Return the tree, pruned as the recipe says where that takes no folds."""
-        by_errors = recipe.pruning == "error-based" and recipe.max_leaves is None
-        if self.name == "ranked" and by_errors:
+        rows = _evenly_weighed(rows)
+        if self.name == "ranked" and recipe.pruning == "error-based":
             from spinney.growth.ranked.grow_ranked import grow_and_prune
 
             result = grow_and_prune(rows.at_hand, recipe, options)
@@ -114,6 +116,7 @@ class Engine:
         class_weights: Floats | None,
     ) -> Tree:
         """Return a tree that this engine grew, counted again on other labels."""
+        rows = _evenly_weighed(rows)
         nodes = lazy_nodes_of(tree)
         counted = None if nodes is None else nodes.recounted(rows.at_hand)
         if counted is not None:
@@ -126,8 +129,6 @@ class Engine:
 # long somebody waits for all rivals of splits, exactly: of two branches, or of several.
 PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
 PATIENCE, PATIENCE_OF_SEVERAL = 0.5, 0.75
-
-MOST_EXACT = 2.0**53  # below it, sums of whole numbers are exact
 
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
@@ -191,26 +192,6 @@ def choose_engine(
     return PLAIN
 
 
-def can_replay(training: TrainingSet, options: Options) -> bool:
-    """Return whether loops and plain learner agree in every bit of a node.
-
-    Where rows are counted they do, and where sums are of whole numbers, which are exact
-    in any order. Other weights and numbers are added up in other orders.
-    """
-    weights = training.weighed(options.class_weights).weights
-    origin = training.schema.target.origin
-    if weights is None and origin is None:
-        return True
-    numbers = np.ones(1) if origin is None else training.classes - origin
-    moments = (1.0 if weights is None else weights) * numbers**2
-    whole = _are_whole(numbers) and (weights is None or _are_whole(weights))
-    return whole and float(moments.sum()) <= MOST_EXACT
-
-
-def _are_whole(numbers: Floats) -> bool:
-    return bool(np.all(numbers == np.rint(numbers)))
-
-
 def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
     """Return about how long the plain learner takes for the tree of some rows."""
     n_rows, n_attributes = len(training.classes), len(training.columns)
@@ -219,6 +200,16 @@ def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
     if recipe.max_depth is not None and recipe.max_depth < n_levels:
         n_levels, per_row = recipe.max_depth, PER_ROW
     return float(n_rows * (n_attributes * n_levels * PER_CELL + per_row))
+
+
+def _evenly_weighed(rows: OpenedSource) -> OpenedSource:
+    """Return rows that all engines add up to the same bits, where they can."""
+    if rows.training is None:
+        return rows
+    evenly = evenly_weighed(rows.training)
+    if evenly is rows.training:
+        return rows
+    return replace(rows, training=evenly, counted=None)
 
 
 def _kept(rows: OpenedSource) -> OpenedSource:

@@ -1,10 +1,18 @@
 """Weights that compiled loops add up as the plain learner does.
 
-Loops carry sums along, where the plain learner adds up each side of a cut. Both round,
-and where rows of 1 stand beside rows of 1e12 the roundings of the heavy ones are as
-large as the light ones themselves: either answer is right, but they differ.
+Loops carry sums along, where the plain learner adds up each side of a cut. So the
+weights of a small table are rounded, once, to numbers whose sums are exact in any
+order: then both have the same bits. Other sums round, and where rows of 1 stand beside
+rows of 1e12 the roundings of the heavy ones are as large as the light ones themselves:
+either answer is right, but they differ.
 """
 
+from dataclasses import replace
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney._support.summable import add_up_exactly, summable
 from spinney.growth.growth_options import Options
 from spinney.sources.rows import TrainingSet
 
@@ -21,3 +29,40 @@ def suit_loops(training: TrainingSet, options: Options) -> bool:
     lightest, heaviest = float(weights.min()), float(weights.max())
     bounded = lightest >= LEAST_WEIGHT and heaviest <= MOST_WEIGHT
     return bounded and heaviest <= WIDEST * lightest
+
+
+def evenly_weighed(training: TrainingSet) -> TrainingSet:
+    """Return rows whose weights, and moments, add up exactly where they can.
+
+    Weights that do are not touched: whole ones, halves; nor are those of many rows.
+    """
+    if training.weights is None or not len(training.weights):
+        return training
+    weights = summable(training.weights, _moments(training))
+    same = weights is training.weights
+    return training if same else replace(training, weights=weights)
+
+
+def can_replay(training: TrainingSet, options: Options) -> bool:
+    """Return whether loops and plain learner agree in every bit of a node.
+
+    Where rows are counted they do, and where all sums are exact. Moments of numbers
+    that are not whole, and products of broken weights of rows and classes, are added up
+    in other orders.
+    """
+    scale, numeric = options.class_weights, training.schema.target.is_numeric
+    if training.weights is None and scale is None and not numeric:
+        return True
+    weights = evenly_weighed(training).own_weights
+    if scale is not None:
+        return add_up_exactly(weights, [np.asarray(scale)[training.classes]])
+    return add_up_exactly(weights, _moments(training))
+
+
+def _moments(training: TrainingSet) -> tuple[Floats, ...]:
+    """Return what the moments of a numeric target multiply weights by."""
+    origin = training.schema.target.origin
+    if origin is None:
+        return ()
+    numbers = np.asarray(training.classes, np.float64) - origin
+    return numbers, numbers**2

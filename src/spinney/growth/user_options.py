@@ -7,6 +7,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
+from spinney._support.summable import MOST_NUMBERS, summable
 from spinney._support.text import signs_from_ascii, value_text
 from spinney.data import Column, Costs, Schema, Target, Value, cost_array
 from spinney.errors import (
@@ -43,10 +44,12 @@ def options_of(
     _warn_of_light_rows(rows.weight, rows.n_rows, recipe)
     scale = None
     if class_weight is not None or priors is not None:
-        totals = rows.source.root().weights
-        scale = _class_weights(class_weight, schema, totals)
+        root = rows.source.root()
+        scale = _class_weights(class_weight, schema, root.weights)
         if priors is not None:
-            scale = _from_priors(priors, schema, totals, class_weight)
+            scale = _from_priors(priors, schema, root.weights, class_weight)
+        if scale is not None and root.rows.sum() <= MOST_NUMBERS:
+            scale = summable(scale, [root.weights])  # as ``growth/loop_weights.py``
     return Options(
         class_weights=scale,
         preference=[_index(name, schema, "ties") for name in _listed(ties)],

@@ -1,7 +1,10 @@
 """Growing a tree again, after some of its rows have come or gone."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from spinney._support.arrays import Floats
 from spinney._support.jit.loading_price import without_loops
 from spinney.growth.engine import Engine, choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
@@ -38,11 +41,33 @@ class GrownAgain:
         return Engine("kept", self._grow)
 
     def _grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
-        source = KeptSource(self.joined, self.kept)
+        joined, kept = _weighed(self.joined, rows.at_hand.weights, self.kept)
+        source = KeptSource(joined, kept)
         with without_loops():
             tree = grow_tree(source, recipe, options)
         self.kept, self.n_counted = source.kept(), source.n_counted
         return tree
+
+
+def _weighed(
+    joined: JoinedRows, weights: Floats | None, kept: KeptTree | None
+) -> tuple[JoinedRows, KeptTree | None]:
+    """Return joined rows of which those that stay have these weights.
+
+    Weights are rounded to add up (``growth/loop_weights.py``), by what all rows weigh.
+    Where they come out otherwise than they were, nothing that was counted can be kept.
+    """
+    if weights is None:
+        return joined, kept
+    own = joined.rows.own_weights.copy()
+    if kept is not None:
+        own[kept.root.members.rows] = kept.root.members.weights
+    before = own[joined.staying]
+    own[joined.staying] = weights
+    old = joined.staying < joined.n_before
+    if not np.array_equal(before[old], weights[old]):
+        kept = None
+    return replace(joined, rows=replace(joined.rows, weights=own)), kept
 
 
 # What a first count of all rows may take, in seconds of the plain learner. Beyond that

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spinney._support.threads import Pace, n_threads, run_all
 from spinney._support.ties import TOLERANCE
+from spinney.growth.best_first import beyond_limit
 from spinney.growth.growth_options import Options
 from spinney.growth.prune import Pruned
 from spinney.growth.ranked.loops import layout
@@ -21,7 +22,7 @@ from spinney.growth.ranked.loops.grow import Task
 from spinney.growth.ranked.loops.grow import grow as grow_nodes
 from spinney.growth.ranked.loops.layout import Grown, Growth, Members, Workspace
 from spinney.growth.ranked.prune_ranked import prune_ranked
-from spinney.growth.ranked.ranked_nodes import RankedNodes, printing_order
+from spinney.growth.ranked.ranked_nodes import RankedNodes, cut_back, printing_order
 from spinney.growth.ranked.ranked_rows import RankedRows, rank_rows
 from spinney.growth.ranked.ranked_workspace import (
     ROOM,
@@ -279,9 +280,17 @@ def _ranked(training: "TrainingSet", recipe: Recipe, options: Options) -> Ranked
 
 
 def _nodes(rows: RankedRows, recipe: Recipe) -> RankedNodes:
-    grown = grow_ranked(rows, _reason(rows))
-    order = printing_order(grown.nodes)
-    altered = rows.limits.altered
+    """Return what grows of the rows, up to the limit on leaves."""
+    nodes = _numbered(grow_ranked(rows, _reason(rows)), rows, recipe)
+    cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
+    if not cuts:
+        return nodes
+    lines = nodes.order[cuts]
+    return _numbered(cut_back(nodes.grown, lines, layout.LEAVES), rows, recipe)
+
+
+def _numbered(grown: Grown, rows: RankedRows, recipe: Recipe) -> RankedNodes:
+    order, altered = printing_order(grown.nodes), rows.limits.altered
     return RankedNodes(grown, rows.values, rows.schema, recipe, *order, altered)
 
 

@@ -25,6 +25,7 @@ from spinney.growth.ranked.loops.layout import (
     LINES,
     LOW,
     MERIT,
+    NODES,
     PARENT,
     REASON,
     Grown,
@@ -60,6 +61,7 @@ REASONS = reason_codes(
     Reason.ROWS_IN_LEAF,
     Reason.MIN_GAIN,
     Reason.PRUNED,
+    Reason.LEAVES,
 )
 
 
@@ -259,6 +261,24 @@ class RankedNodes(LazyNodes):
 def _shares(table: CountTable, branches: Integers, n: int) -> tuple[float, ...]:
     sizes = table.merged(branches, n).sizes
     return tuple((sizes / sizes.sum()).tolist())
+
+
+def cut_back(grown: Grown, lines: Integers, reason: int) -> Grown:
+    """Return what was grown with some nodes as leaves, and nothing below them."""
+    nodes = grown.nodes.copy()
+    nodes[lines, CHILDREN], nodes[lines, CHOSEN], nodes[lines, REASON] = 0, -1, reason
+    left = np.sort(np.concatenate(levels_of(nodes)))
+    line = np.full(len(nodes), -1, np.int32)  # children stay together, and in order
+    line[left] = np.arange(len(left))
+    nodes = nodes[left]
+    nodes[1:, PARENT] = line[nodes[1:, PARENT]]
+    inner = nodes[:, CHILDREN] > 0
+    nodes[inner, CHILD] = line[nodes[inner, CHILD]]
+    state = grown.state.copy()
+    state[NODES] = len(left)
+    return grown._replace(
+        nodes=nodes, weights=grown.weights[left], counts=grown.counts[left], state=state
+    )
 
 
 def levels_of(nodes: NDArray[np.int32]) -> list[Integers]:

@@ -55,7 +55,8 @@ VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
     ROWS_IN_LEAF,
     MIN_GAIN,
     PRUNED,
-) = range(10)
+    LEAVES,
+) = range(11)
 
 # Places of ``state``: how many wait, and how many nodes, candidates, lines and steps
 # of pruning there are; at how many nodes growing pauses.
