@@ -1,5 +1,7 @@
 """The surrogates of the compiled loops are those of the plain learner, node by node."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,8 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
+from spinney.growth.binned import binned_surrogates, grow_routed
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned import grow_routed
 from spinney.growth.binned import surrogate_finder as finder
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
@@ -93,7 +95,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert choose_engine(training, recipe, Options()).name == "binned"
         swift = crowd.grow(training, recipe)
-    same_tree(plain, swift, same_surrogates)
+        same_tree(plain, swift, same_surrogates)  # which are found now
 
 
 @pytest.mark.parametrize("small", [1, 8, 96])
@@ -174,6 +176,52 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     loaded = spinney.load(tmp_path / "m.spinney")
     np.testing.assert_array_equal(loaded.predict(lacking), plain.predict(lacking))
     assert str(swift.explain(node=0)) == str(loaded.explain(node=0))
+
+
+def correlated(n_rows=200):
+    random = np.random.default_rng(3)
+    cells = random.normal(size=(n_rows, 4))
+    cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=n_rows)
+    labels = np.where(cells[:, 0] > 0, "up", "down")
+    labels[::7] = "up"
+    lacking = cells.copy()
+    lacking[::2, 0] = np.nan
+    return cells, labels, lacking
+
+
+def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
+    cells, labels, lacking = correlated()
+    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(binned_surrogates, "MOST_KEPT", 0)
+    at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
+    monkeypatch.undo()
+    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    given, walks = cells.copy(), []
+    run = binned_surrogates._Walk.run
+    monkeypatch.setattr(
+        binned_surrogates._Walk, "run", lambda walk: walks.append(1) or run(walk)
+    )
+    later = spinney.TreeClassifier(recipe="cart").fit(given, labels)
+    given[:] = 0  # they are the caller's to change
+    cut_back = spinney.TreeClassifier(recipe="cart", max_leaf_nodes=4).fit(
+        cells, labels
+    )
+    for model in (later, cut_back):
+        model.predict(cells)
+        model.predictor()(cells[0])
+    assert not walks
+    expected = at_once.predict_proba(lacking)
+    np.testing.assert_array_equal(later.predict_proba(lacking), expected)
+    np.testing.assert_array_equal(later.predict_proba(lacking), expected)
+    assert len(walks) == 1
+    assert later.asked == at_once.asked
+    first = np.isnan(lacking[:, 0])
+    kept = deepcopy(cut_back)
+    assert len(walks) == 2
+    np.testing.assert_array_equal(
+        kept.predict_proba(lacking), cut_back.predict_proba(lacking)
+    )
+    assert np.mean(kept.predict(lacking)[first] == labels[first]) > 0.8
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -79,7 +79,7 @@ class LargeTables:
 
     @property
     def _needed(self) -> Sequence[int]:
-        """The attributes that are asked about."""
+        """The attributes that are read to predict."""
         raise NotImplementedError
 
     @property
@@ -88,9 +88,14 @@ class LargeTables:
         return ()
 
     @property
+    def _asked(self) -> Sequence[int]:
+        """The attributes that are asked about."""
+        return self._needed
+
+    @property
     def asked(self) -> tuple[str, ...]:
         """The names of the columns that are asked about."""
-        return tuple(self.schema.attributes[index].name for index in self._needed)
+        return tuple(self.schema.attributes[index].name for index in self._asked)
 
     def batches(
         self,
@@ -203,7 +208,10 @@ class FittedTable(Explored, LargeTables):
 
         They are treated as missing.
         """
-        return unseen_values(self.schema, self._needed, table)
+        unseen = unseen_values(self.schema, self._needed, table)
+        # Whether a column is asked about may have to be found out first.
+        asked = self.asked if unseen else ()
+        return {name: values for name, values in unseen.items() if name in asked}
 
     # Predicting
 

@@ -79,13 +79,18 @@ class FittedTree(SeenTree):
 
     @property
     def _needed(self) -> Any:
-        """The attributes that the tree asks about."""
-        return self._flat.needed
+        """The attributes that rows must have read."""
+        return self._flat.gathered
 
     @property
     def _optional(self) -> Any:
         """Those of them that only surrogates ask about."""
-        return self._flat.optional
+        return self._flat.gathered_if_there
+
+    @property
+    def _asked(self) -> Any:
+        """The attributes that the tree asks about."""
+        return self._flat.needed
 
     def facts(self) -> dict[str, Any]:
         """Return what the tree is and what it was grown on, as plain data."""

@@ -194,5 +194,5 @@ def rows_for(
     """Read a table that is to be sent down a tree, as its model reads tables."""
     flat, table = flatten(tree), read(data, weight=weight)
     return coded_rows(
-        tree.schema, table, weight, needed=flat.read, optional=flat.optional
+        tree.schema, table, weight, needed=flat.read, optional=flat.gathered_if_there
     )

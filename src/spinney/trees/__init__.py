@@ -50,6 +50,7 @@ from spinney.trees.tree import (
     shared_out,
 )
 from spinney.trees.tree_arrays import (
+    LaterSurrogates,
     Links,
     QuestionArrays,
     SurrogateArrays,
@@ -73,6 +74,7 @@ __all__ = [
     "FormerNodes",
     "Groups",
     "Intervals",
+    "LaterSurrogates",
     "LazyNodes",
     "LinearModel",
     "Links",

@@ -4,7 +4,7 @@ Nodes stand in printing order, one line per node. What is optional is absent whe
 tree is kept small, as those of a forest are, and can be had from the rest.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -143,6 +143,16 @@ class SurrogateArrays(QuestionArrays):
         """Where the surrogates of each node begin."""
         return self.count.cumsum() - self.count
 
+    @property
+    def may_ask(self) -> NDArray[np.bool_]:
+        """The nodes that have surrogates, as far as that is known."""
+        return self.count > 0
+
+    @property
+    def may_read(self) -> Integers:
+        """The attributes that they ask about, as far as that is known."""
+        return self.attribute.astype(np.int64)
+
     def branches_of(self, lines: Integers, values: Floats) -> Integers:
         """Return the branch of the node, as of :class:`QuestionArrays`."""
         branch = super().branches_of(lines, values)
@@ -168,6 +178,63 @@ class SurrogateArrays(QuestionArrays):
             float(self.adjusted[line]),
             bool(self.reversed[line]),
         )
+
+
+class LaterSurrogates(SurrogateArrays):
+    """Surrogates that are found when one of their arrays is first asked for.
+
+    A tree without missing cells grows without them. ``find`` finds them, of the nodes
+    that ``may_ask``, among ``n_attributes``.
+    """
+
+    _may_ask: NDArray[np.bool_]
+    _n_attributes: int
+    _find: Callable[[], SurrogateArrays]
+
+    def __init__(
+        self,
+        may_ask: NDArray[np.bool_],
+        n_attributes: int,
+        find: Callable[[], SurrogateArrays],
+    ) -> None:
+        # They are frozen. The fields stay unset, so that ``__getattr__`` is asked.
+        vars(self).update(_may_ask=may_ask, _n_attributes=n_attributes, _find=find)
+
+    @cached_property
+    def _found(self) -> SurrogateArrays:
+        return self._find()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field of the surrogates, which are found by now."""
+        if name.startswith("_"):  # none of theirs: a copy asks, that has nothing yet
+            raise AttributeError(name)
+        return getattr(self._found, name)
+
+    @property
+    def may_ask(self) -> NDArray[np.bool_]:
+        """The nodes that may have surrogates."""
+        return self._may_ask
+
+    @property
+    def may_read(self) -> Integers:
+        """All attributes."""
+        return np.arange(self._n_attributes)
+
+    def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> SurrogateArrays:
+        """Return those of some nodes, still to be found."""
+        return LaterSurrogates(
+            asks & self._may_ask[nodes],
+            self._n_attributes,
+            lambda: self._found.of_nodes(nodes, asks),
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep what was found in a copy or a pickle, and not the rows."""
+        return _itself, (self._found,)
+
+
+def _itself(surrogates: SurrogateArrays) -> SurrogateArrays:
+    return surrogates
 
 
 @dataclass(frozen=True, slots=True, eq=False)

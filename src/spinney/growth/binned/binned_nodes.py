@@ -16,7 +16,7 @@ from spinney.growth.binned.binned_arrays import (
     moments_of,
     sides_of,
 )
-from spinney.growth.binned.binned_surrogates import GrownSurrogates
+from spinney.growth.binned.binned_surrogates import GrownSurrogates, UnfoundSurrogates
 from spinney.growth.binned.loops.nodes import (
     ABOVE,
     CUT_HIGH,
@@ -60,7 +60,7 @@ class GrownNodes(LazyNodes):
     schema: Schema
     recipe: Recipe
     buckets: Buckets
-    surrogates: GrownSurrogates | None = None
+    surrogates: GrownSurrogates | UnfoundSurrogates | None = None
     class_weights: Floats | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
@@ -112,11 +112,11 @@ class GrownNodes(LazyNodes):
 
     def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
         """Return weights, rows and shares of both branches of some inner nodes."""
-        sent, found = None, self.surrogates
-        if found is not None and found.sent is not None:
-            assert found.sent_rows is not None
-            own = found.kept.line_of[inner]
-            sent = found.sent[own], found.sent_rows[own]
+        sent, grown = None, self.surrogates
+        if isinstance(grown, GrownSurrogates) and grown.sent is not None:
+            assert grown.sent_rows is not None
+            own = grown.kept.line_of[inner]
+            sent = grown.sent[own], grown.sent_rows[own]
         numeric = self.schema.target.is_numeric
         return sides_of(self.shape, inner, sent, numeric=numeric)
 

@@ -1,12 +1,17 @@
 """The surrogates of a grown tree, found in a second walk over its rows.
 
 Where no cell is missing, surrogates send no row, so that the tree does not depend on
-them. The largest nodes are searched by all threads together, each taking some of the
+them, and the walk takes several times as long as the growing: it is made when somebody
+asks for a surrogate. Until then the rows are kept, unless they are many.
+
+The largest nodes are searched by all threads together, each taking some of the
 attributes; the subtrees below them are walked side by side.
 """
 
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +29,9 @@ from spinney.growth.binned.surrogate_finder import (
     own_weights,
     room_for_lines,
 )
-from spinney.trees import SurrogateArrays
+from spinney.trees import LaterSurrogates, SurrogateArrays
+
+MOST_KEPT = 2**27  # bytes of a table that is kept until its surrogates are found
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +83,80 @@ def _ends(masks: NDArray[np.uint8]) -> Integers:
     return np.asarray(np.where(masks > 0, codes, 0).max(axis=1, initial=0))
 
 
+class UnfoundSurrogates:
+    """The surrogates of a tree none of whose cells is missing, found when asked for.
+
+    The rows are kept until then. There are up to ``most`` of every inner node, by the
+    rows' ``own`` weights.
+    """
+
+    sent = sent_rows = None
+
+    def __init__(
+        self, ready: Prepared, own: Floats | None, shape: Shape, lines: Lines, most: int
+    ) -> None:
+        cells = in_buckets(ready.cells, ready.buckets)
+        self.nominal, self.buckets = cells.nominal, ready.buckets
+        self._rows: Any = cells, own, shape, lines, most
+        self._found: GrownSurrogates | None = None
+        self._finding = Lock()
+
+    def apart(self) -> "UnfoundSurrogates":
+        """Return these, of rows that whoever gave them may change."""
+        cells, own, *tree = self._rows
+        kept = slice(None if np.any(cells.column >= 0) else 0)
+        cells = cells._replace(
+            singles=cells.singles[kept].copy("K"),
+            doubles=cells.doubles[kept].copy("K"),
+            by_attribute=cells.by_attribute[:0],
+        )
+        self._rows = cells, None if own is None else own.copy(), *tree
+        return self
+
+    @property
+    def n_bytes(self) -> int:
+        """How large the rows are."""
+        cells = self._rows[0]
+        return sum(
+            array.nbytes for array in (cells.codes, cells.singles, cells.doubles)
+        )
+
+    def found(self) -> GrownSurrogates:
+        """Return the surrogates, and let go of the rows."""
+        with self._finding:
+            if self._found is None:
+                cells, own, shape, lines, most = self._rows
+                inner = shape.whole[:, ATTRIBUTE] >= 0
+                kept = room_for_lines(inner, cells, most)
+                if inner.any() and most:
+                    _Walk(cells, own, shape, lines, kept).run()
+                self._found = GrownSurrogates(kept, self.nominal, self.buckets)
+                self._rows = None
+        return self._found
+
+    def arrays(self, inner: NDArray[np.bool_]) -> SurrogateArrays:
+        """Return the surrogates of all nodes, of which these are the inner ones."""
+        n_attributes = len(self.nominal)
+        return LaterSurrogates(inner, n_attributes, lambda: self.found().arrays(inner))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep no rows in a copy or a pickle."""
+        return _itself, (self.found(),)
+
+
+def _itself(surrogates: GrownSurrogates) -> GrownSurrogates:
+    return surrogates
+
+
 def surrogates_of_grown(
     ready: Prepared, own: Floats | None, shape: Shape, lines: Lines, most: int
-) -> GrownSurrogates:
-    """Find up to ``most`` surrogates of every inner node, by the rows' own weights."""
-    inner = shape.whole[:, ATTRIBUTE] >= 0
-    cells = in_buckets(ready.cells, ready.buckets)
-    kept = room_for_lines(inner, cells, most)
-    if inner.any() and most:
-        _Walk(cells, own, shape, lines, kept).run()
-    return GrownSurrogates(kept, cells.nominal, ready.buckets)
+) -> GrownSurrogates | UnfoundSurrogates:
+    """Return up to ``most`` surrogates of every inner node, by the rows' own weights.
+
+    Of a table that is too large to be kept they are found at once.
+    """
+    unfound = UnfoundSurrogates(ready, own, shape, lines, most)
+    return unfound.apart() if unfound.n_bytes <= MOST_KEPT else unfound.found()
 
 
 class _Walk:

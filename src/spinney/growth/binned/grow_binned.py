@@ -23,7 +23,11 @@ from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_arrays import with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
-from spinney.growth.binned.binned_surrogates import surrogates_of_grown
+from spinney.growth.binned.binned_surrogates import (
+    GrownSurrogates,
+    UnfoundSurrogates,
+    surrogates_of_grown,
+)
 from spinney.growth.binned.grow_routed import grow_routed
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.row_words import RowWords, words_of
@@ -145,7 +149,7 @@ def grow(
         training.weights,
         recipe.surrogates,
     )
-    surrogates = None
+    surrogates: GrownSurrogates | UnfoundSurrogates | None = None
     if ready.rules.apart:
         grown, surrogates = grow_routed(ready, own, most)
     else:
@@ -161,7 +165,7 @@ def grow(
         by_count = each if training.weights is None else None
         weigh = partial(_unaltered, altered=altered, by_count=by_count)
         grown = Grown(*(_weighed(part, weigh) for part in grown))
-        if surrogates is not None and surrogates.sent is not None:
+        if isinstance(surrogates, GrownSurrogates) and surrogates.sent is not None:
             assert surrogates.sent_rows is not None
             sent = weigh(surrogates.sent, surrogates.sent_rows)
             surrogates = replace(surrogates, sent=sent)

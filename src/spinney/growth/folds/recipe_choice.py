@@ -153,7 +153,7 @@ def _losses(
 ) -> Floats:
     """Return what a tree costs for each of some rows: 1, a cost or a square."""
     columns = [cells[held] for cells in copies.columns]
-    columns = tree.schema.completed(columns, flatten(tree).needed)
+    columns = tree.schema.completed(columns, flatten(tree).gathered)
     true = copies.classes[held]
     predicted = outputs(flatten(tree), columns, len(true))
     if copies.schema.target.is_numeric:

@@ -236,7 +236,7 @@ class _Path:
         """
         columns = self.schema.completed(
             [None if cells is None else cells[rows] for cells in self.coded.columns],
-            self.flat.needed,
+            self.flat.gathered,
         )
         for entries in self.flat.visits(columns, len(rows)):
             stays = self.first[entries.nodes] < self.last[entries.nodes]

@@ -58,7 +58,7 @@ class Descent:
         above = Entries(
             self._entries.rows[here], nodes[here], self._entries.weights[here]
         )
-        columns = stumps.schema.completed(rows.columns, flat.needed)
+        columns = stumps.schema.completed(rows.columns, flat.gathered)
         below = flat.step(above, columns, len(rows.targets))
         loss, weight_at = np.zeros((2, len(stumps)))
         for entries in (above, below):

@@ -40,7 +40,7 @@ class RowsGiven:
 
 def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> RowsGiven:
     """Send rows down a tree."""
-    columns = schema.encode(table, flat.read, optional=flat.optional)
+    columns = schema.encode(table, flat.read, optional=flat.gathered_if_there)
     leaves = leaf_numbers(flat, columns, table.n_rows)
     named, targets = {column.name for column in table.columns}, None
     if schema.target.name in named:

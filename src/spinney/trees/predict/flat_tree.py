@@ -75,22 +75,35 @@ class FlatTree:
         """The attributes that some node or surrogate asks about, or a model reads."""
         return _distinct(self._demanded, self._of_surrogates)
 
-    @cached_property
+    @property
     def optional(self) -> Integers:
         """The attributes that only surrogates ask about."""
-        asked = _distinct(self._of_surrogates)
-        return asked[~np.isin(asked, self._demanded)]
+        return self.needed[~np.isin(self.needed, self._demanded)]
+
+    @cached_property
+    def gathered(self) -> Integers:
+        """The attributes that rows must have read: those needed.
+
+        All of them where surrogates are still to be found.
+        """
+        surrogates = self.arrays.surrogates
+        if surrogates is None:
+            return self.needed
+        return _distinct(self._demanded, surrogates.may_read)
+
+    @cached_property
+    def gathered_if_there(self) -> Integers:
+        """Those of them that a table may lack, as only surrogates ask about them."""
+        return self.gathered[~np.isin(self.gathered, self._demanded)]
 
     @property
     def read(self) -> Integers:
-        """The attributes needed, and those that only models of inner nodes read.
+        """The attributes gathered, and those that only models of inner nodes read.
 
         Such a model predicts once its node is a leaf.
         """
-        models = self.arrays.models
-        return (
-            self.needed if models is None else _distinct(self.needed, models.attribute)
-        )
+        models, own = self.arrays.models, self.gathered
+        return own if models is None else _distinct(own, models.attribute)
 
     @property
     def _of_surrogates(self) -> Integers:
@@ -120,7 +133,7 @@ class FlatTree:
         which of them it goes down.
         """
         result = np.zeros((n_rows, self.distribution.shape[1]))
-        gathered = self._of_models(columns, n_rows, self.needed)
+        gathered = self._of_models(columns, n_rows, self.gathered)
         for entries in self.leaves(columns, n_rows, roots=roots):
             outputs = self._outputs_at(entries, gathered)
             np.add.at(result, entries.rows, outputs * entries.weights[:, None])
@@ -128,7 +141,7 @@ class FlatTree:
 
     def outputs_at(self, leaves: Integers, columns: Sequence[NDArray[Any]]) -> Floats:
         """Return what is predicted of rows that have come whole to these leaves."""
-        gathered = self._of_models(columns, len(leaves), self.needed)
+        gathered = self._of_models(columns, len(leaves), self.gathered)
         result = np.zeros((len(leaves), self.distribution.shape[1]))
         for start in range(0, len(leaves), BLOCK):
             nodes = leaves[start : start + BLOCK]
@@ -212,7 +225,7 @@ class FlatTree:
         roots: Integers | None = None,
     ) -> Iterator[Entries]:
         """Yield all entries of all rows, step by step, a block of rows at a time."""
-        values, column_of = self._gathered(columns, n_rows, self.needed)
+        values, column_of = self._gathered(columns, n_rows, self.gathered)
         for start in range(0, max(n_rows, 1), BLOCK):
             rows = np.arange(start, min(start + BLOCK, n_rows))
             nodes = np.zeros_like(rows) if roots is None else roots[rows]
@@ -226,7 +239,7 @@ class FlatTree:
         self, entries: Entries, columns: Sequence[NDArray[Any]], n_rows: int
     ) -> Entries:
         """Return entries, all of them at inner nodes, a step further down."""
-        return self._step(entries, *self._gathered(columns, n_rows, self.needed))
+        return self._step(entries, *self._gathered(columns, n_rows, self.gathered))
 
     def _of_models(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
@@ -269,7 +282,7 @@ class FlatTree:
         """Let surrogates say the branches that are not known yet, the best first."""
         surrogates, order = self.arrays.surrogates, 0
         open_ = np.flatnonzero(branch < 0)
-        while surrogates is not None and len(open_):
+        while surrogates is not None and len(open_):  # else none have to be found
             nodes = entries.nodes[open_]
             asking = order < surrogates.count[nodes]
             open_, nodes = open_[asking], nodes[asking]

@@ -135,7 +135,7 @@ def row_walk_of(
     column = np.where(inner, np.searchsorted(columns, arrays.attribute), OPEN)
     last = np.where(inner, arrays.final_branch, OPEN)
     if arrays.surrogates is not None:
-        last[arrays.surrogates.count > 0] = OPEN
+        last[arrays.surrogates.may_ask] = OPEN
     closed = inner & ~np.isin(arrays.attribute, columns)
     closed[[node for node, model in models.items() if model is None]] = True
     column[closed], last[closed] = 0, OPEN

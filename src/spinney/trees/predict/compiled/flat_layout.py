@@ -89,7 +89,7 @@ def flat_of(tree: FlatTree, roots: Integers | None = None) -> Flat:
     arrays, links = tree.arrays, tree.links
     last = arrays.final_branch
     if arrays.surrogates is not None:
-        last = np.where(arrays.surrogates.count > 0, -1, last)
+        last = np.where(arrays.surrogates.may_ask, -1, last)
     grouped = np.flatnonzero(arrays.inner & np.isnan(arrays.cut))
     size = arrays.in_branches[grouped]
     owner, code = np.repeat(np.arange(len(grouped)), size), ramps(size)
