@@ -123,7 +123,7 @@ def test_pruning_leaves_out_rows_without_a_class():
     rows = {"x": [1.0, 2.0, 3.0, 4.0], "y": list("abab")}
     model = spinney.grow(rows, "y", recipe="id3")
     odd = {"x": [*rows["x"], 9.0], "y": [*rows["y"], None]}
-    with pytest.warns(spinney.SpinneyWarning, match="1 of 5 rows have no class"):
+    with pytest.warns(spinney.SpinneyWarning, match="is missing in 1 of 5 rows"):
         pruned = model.prune(validation=odd)
     assert pruned.pruning_[-1].before == 1
 

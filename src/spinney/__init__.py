@@ -26,7 +26,7 @@ from spinney.errors import (
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
     from spinney.data import Notation
-    from spinney.data.readers import look, read_table
+    from spinney.data.readers import read_table
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         scalability,
         score,
     )
-    from spinney.models import association
+    from spinney.models import association, look
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
@@ -114,7 +114,7 @@ _HOMES = {
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
-    "look": "spinney.data.readers",
+    "look": "spinney.models",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
     "scalability": "spinney.evaluation",

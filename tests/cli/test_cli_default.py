@@ -52,7 +52,10 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
         "" if quiet else "y → no  (36: no 24 (67 %), yes 12 (33 %))\n"
     )
     (line,) = outcome.err.splitlines()
-    assert line.startswith("spinney: pruned to a single leaf; ")
+    assert line.startswith(
+        "spinney: pruned to a single leaf: no question helps to predict rows that were "
+        "held out; "
+    )
     assert 0 < line.index("--recipe c4.5") < line.index("--pruning none")
     for remedy in (("--pruning", "none"), ("--recipe", "cart")):
         outcome = tool(*noise, *remedy)

@@ -135,7 +135,7 @@ def test_an_empty_label_is_a_missing_one(tool, write):
     write("t.csv", table_of(("a", "b", "")))
     outcome = tool("grow", "t.csv", "--target", "sort")
     assert outcome.code == 0
-    assert "2 of 6 rows have no class and are left out" in outcome.err
+    assert "is missing in 2 of 6 rows, which are left out" in outcome.err
 
 
 def test_a_target_named_as_a_further_column(works, grown):

@@ -1,14 +1,17 @@
 """Warnings about columns that look like something else."""
 
+import numpy as np
 import pytest
 
 from spinney.data.column_warnings import (
     identifier_warnings,
     number_warnings,
     table_warnings,
+    without_identifiers,
 )
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
+from spinney.errors import SpinneyNote
 
 
 def test_text_that_is_all_different_looks_like_an_identifier():
@@ -62,22 +65,44 @@ def test_numbers_kept_from_being_numeric_by_a_text():
     ages = [*map(str, range(20)), "NA", "NA", "?"]
     (warning,) = number_warnings(read_table({"age": ages}))
     assert str(warning) == (
-        "column 'age' reads as text because of '?' and 'NA': declare that missing "
-        "(missing_values=['?', 'NA']) or the column nominal (nominal=['age'])"
+        "column 'age' reads as text because of '?' in row 23 and 'NA': declare that "
+        "missing (missing_values=['?', 'NA']) or the column nominal (nominal=['age'])"
+    )
+
+
+def test_one_odd_cell_among_few():
+    table = read_table({"size": ["1", "2", "x", "4"]})
+    (warning,) = number_warnings(table)
+    assert "because of 'x' in row 3: declare that missing" in str(warning)
+    # Where rows were left out, it is the row of the user's table.
+    (warning,) = number_warnings(table, rows=np.array([1, 2, 5, 6]))
+    assert "because of 'x' in row 6: declare that missing" in str(warning)
+
+
+def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
+    cells = [*map(str, range(9)), "x"]
+    table = read_table({"size": cells, "other": [1, 2] * 5})
+    with pytest.warns(SpinneyNote) as told:
+        assert without_identifiers(table, Declarations()).names == ("other",)
+    assert str(told[0].message) == (
+        "column 'size' reads as text because of 'x' in row 10, has values of which all "
+        "10 differ and is left out; to keep it, declare it (nominal=['size']); if that "
+        "is missing (missing_values=['x']), it is one of numbers"
     )
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        [*map(str, range(8)), "NA"],
+        ["1", "2", "NA"],
+        ["1", "2", "3", "x", "x"],
         [*map(str, range(50)), "a", "b", "c"],
         [*map(str, range(20))],
         ["a", "b"],
         [*range(20), "NA"],
         [None, None],
     ],
-    ids=["too few", "three texts", "no text", "all text", "typed", "nothing"],
+    ids=["too few", "twice", "three texts", "no text", "all text", "typed", "nothing"],
 )
 def test_no_numbers(cells):
     assert number_warnings(read_table({"x": cells})) == []

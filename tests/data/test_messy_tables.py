@@ -11,10 +11,11 @@ from tests.data.messy_tables import MESSY, Messy
 from tests.helpers.fuzz import examples
 
 import spinney
+from spinney import look
 from spinney.data import Declarations, Notation
 from spinney.data.duckdb.sql_forms import evidence_in_sql
 from spinney.data.form_choice import evidence_of
-from spinney.data.readers import look, read_table
+from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyNote
 
 

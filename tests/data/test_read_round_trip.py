@@ -72,6 +72,8 @@ WRITERS = {
 }
 
 
+# Names may be such as cells are.
+@pytest.mark.filterwarnings("ignore:.*(looks like a row|spaces)")
 @pytest.mark.parametrize("suffix", WRITERS)
 @given(columns=tables())
 @example(columns={"a": ["\r\n", " ", '"', "'", ",;|\t", "\ufeff", "x\ny"]})

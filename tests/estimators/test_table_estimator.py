@@ -176,5 +176,5 @@ def test_score_of_rows_whose_class_is_unknown():
     model = spinney.grow(columns, "y", recipe="cart")
     # A class that the model does not know is an error, a missing one is left out.
     assert model.score({**columns, "y": ["a", "b", "a", "maybe"]}) == 0.75
-    with pytest.warns(spinney.SpinneyWarning, match="1 of 4 rows have no class"):
+    with pytest.warns(spinney.SpinneyWarning, match="is missing in 1 of 4 rows"):
         assert model.score({**columns, "y": ["a", "b", "b", None]}) == 2 / 3

@@ -197,7 +197,7 @@ def test_rows_without_a_target_are_left_out():
     rows["class"][3] = rows["class"][60] = None
     kept = [place for place in range(90) if place not in (3, 60)]
     without = {name: [cells[p] for p in kept] for name, cells in rows.items()}
-    with pytest.warns(SpinneyWarning, match="2 of 90 rows have no class") as told:
+    with pytest.warns(SpinneyWarning, match="is missing in 2 of 90 rows") as told:
         found = spinney.evaluate(rows, "class", "cart", folds=3)
     assert len(told) == 1
     expected = spinney.evaluate(without, "class", "cart", folds=3)

@@ -155,7 +155,7 @@ def test_fault_27_labels_that_are_falsy_or_mixed(labels, tmp_path):
 
 def test_fault_27_a_text_of_nothing_is_no_class():
     rows = {"x": [1, 1, 2, 2], "y": ["", "", "u", "v"]}
-    with pytest.warns(SpinneyWarning, match="2 of 4 rows have no class"):
+    with pytest.warns(SpinneyWarning, match="is missing in 2 of 4 rows"):
         model = grown(rows)
     assert model.classes_.tolist() == ["u", "v"]
 

@@ -173,14 +173,14 @@ def test_duckdb_refuses_no_target():
 
 def test_missing_classes_are_told_in_memory():
     columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}
-    with pytest.warns(SpinneyWarning, match="1 of 3 rows have no class"):
+    with pytest.warns(SpinneyWarning, match="is missing in 1 of 3 rows"):
         model = grow(columns)
     assert model.fingerprint.n_rows == 2
 
 
 def test_missing_classes_are_told_in_duckdb():
     columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}
-    with pytest.warns(SpinneyWarning, match="1 of 3 rows have no class"):
+    with pytest.warns(SpinneyWarning, match="is missing in 1 of 3 rows"):
         grow(relation(columns))
 
 

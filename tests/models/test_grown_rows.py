@@ -67,9 +67,9 @@ def test_rows_of_the_children_are_those_of_their_branch(penguins):
 
 def test_numbers_of_rows_count_those_without_a_class():
     rows = {"x": [1, 9, 2, 8, 3, 7], "y": [None, "b", "a", "b", "a", "b"]}
-    with pytest.warns(match="have no class"):
+    with pytest.warns(match="is missing in"):
         model = spinney.grow(rows, "y", recipe="cart")
-    with pytest.warns(match="have no class"):
+    with pytest.warns(match="is missing in"):
         told = model.explain(0, data=rows)
     assert [row.numbers for row in told.given.rows] == [
         (2, 3, 4, 5, 6),

@@ -56,7 +56,7 @@ def test_places_count_all_rows_of_the_table():
     sizes = list(range(40))
     kinds = [None if size % 5 == 0 else ("a", "b")[size > 20] for size in sizes]
     table = {"size": sizes, "kind": kinds, "w": [size % 7 for size in sizes]}
-    with pytest.warns(spinney.SpinneyWarning, match="8 of 40 rows have no class"):
+    with pytest.warns(spinney.SpinneyWarning, match="is missing in 8 of 40 rows"):
         model = spinney.grow(table, "kind", weight="w", validation_share=0.4)
     assert len(model.validation_rows_) > 5
     assert all(size % 5 and size % 7 for size in model.validation_rows_)

@@ -194,9 +194,9 @@ def test_what_the_shell_refuses(tmp_path, monkeypatch, capfd, arguments, answer)
 
 def test_rows_without_a_target_are_left_out_and_others_keep_their_numbers():
     table = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no", None, "no", "yes", None, "yes"]}
-    with pytest.warns(SpinneyWarning, match="2 of 6 rows have no class"):
+    with pytest.warns(SpinneyWarning, match="is missing in 2 of 6 rows"):
         model = spinney.grow(table, "sold", recipe="id3")
-    with pytest.warns(SpinneyWarning, match="2 of 6 rows have no class"):
+    with pytest.warns(SpinneyWarning, match="is missing in 2 of 6 rows"):
         page = model.lesson(table)
     first, _, choice, _ = map(words, page.slides)
     assert re.findall(r"(\d) +(\d) +(no|yes)", first) == [

@@ -141,7 +141,7 @@ def test_what_parts_say_is_said_once():
         warnings.simplefilter("always")
         spinney.grow(parts, "y", source="parts", recipe="id3", nominal=["id"])
     said = [str(each.message) for each in caught]
-    assert sum("30 of 120 rows have no class" in each for each in said) == 1
+    assert sum("is missing in 30 of 120 rows" in each for each in said) == 1
     assert sum("'id'" in each for each in said) == 1
 
 

@@ -169,7 +169,7 @@ def test_a_target_that_is_not_there():
 
 def test_missing_classes_are_told():
     table = read_table({"y": ["a", None, "b", None]})
-    with pytest.warns(SpinneyWarning, match="'y': 2 of 4 rows have no class and are"):
+    with pytest.warns(SpinneyWarning, match="'y' is missing in 2 of 4 rows, which"):
         check_target(table, "y")
     with pytest.raises(DataError, match="every one of the 2 cells is missing"):
         check_target(read_table({"y": [None, None]}), "y")

@@ -17,11 +17,22 @@ def compile_() -> None:
     """Compile all loops for this machine and keep them on disk.
 
     Otherwise they are compiled when they are first needed, once. It is for images of
-    machines, and for those who do not like to wait in the middle of something.
+    machines, and for those who do not like to wait in the middle of something. A second
+    time it sees that all are there, and ends.
     """
+    from spinney._support.compiled_ahead import is_compiled, note_compiled
     from spinney.cli.compile_jobs import compile_ahead
 
+    if is_compiled():
+        say("all loops are compiled already: there is nothing to do")
+        return
     start = time.perf_counter()
     with progress_bar("compiling") as progress:
-        compile_ahead(progress)
+        compile_ahead(progress or _say_progress)
+    note_compiled()
     say(f"compiled all loops in {time.perf_counter() - start:.0f} s")
+
+
+def _say_progress(done: int, total: int) -> None:
+    """Say in lines what a bar shows on a terminal."""
+    say(f"compiling loops: {done} of {total} sets are done")

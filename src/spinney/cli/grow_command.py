@@ -1,5 +1,6 @@
 """Growing, from the shell."""
 
+import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from spinney.cli.shell_options import (
     reading_options,
     recipe_options,
     refuse_given,
+    table_option,
     text_options,
     weight_option,
 )
@@ -42,6 +44,8 @@ OF_UPDATES = frozenset(
     {"data", "update", "remove", "format_", "encoding", "jobs", "output", "force"}
     | {"ascii_", "json_", "quiet"}
 )
+# A column has many values where they are more than ten, each of fewer rows than twenty.
+ROWS_A_VALUE, FEWEST_VALUES = 20, 10
 MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 
 
@@ -77,9 +81,7 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; of a "
         "table in parts ('rows/*.parquet') dask (two processes, or --jobs) or parts.",
     ),
-    click.option(
-        "--table", metavar="NAME", help="The table of a database, or a SELECT."
-    ),
+    table_option,
     click.option(
         "--keep-rows",
         is_flag=True,
@@ -175,6 +177,8 @@ def grow(data: str | None, target: str | None, **options: Any) -> None:
     if options["update"] is None:
         _require({"data": data, "target": target})
         refuse_given(("remove",), "is for rows of a model: name it by --update")
+        if options["output"] is None:
+            refuse_given(("keep_rows",), "keeps them in the model: save it by -o MODEL")
     check_model_output(options)
     if options["update"] is None:
         assert data is not None
@@ -354,19 +358,41 @@ def _single_leaf(model: "Model") -> str:
 
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:
-        remedies = ["--pruning none keeps the questions"]
+        why, remedies = "", ["--pruning none keeps the questions"]
         if recipe.pruning in ("reduced-error", "pre-pruning"):
             remedies = ["the rows to prune by fare no better with questions"]
-        elif recipe.needs_rows and not model.schema.target.is_numeric:
-            # Unpruned, such a tree asks on where all rows are of one class.
-            remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
-        return f"pruned to a single leaf; {', '.join(remedies)}"
+        elif recipe.needs_rows:
+            why = ": no question helps to predict rows that were held out"
+            if not model.schema.target.is_numeric:
+                # Unpruned, such a tree asks on where all rows are of one class.
+                remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
+        if many := _of_many_values(model):
+            remedies.insert(0, many)
+        return f"pruned to a single leaf{why}; {', '.join(remedies)}"
     message = f"the tree is a single leaf: {reason}"
     if reason is Reason.MIN_GAIN and model.tried:
         message += "; --pruning none keeps the questions"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf not in (0, 1):
         message += " (--min-samples-leaf 1 allows any)"
     return message
+
+
+def _of_many_values(model: "Model") -> str:
+    """Return how to leave out columns whose values fit rows by chance, if any are.
+
+    A question about such a column divides the rows it was found on, and no others.
+    """
+    most = max(FEWEST_VALUES, model.fingerprint.n_rows / ROWS_A_VALUE)
+    many = [
+        (attribute.name, len(attribute.values))
+        for attribute in model.schema.attributes
+        if attribute.kind == "nominal" and len(attribute.values) > most
+    ]
+    if not many:
+        return ""
+    listed = ", ".join(f"{name} ({n})" for name, n in many)
+    options = " ".join(f"--ignore {shlex.quote(name)}" for name, _ in many)
+    return f"columns of many values fit rows by chance, {listed}: try {options}"
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:

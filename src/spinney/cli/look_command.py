@@ -12,6 +12,7 @@ from spinney.cli.shell_options import (
     in_group,
     reading_options,
     refuse_given,
+    table_option,
     text_options,
     weight_option,
 )
@@ -28,6 +29,7 @@ __all__ = ["look"]
         "spinney look sales.csv --decimal , --dates dayfirst --skip 2",
         "spinney look votes.csv --missing '?' --json",
         "spinney look penguins.csv --association",
+        "spinney look sqlite:///shop.db --table orders",
     ),
 )
 @click.argument("data")
@@ -40,6 +42,7 @@ __all__ = ["look"]
         "give it away.",
     ),
     reading_options,
+    table_option,
 )
 @in_group(
     "Association",
@@ -53,12 +56,12 @@ __all__ = ["look"]
 )
 @in_group("Output", text_options)
 def look(data: str, **options: Any) -> None:
-    """Show how the table DATA (a file, or - for standard input) is read.
+    """Show how the table DATA (a file, a database, or - for standard input) is read.
 
     Every column with its kind, its missing cells, its values and how its rows are
     spread; then what was done to read the table, and what is doubtful about it.
     """
-    from spinney.data.readers import look_at
+    from spinney.models import look_at
 
     if options["association"]:
         refuse_given(("target",), "says nothing with --association")
@@ -71,6 +74,7 @@ def look(data: str, **options: Any) -> None:
         target=options["target"],
         format=options["format_"],
         encoding=options["encoding"],
+        table=options["table"],
     )
     if options["json_"]:
         write_data(as_json("look", summary.as_dict(), ascii_only=options["ascii_"]))
@@ -92,6 +96,7 @@ def _show_associations(data: str, options: Mapping[str, Any]) -> None:
         weight=options["weight"],
         format=options["format_"],
         encoding=options["encoding"],
+        table=options["table"],
     )
     if options["json_"]:
         write_data(

@@ -16,6 +16,7 @@ from spinney.cli.shell_options import (
     json_option,
     load,
     member_of,
+    table_option,
     tree_option,
 )
 from spinney.cli.shell_output import is_seen, say, working
@@ -49,9 +50,7 @@ BATCH = 1 << 16  # rows that are in memory together
     click.argument("data"),
     tree_option,
     file_options,
-    click.option(
-        "--table", metavar="NAME", help="The table of a database, or a SELECT."
-    ),
+    table_option,
 )
 @in_group(
     "Columns",

@@ -309,6 +309,10 @@ weight_option = click.option(
     "--weight", metavar="COLUMN", help="The column of row weights."
 )
 
+table_option = click.option(
+    "--table", metavar="NAME", help="The table of a database, or a SELECT."
+)
+
 # Of a table that a command can do without.
 rows_options = all_of(weight_option, file_options)
 

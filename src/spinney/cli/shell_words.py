@@ -13,6 +13,7 @@ from spinney.errors import NameAlone, Part, PythonOnly, Setting, Step
 OTHER_NAMES = {
     "missing": ("missing-policy", "missing-rate"),
     "missing_values": ("missing",),
+    "source": ("engine",),
     "format": ("format", "to"),
     "ties": ("tie",),
     "force": ("split-by",),

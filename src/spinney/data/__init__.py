@@ -17,6 +17,7 @@ from spinney.data.column_warnings import (
     identifier_warning,
     is_identifier,
     likeness_warnings,
+    number_warnings,
     placeholder_warnings,
     table_warnings,
     without_identifiers,
@@ -35,6 +36,7 @@ from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linea
 from spinney.data.notation import Notation
 from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
+from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_doubts import holds_classes, target_note, target_warnings
 from spinney.data.times import TIME_UNITS
 
@@ -58,6 +60,7 @@ __all__ = [
     "Ratio",
     "Schema",
     "Table",
+    "TableSummary",
     "Target",
     "Value",
     "association_of",
@@ -80,10 +83,12 @@ __all__ = [
     "marker_values",
     "missing_columns",
     "nothing_left",
+    "number_warnings",
     "parse_number",
     "placeholder_warnings",
     "plain_values",
     "refuse_text",
+    "summary_of",
     "table_warnings",
     "target_note",
     "target_warnings",

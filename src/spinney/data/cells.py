@@ -105,9 +105,15 @@ def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataE
 
 def refuse_later(name: str, value: Value, kind: str = "numeric") -> DataError:
     """Return the error for a text where the model knows numbers or dates."""
+    # A column without any cell is one of numbers, too.
     return DataError(
         f"column {name!r} was {kind} when the model was grown, but holds {value!r} "
-        "here: mend that cell, or leave it empty"
+        "here",
+        remedy=phrase(
+            "mend that cell or leave it empty; if it holds names, grow the model anew "
+            "with {}",
+            Setting("nominal", [name]),
+        ),
     )
 
 

@@ -5,12 +5,13 @@ from itertools import islice
 
 import numpy as np
 
+from spinney._support.arrays import Integers
 from spinney._support.text import value_text
 from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import SURE, evidence_of
 from spinney.data.table import Column, Table, Value
-from spinney.errors import Setting, SpinneyWarning, note, phrase
+from spinney.errors import Setting, SpinneyWarning, Text, note, phrase
 
 FEWEST_IDENTIFIERS = 10
 FEWEST_COUNTED = 3  # rows that a column numbers whose name says so
@@ -19,6 +20,7 @@ FEWEST_CELLS_WITH_REPEATS = 20
 SHARE_OF_IDENTIFIERS = 0.9
 SHARE_OF_NUMBERS = 0.9
 MOST_MARKERS = 2
+FEWEST_NUMBERS = 3  # different ones, beside which a single text is odd
 MOST_NAMED = 5
 # What columns that count rows are called, in letters alone.
 COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
@@ -56,11 +58,15 @@ def _present(column: Column) -> list[Value]:
     return [column.levels[code] for code in codes]
 
 
-def without_identifiers(table: Table, declarations: Declarations) -> Table:
+def without_identifiers(
+    table: Table, declarations: Declarations, rows: Integers | None = None
+) -> Table:
     """Return a table without the columns that tell rows apart; say which they were.
 
     Those are texts that nearly all differ, and numbers that count the rows and are
-    called so. One that is declared stays, and so do all if no other column would.
+    called so. One that is declared stays, and so do all if no other column would. Of
+    numbers that a text made texts, that is said; ``rows`` are as for
+    :func:`number_warnings`.
 
     >>> import warnings
     >>> from spinney.data.readers import read_table
@@ -73,27 +79,36 @@ def without_identifiers(table: Table, declarations: Declarations) -> Table:
     column 'id' numbers the rows and is left out; to keep it, declare it \
 (numeric=['id'])
     """
-    found: dict[str, tuple[str, str]] = {}
+    left_out: dict[str, tuple[Text, ...]] = {}
     for column in table.columns:
-        if declarations.kind(column.name) is not None:
+        name = column.name
+        if declarations.kind(name) is not None:
             continue
         n_cells = int(np.count_nonzero(~column.missing))
         present = _present(column)
         if column.kind == "nominal" and is_identifier(present, n_cells):
-            how_many = _how_many(len(present), n_cells)
-            found[column.name] = f"has values of which {how_many} differ", "nominal"
-        elif _bare(column.name) in COUNTS and numbers_rows(column):
-            found[column.name] = "numbers the rows", "numeric"
-    if len(found) == len(table.columns):
+            why = f"has values of which {_how_many(len(present), n_cells)} differ"
+            left_out[name] = (why, " and is left out; ", _to_keep("nominal", name))
+            if odd := _odd_texts(column):
+                because = f"reads as text because of {_cells_of(odd, column, rows)}"
+                as_missing = phrase(
+                    "; if {} missing ({}), it is one of numbers",
+                    "that is" if len(odd) == 1 else "these are",
+                    Setting("missing_values", odd),
+                )
+                left_out[name] = (because, ", ", *left_out[name], as_missing)
+        elif _bare(name) in COUNTS and numbers_rows(column):
+            to_keep = _to_keep("numeric", name)
+            left_out[name] = ("numbers the rows and is left out; ", to_keep)
+    if len(left_out) == len(table.columns):
         return table
-    for name, (why, kind) in found.items():
-        keep = Setting(kind, [name])
-        note(
-            f"column {name!r} {why} and is left out; to keep it, declare it (",
-            keep,
-            ")",
-        )
-    return table.without(found)
+    for name, words in left_out.items():
+        note(f"column {name!r} ", *words)
+    return table.without(left_out)
+
+
+def _to_keep(kind: str, name: str) -> Text:
+    return phrase("to keep it, declare it ({})", Setting(kind, [name]))
 
 
 def numbers_rows(column: Column) -> bool:
@@ -144,50 +159,83 @@ def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning
 
 
 def number_warnings(
-    table: Table, declarations: Declarations | None = None
+    table: Table,
+    declarations: Declarations | None = None,
+    rows: Integers | None = None,
 ) -> list[SpinneyWarning]:
     """Return a warning for every column that one or two texts keep from being numeric.
+
+    ``rows`` are where those of the table were in that of the user, if not all are left.
 
     Examples
     --------
     >>> from spinney.data.readers import read_table
-    >>> table = read_table({"age": [*map(str, range(20)), "NA"]})
+    >>> table = read_table({"age": [*map(str, range(5)), "x"]})
     >>> print(str(number_warnings(table)[0]).split(":")[0])
-    column 'age' reads as text because of 'NA'
+    column 'age' reads as text because of 'x' in row 6
     """
     declared = () if declarations is None else declarations.nominal
     warnings = []
     for column in table.columns:
-        if column.name in declared or not _is_text(column):
+        if column.name in declared or not (odd := _odd_texts(column)):
             continue
-        others = _others([str(text) for text in column.levels])
-        share = 1 - len(others) / len(column.levels)
-        if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
-            remedy = phrase(
-                "declare that missing ({}) or the column nominal ({})",
-                Setting("missing_values", others),
-                Setting("nominal", [column.name]),
-            )
-            texts = " and ".join(map(repr, others))
-            msg = f"column {column.name!r} reads as text because of {texts}"
-            warnings.append(SpinneyWarning(msg, remedy=remedy))
+        remedy = phrase(
+            "declare that missing ({}) or the column nominal ({})",
+            Setting("missing_values", odd),
+            Setting("nominal", [column.name]),
+        )
+        why = f"because of {_cells_of(odd, column, rows)}"
+        msg = f"column {column.name!r} reads as text {why}"
+        warnings.append(SpinneyWarning(msg, remedy=remedy))
     return warnings
 
 
-def _others(texts: Sequence[str]) -> list[str]:
-    """Return the texts that are not in the form of most, or are numbers in none."""
+def _odd_texts(column: Column) -> list[str]:
+    """Return the texts that keep a column from being numeric, where these are few.
+
+    They are a tenth of its values at most, or a single cell that
+    :func:`placeholder_warnings` do not tell of.
+    """
+    if not _is_text(column):
+        return []
+    texts = [str(text) for text in column.levels]
     likely = max(
         FORMS, key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED)))
     )
-    return [text for text in texts if not likely.matches(text)]
+    others = [text for text in texts if not likely.matches(text)]
+    n_numbers = len(texts) - len(others)
+    if not 1 <= len(others) <= MOST_MARKERS:
+        return []
+    if n_numbers >= SHARE_OF_NUMBERS * len(texts):
+        return others
+    if len(others) > 1 or n_numbers < FEWEST_NUMBERS or SURE.issuperset(others):
+        return []
+    return others if len(_cells_with(others[0], column)) == 1 else []
+
+
+def _cells_with(text: str, column: Column) -> Integers:
+    """Return the positions of the cells of a column that hold a text."""
+    return np.flatnonzero(column.cells == column.levels.index(text))
+
+
+def _cells_of(texts: Sequence[str], column: Column, rows: Integers | None) -> str:
+    """Return some texts in words; one that a single cell holds, with its row."""
+    words = []
+    for text in texts:
+        cells = _cells_with(text, column)
+        where = f" in row {(cells if rows is None else rows[cells])[0] + 1}"
+        words.append(f"{text!r}{where if len(cells) == 1 else ''}")
+    return " and ".join(words)
 
 
 def table_warnings(
-    table: Table, declarations: Declarations | None = None
+    table: Table,
+    declarations: Declarations | None = None,
+    rows: Integers | None = None,
 ) -> list[SpinneyWarning]:
-    """Return the warnings of all kinds."""
+    """Return the warnings of all kinds; ``rows`` as for :func:`number_warnings`."""
     return [
-        *number_warnings(table, declarations),
+        *number_warnings(table, declarations, rows),
         *placeholder_warnings(table),
         *likeness_warnings(table),
         *identifier_warnings(table),
@@ -222,21 +270,20 @@ def _alike(levels: Sequence[Value]) -> str:
     return ""
 
 
-def class_warnings(target: Column) -> list[SpinneyWarning]:
+def class_warnings(name: str, classes: Sequence[Value]) -> list[SpinneyWarning]:
     """Return a warning of classes that read alike, but for capitals and spaces.
 
-    >>> from spinney.data.readers import read_table
-    >>> print(*class_warnings(read_table({"sold": ["yes", "no", "Yes "]})["sold"]))
+    >>> print(*class_warnings("sold", ["Yes ", "no", "yes"]))
     target 'sold' holds 'Yes ' and 'yes', two classes that read alike: make them one, \
 or ignore this if they differ
     """
     seen = dict[str, str]()
-    for level in target.levels if target.kind == "nominal" else ():
+    for level in classes:
         if isinstance(level, str):
             plain = " ".join(level.casefold().split())
             if plain in seen:
                 alike = f"{seen[plain]!r} and {level!r}"
-                problem = f"target {target.name!r} holds {alike}"
+                problem = f"target {name!r} holds {alike}"
                 remedy = "make them one, or ignore this if they differ"
                 return [
                     SpinneyWarning(

@@ -20,7 +20,9 @@ from spinney.data import (
     Table,
     Target,
     Value,
+    class_warnings,
     declarations_of,
+    number_warnings,
     placeholder_warnings,
 )
 from spinney.data.readers import read_table
@@ -96,11 +98,16 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
         cells = self._cells_of_target(y)
         table = self._validated(X, cells, reset=True)
-        for doubt in placeholder_warnings(table):
-            warn(*doubt.args, remedy=doubt.remedy)
         target, codes = self._target(
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
+        doubts = [
+            *number_warnings(table, self._declarations(named=True)),
+            *placeholder_warnings(table),
+            *class_warnings(target.name, target.classes),
+        ]
+        for doubt in doubts:
+            warn(*doubt.args, remedy=doubt.remedy)
         weights = None
         if sample_weight is not None:
             weights = given_weights(sample_weight, table.n_rows)

@@ -64,11 +64,12 @@ def rows_of(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    table, weights, _ = known_rows(table, target, weight)
+    table, weights, places = known_rows(table, target, weight)
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
-    tell_doubts(table.without((target, weight or "")), table[target], declarations)
+    attributes = table.without((target, weight or ""))
+    tell_doubts(attributes, table[target], declarations, places)
     column, classes = table[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
     if form.is_numeric:

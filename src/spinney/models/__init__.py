@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from spinney.models.grow import grow_from, grow_model
     from spinney.models.predict_away import predict_into
+    from spinney.models.table_look import look, look_at
     from spinney.models.update import (
         batch_of,
         first_rows,
@@ -47,6 +48,8 @@ __all__ = [
     "grow_model",
     "kept_rows_of",
     "load_model",
+    "look",
+    "look_at",
     "predict_into",
     "refuse_forest_arguments",
     "update_model",
@@ -57,6 +60,7 @@ __getattr__ = names_on_demand(
     __name__,
     {
         "associations": ("associated", "association"),
+        "table_look": ("look", "look_at"),
         "fitted_forest": (
             "FOREST_PARAMETERS",
             "RECIPE_PARAMETERS",

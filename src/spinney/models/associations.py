@@ -11,7 +11,7 @@ from spinney.data import (
     association_of,
     declarations_of,
 )
-from spinney.data.readers import read_table
+from spinney.sources.opened import table_of_rows
 
 
 def association(
@@ -26,6 +26,7 @@ def association(
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
+    table: str | None = None,
 ) -> Association:
     """Return how strongly each two columns of a table go together.
 
@@ -34,8 +35,9 @@ def association(
 
     Parameters
     ----------
-    data, nominal, ordinal, numeric, ignore, missing_values, format, encoding, notation
-        As for :func:`spinney.grow`.
+    data, nominal, ordinal, numeric, ignore, missing_values, format, encoding, \
+notation, table
+        As for :func:`spinney.grow`; a table of a database is read whole.
     weight : str, optional
         The column of row weights.
 
@@ -64,7 +66,9 @@ def association(
     declared = declarations_of(
         nominal, ordinal, numeric, ignore, missing_values, notation
     )
-    return associated(data, declared, weight=weight, format=format, encoding=encoding)
+    return associated(
+        data, declared, weight=weight, format=format, encoding=encoding, table=table
+    )
 
 
 def associated(
@@ -74,14 +78,15 @@ def associated(
     weight: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
 ) -> Association:
     """Return the associations of a table, by what was declared of it."""
     from spinney.sources.rows import row_weights
 
-    table = read_table(
-        data, declarations=declarations, format=format, encoding=encoding
+    rows = table_of_rows(
+        data, declarations, format=format, encoding=encoding, table=table
     )
     if weight is None:
-        return association_of(table.columns)
-    weights = row_weights(table[weight])
-    return association_of(table.without([weight]).columns, weights)
+        return association_of(rows.columns)
+    weights = row_weights(rows[weight])
+    return association_of(rows.without([weight]).columns, weights)

@@ -80,7 +80,8 @@ def _machine() -> str:
 
 
 @cache
-def _machine_mark() -> str:
+def machine_mark() -> str:
+    """Return what tells the code for this machine from that for others."""
     return sha256(_machine().encode()).hexdigest()[:8]
 
 
@@ -108,15 +109,15 @@ class KeptCode:
         """Return whether there is code for this machine, for whatever arguments."""
         if not self._file.is_file():
             return False
-        pattern = f"{self._stem()}.{_machine_mark()}.*{_SUFFIX}"
-        return any(any(folder.glob(pattern)) for folder in self._folders())
+        pattern = f"{self._stem()}.{machine_mark()}.*{_SUFFIX}"
+        return any(any(folder.glob(pattern)) for folder in self.folders())
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
         """Return the code for arguments of some kinds, None if there is none."""
         if not self._file.is_file():
             return None
         name = self._named(kinds)
-        for folder in self._folders():
+        for folder in self.folders():
             with suppress(OSError):
                 if self._is_trusted(folder / name):
                     code = _unwritten((folder / name).read_bytes())
@@ -143,7 +144,7 @@ class KeptCode:
         if not self._file.is_file():
             return
         name = self._named(kinds)
-        for folder in self._folders():
+        for folder in self.folders():
             with suppress(OSError, SpinneyError):
                 folder.mkdir(parents=True, exist_ok=True)
                 write_whole(folder / name, _written(code))
@@ -158,9 +159,9 @@ class KeptCode:
         return f"{self._name}.{own[:12]}"
 
     def _named(self, kinds: tuple[Kind, ...]) -> str:
-        return f"{self._stem()}.{_machine_mark()}.{mark_of_kinds(kinds)}{_SUFFIX}"
+        return f"{self._stem()}.{machine_mark()}.{mark_of_kinds(kinds)}{_SUFFIX}"
 
-    def _folders(self) -> Iterator[Path]:
+    def folders(self) -> Iterator[Path]:
         """Yield the folders that code may be in, the best first."""
         home = sha256(str(self._file.parent).encode()).hexdigest()[:16]
         named = os.environ.get("NUMBA_CACHE_DIR")

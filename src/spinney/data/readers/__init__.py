@@ -14,7 +14,6 @@ from spinney.data.readers.local_files import SUFFIXES, refuse_file_options
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_part, read_table
 from spinney.data.readers.row_reader import RowReader
-from spinney.data.readers.table_look import look, look_at
 
 __all__ = [
     "SUFFIXES",
@@ -24,8 +23,6 @@ __all__ = [
     "RowReader",
     "batches_by",
     "class_array",
-    "look",
-    "look_at",
     "number_batches",
     "opened_relation",
     "read_by",

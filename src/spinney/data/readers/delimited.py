@@ -24,7 +24,13 @@ from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_
 from spinney.data.duckdb.sql_text import quote_text
 from spinney.data.form_choice import forms_of, markers_of, may_have_a_form
 from spinney.data.readers.local_files import wrong_encoding
-from spinney.data.readers.table_head import Facts, head_of, in_doubt, settled_names
+from spinney.data.readers.table_head import (
+    Facts,
+    head_doubt,
+    head_of,
+    in_doubt,
+    settled_names,
+)
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError, Setting
@@ -45,13 +51,15 @@ _OFFSET = r":\d{2}(\.\d+)?(Z|[+-]\d{2}(:?\d{2})?)$"
 class Layout:
     """How a file is divided: at what, the names as written, and where rows begin.
 
-    ``n_titles`` lines stand above the names, ``n_lines`` above the first row.
+    ``n_titles`` lines stand above the names, ``n_lines`` above the first row. What is
+    doubtful of the names is a ``doubt``, unless somebody has said where they are.
     """
 
     delimiter: str
     names: tuple[str, ...]
     n_titles: int
     n_lines: int
+    doubt: str = ""
 
 
 @contextmanager
@@ -117,7 +125,9 @@ def _layout(
         return None
     # Where the sample ends with the names, there are no rows.
     after = [*lines, lines[-1] + 1][head.above + 1]
-    layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1)
+    below = [cells for _, cells in records[head.above + 1 :]]
+    doubt = head_doubt(head.names, below) if skip is None else ""
+    layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1, doubt)
     return (head.fits, head.is_first, len(head.names)), layout
 
 
@@ -240,6 +250,8 @@ class _Scan:
 
     def _names(self, origin: str) -> dict[str, str]:
         """Return the names of the columns that stay; note what was done to them."""
+        if self.layout.doubt and not self.notes.quiet:
+            self.notes.add(self.layout.doubt)
         if self.layout.n_titles and self.declarations.notation.skip is None:
             skip = Setting("skip", self.layout.n_titles)
             self.notes.add("what is above the names is passed over (", skip, ")")

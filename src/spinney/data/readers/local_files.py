@@ -16,7 +16,7 @@ from typing import IO, cast
 
 from spinney.data.declarations import Declarations
 from spinney.data.reading_notes import ReadingNotes
-from spinney.errors import DataError, Setting, phrase, refusal, refuse_unknown
+from spinney.errors import DataError, Setting, Text, phrase, refusal, refuse_unknown
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
@@ -61,8 +61,8 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     if "://" in path:
         msg = f"{path.partition('://')[0]}://… is an address, and a file is needed"
         elsewhere = (
-            "trees are grown and rows predicted in databases (docs/databases.md); for "
-            "all else save the table as a file"
+            "trees are grown, rows predicted and tables looked at in databases "
+            "(docs/databases.md); for all else save the table as a file"
         )
         raise DataError(msg, remedy=elsewhere)
     if plain.suffix not in SUFFIXES:
@@ -289,10 +289,21 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
             yield file
 
 
+def _other_path(path: str) -> Text:
+    """Return what to do about a path that leads to no file."""
+    if any(sign in path for sign in "*?["):
+        return phrase(
+            "this reads one file; trees are grown on a table in several Parquet files "
+            "by {}",
+            Setting("source", "parts"),
+        )
+    return "check its name and folder"
+
+
 def _unreadable(path: str, error: OSError) -> DataError:
     """Return the error for a file that the operating system will not give."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"there is no file {path!r}: check its name and folder")
+        return DataError(f"there is no file {path!r}", remedy=_other_path(path))
     if isinstance(error, IsADirectoryError):
         return DataError(f"{path!r} is a folder: name a file in it")
     if isinstance(error, PermissionError):

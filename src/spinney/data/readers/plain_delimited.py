@@ -43,6 +43,8 @@ def read_plain(
         return None
     if in_doubt(names) or len(set(names)) < len(names):
         return None
+    if layout.doubt and declarations.only is None:
+        return None
     check_names(names, declarations, origin=f"the header of {origin!r}")
     missing, columns = {"", *declarations.missing}, {}
     for name, texts in zip(names, zip(*rows[1:], strict=True), strict=True):

@@ -7,12 +7,16 @@ names of rows, and pandas an empty one for its index. Whatever is mended is note
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
+from spinney.data.form_choice import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
 MOST_TITLES = 20
+MOST_SHOWN = 4  # names in a doubt about them
+SHARE_OF_CELLS = 2 / 3  # of names, in a line that is more like a row
 # What pandas calls an index that it has written and read again.
 PANDAS_INDEX = "Unnamed: 0"
 
@@ -84,6 +88,63 @@ def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
         if width == 2 and _has_numbers(records[number + 1 : number + 2]):
             return number  # one name, and rows that have names, too
     return first
+
+
+def head_doubt(names: Sequence[str], below: Sequence[Sequence[str]]) -> str:
+    """Return what is doubtful of a line of names, with the remedy; "" if nothing is.
+
+    ``below`` are some records that follow it.
+
+    >>> print(head_doubt(["5.1", "red"], [["4.9", "blue"], ["3.0", "red"]]))
+    the first line ('5.1', 'red') names the columns and looks like a row: if it is \
+one, write a line of names above it
+    >>> print(head_doubt(["size price"], [["1 2"], ["3 4"]]))
+    there is one column, and its cells look divided by spaces: write commas or tabs \
+between them
+    >>> print(head_doubt(["size", " price"], [["1", " 2"]]))
+    cells begin with spaces, which are parts of names and texts: write none after a \
+delimiter
+    """
+    rows = [cells for cells in below if len(cells) == len(names)]
+    if len(names) == 1:
+        n_parts = {len(cells[0].split()) for cells in (names, *rows)}
+        if len(rows) > 1 and len(n_parts) == 1 and n_parts.pop() > 1:
+            return (
+                "there is one column, and its cells look divided by spaces: write "
+                "commas or tabs between them"
+            )
+        return ""
+    if rows and _is_like_a_row(names, rows):
+        some = ", ".join(map(repr, names[:MOST_SHOWN]))
+        more = ", …" if len(names) > MOST_SHOWN else ""
+        return (
+            f"the first line ({some}{more}) names the columns and looks like a row: if "
+            "it is one, write a line of names above it"
+        )
+    if all(name.startswith(" ") for name in names[1:]):
+        return (
+            "cells begin with spaces, which are parts of names and texts: write none "
+            "after a delimiter"
+        )
+    return ""
+
+
+def _is_like_a_row(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether most names are cells: they recur below, or are numbers as these.
+
+    Whole numbers in equal steps are names, such as years, or those that pandas gives.
+    """
+    numbers = [n for name in names if (n := parse_number(name)) is not None]
+    steps = {after - before for before, after in pairwise(numbers)}
+    counted = len(steps) == 1 and steps != {0} and all(n % 1 == 0 for n in numbers)
+    n_cells = 0
+    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+        known = [cell for cell in cells if cell not in {"", *PLACEHOLDERS}]
+        if parse_number(name) is None:
+            n_cells += bool(name.strip()) and name in known
+        elif not counted:
+            n_cells += all(parse_number(cell) is not None for cell in known)
+    return n_cells >= SHARE_OF_CELLS * len(names)
 
 
 def _has_numbers(records: Sequence[Sequence[str]]) -> bool:

@@ -10,7 +10,13 @@ from typing import Any
 
 from spinney.data.cells import table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.readers.table_head import Facts, head_of, in_doubt, settled_names
+from spinney.data.readers.table_head import (
+    Facts,
+    head_doubt,
+    head_of,
+    in_doubt,
+    settled_names,
+)
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.data.written_cells import read_written
@@ -35,6 +41,9 @@ def read_workbook(
     if head.above and skip is None:
         above = Setting("skip", head.above)
         notes.add("what is above the names is passed over (", above, ")")
+    doubt = head_doubt(head.names, texts[head.above + 1 :]) if skip is None else ""
+    if doubt and not notes.quiet:
+        notes.add(doubt)
     body = [row for row in rows[head.above + 1 :] if any(map(_text, row))]
     columns = [list(cells) for cells in zip(*body, strict=True)] or [
         [] for _ in head.names

@@ -5,6 +5,13 @@ from spinney.sources.opened.open_rows import (
     engine_of,
     is_counted_away,
     open_source,
+    table_of_rows,
 )
 
-__all__ = ["OpenedSource", "engine_of", "is_counted_away", "open_source"]
+__all__ = [
+    "OpenedSource",
+    "engine_of",
+    "is_counted_away",
+    "open_source",
+    "table_of_rows",
+]

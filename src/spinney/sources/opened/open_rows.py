@@ -8,7 +8,7 @@ from typing import Any
 
 from spinney._support.checks import check_named
 from spinney._support.memory_room import bytes_of, usual_room
-from spinney.data import Declarations, Fingerprint, Schema, Target
+from spinney.data import Declarations, Fingerprint, Schema, Table, Target
 from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
 from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
@@ -182,16 +182,30 @@ class _Meant:
         return {name: getattr(self, name) for name in names}
 
 
-def _read(data: Any, meant: _Meant, *, identifiers: bool) -> OpenedSource:
+def table_of_rows(
+    data: Any,
+    declarations: Declarations,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+    table: str | None = None,
+) -> Table:
     """Return the rows of a file, a frame or a database, in memory."""
+    is_counted_away(data, "memory", table=table)  # refuses what has no use
     engine = engine_of(data)
     if engine not in IN_DATABASES:
-        rows = read_table(data, **meant.reading)
-    else:
-        from spinney.sources.sql import DatabaseTable, table_in_database
+        return read_table(
+            data, declarations=declarations, format=format, encoding=encoding
+        )
+    from spinney.sources.sql import DatabaseTable, table_in_database
 
-        at = DatabaseTable(data, engine, meant.table)
-        rows = table_in_database(at, meant.declarations)
+    refuse_file_options(format, encoding)
+    return table_in_database(DatabaseTable(data, engine, table), declarations)
+
+
+def _read(data: Any, meant: _Meant, *, identifiers: bool) -> OpenedSource:
+    """Return rows in memory that trees can be grown on."""
+    rows = table_of_rows(data, table=meant.table, **meant.reading)
     training = rows_in_memory(
         rows,
         meant.target,

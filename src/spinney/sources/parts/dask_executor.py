@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import cycle
 from typing import Any
 
-from spinney.errors import DataError, MissingExtraError
+from spinney.errors import DataError, SpinneyError, missing_extra
 
 LOOPBACK = "127.0.0.1"
 N_WORKERS = 2
@@ -61,6 +61,13 @@ class OnDask:
         except (FutureCancelledError, OSError) as error:
             msg = f"the Dask cluster is gone ({' '.join(str(error).split())})"
             raise DataError(msg, remedy="start it again") from None
+        except SpinneyError:
+            raise
+        except Exception as error:  # of whatever the user's graph does
+            what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            msg = f"a part of the Dask frame could not be made or read ({what})"
+            remedy = "mend what makes it; frame.compute() shows where it fails"
+            raise DataError(msg, remedy=remedy) from error
 
 
 @contextmanager
@@ -113,7 +120,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        msg = "Dask's distributed scheduler is not installed"
-        remedy = "pip install 'spinney[dask]'"
-        raise MissingExtraError(msg, remedy=remedy) from None
+        raise missing_extra(
+            what="tables in parts need", library="Dask's distributed", extra="dask"
+        ) from None
     return distributed

@@ -50,7 +50,8 @@ from spinney.sources.rows import (
     check_total,
 )
 from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.training_rows import check_least, missing_classes
+from spinney.sources.rows.training_rows import missing_targets
+from spinney.sources.rows.weight_checks import check_least
 
 
 @contextmanager
@@ -167,7 +168,7 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
         )
         raise DataError(msg)
     if facts.n_classless:
-        warn(missing_classes(roles.target, facts.n_classless, facts.n_read))
+        warn(missing_targets(roles.target, facts.n_classless, facts.n_read))
     ours = (roles.target, roles.weight)
     others = [each for each in facts.columns if each.name not in ours]
     if roles.complete:

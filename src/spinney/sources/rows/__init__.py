@@ -12,7 +12,6 @@ from spinney.sources.rows.joined_rows import (
 )
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import (
-    LARGEST_TOTAL,
     NumberFacts,
     TrainingSet,
     as_target,
@@ -21,14 +20,17 @@ from spinney.sources.rows.training_rows import (
     check_numbers,
     check_roles,
     check_target,
-    check_total,
-    given_weights,
     known_rows,
     numbered_rows,
-    row_weights,
     rows_in_memory,
     tell_doubts,
     training_set,
+)
+from spinney.sources.rows.weight_checks import (
+    LARGEST_TOTAL,
+    check_total,
+    given_weights,
+    row_weights,
 )
 
 __all__ = [

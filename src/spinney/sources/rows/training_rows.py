@@ -33,13 +33,17 @@ from spinney.data.readers import read_table
 from spinney.errors import DataError, Setting, Text, note, warn
 from spinney.sources.rows.incomplete_rows import complete_rows
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.rows.weight_checks import (
+    check_least,
+    check_total,
+    given_weights,
+    row_weights,
+    total_of,
+)
 
 FEW_ALIKE = 100  # classes beyond which a row in two must share one
 LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
-LARGEST_TOTAL = 1e140
-LEAST_WEIGHT = 1e-300  # parts of it are floats, where a missing value divides a row
-WEIGHTS = "weights must be 0 or greater"
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
 
@@ -328,102 +332,11 @@ def check_roles(
         )
 
 
-def missing_classes(target: str, absent: int, n_rows: int) -> str:
-    """Return the warning about rows without a class."""
+def missing_targets(target: str, absent: int, n_rows: int) -> str:
+    """Return the warning about rows without a class, or a number to predict."""
     return (
-        f"target {target!r}: {absent} of {n_rows} rows have no class and are left out"
+        f"target {target!r} is missing in {absent} of {n_rows} rows, which are left out"
     )
-
-
-def row_weights(column: Column) -> Floats:
-    """Return the cells of a weight column, or say why they cannot be weights."""
-    check_weight_kind(column.name, column.kind)
-    odd = np.flatnonzero(~(column.cells >= 0))
-    if len(odd):
-        cell = column.cells[odd[0]]
-        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
-        raise DataError(
-            Setting("weight"),
-            f" {column.name!r} has {found} in row {odd[0] + 1}",
-            remedy=WEIGHTS,
-        )
-    weights = np.asarray(column.cells, dtype=np.float64)
-    check_total(total_of(weights))
-    return weights
-
-
-def given_weights(
-    sample_weight: Any, n_rows: int, *, most: float = LARGEST_TOTAL
-) -> Floats:
-    """Return a weight for each row, or say why the given ones cannot be weights.
-
-    Together they are at most ``most``; None stands for 1 each.
-    """
-    if sample_weight is None:
-        return np.ones(n_rows)
-    try:
-        given = np.asarray(sample_weight)
-        real = np.nan if given.dtype.kind == "c" else given
-        weights = np.asarray(real, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        weights = np.array(np.nan)
-    if weights.shape != (n_rows,) or not (weights >= 0).all():
-        raise DataError(
-            Setting("sample_weight"),
-            f" must be {n_rows} numbers, none of them below 0 or missing",
-            remedy=_no_weights(weights, n_rows),
-        )
-    if n_rows and not weights.any():
-        raise DataError(
-            Setting("sample_weight"),
-            " is zero for every row",
-            remedy="at least one must weigh more",
-        )
-    check_total(total_of(weights), most=most)
-    return weights
-
-
-def _no_weights(weights: Floats, n_rows: int) -> str:
-    """Return what there is instead of a weight for each row."""
-    if weights.shape == (n_rows,):
-        odd = int(np.flatnonzero(~(weights >= 0))[0])
-        return f"that of row {odd + 1} is {weights[odd]:g}"
-    return f"there are {len(weights)}" if weights.ndim == 1 else ""
-
-
-def check_weight_kind(name: str, kind: str) -> None:
-    """Refuse a column of weights that are no numbers."""
-    if kind != "numeric":
-        raise DataError(
-            Setting("weight"), f" {name!r} is {kind}", remedy="weights must be numbers"
-        )
-
-
-def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
-    """Refuse a weight of all rows that no float holds, or no product of sums."""
-    if not total <= most:
-        found = f"{total:g}" if np.isfinite(total) else "infinity"
-        msg = (
-            f"the weights of all rows add up to {found}, and products of them are "
-            f"beyond floats: scale them down, to at most {most:g} together"
-        )
-        raise DataError(msg)
-
-
-def check_least(least: float) -> None:
-    """Refuse a least weight above 0 whose parts no float holds."""
-    if least < LEAST_WEIGHT:
-        msg = (
-            f"a row weighs {least:g}, and floats do not hold parts of that: scale the "
-            f"weights up, to at least {LEAST_WEIGHT:g}, or set it to 0"
-        )
-        raise DataError(msg)
-
-
-def total_of(weights: Floats) -> float:
-    """Return the sum of weights; infinite where no float holds it."""
-    with np.errstate(over="ignore"):
-        return float(weights.sum())
 
 
 def known_rows(
@@ -452,7 +365,7 @@ def check_target(table: Table, target: str) -> Column:
         )
         raise DataError(msg)
     if absent:
-        msg = missing_classes(target, absent, table.n_rows)
+        msg = missing_targets(target, absent, table.n_rows)
         warn(msg)
     return column
 
@@ -523,14 +436,14 @@ def rows_in_memory(
     table, weights, places = known_rows(table, target, weight)
     attributes = table.without((target, weight or ""))
     if not identifiers:
-        attributes = without_identifiers(attributes, declared)
+        attributes = without_identifiers(attributes, declared, places)
     if complete and table.n_rows:
         kept = complete_rows(attributes, weights)
         table, attributes = table.take(kept), attributes.take(kept)
         places = places[kept]
         weights = None if weights is None else weights[kept]
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
-    tell_doubts(attributes, table[target], declared)
+    tell_doubts(attributes, table[target], declared, places)
     rows = training_set(
         attributes,
         classes,
@@ -542,14 +455,22 @@ def rows_in_memory(
     return replace(rows, places=places if rows.places is None else places[rows.places])
 
 
-def tell_doubts(attributes: Table, target: Column, declared: Declarations) -> None:
-    """Say how a target is read, and which columns are worth a second look."""
+def tell_doubts(
+    attributes: Table,
+    target: Column,
+    declared: Declarations,
+    rows: Integers | None = None,
+) -> None:
+    """Say how a target is read, and which columns are worth a second look.
+
+    ``rows`` are where those of the table were in that of the user.
+    """
     if reading := target_note(target, declared):
         note(reading, of_reading=False)
     warnings = [
         *likeness_warnings(Table((target,), attributes.n_rows)),
-        *class_warnings(target),
-        *table_warnings(attributes, declared),
+        *class_warnings(target.name, target.levels),
+        *table_warnings(attributes, declared, rows),
         *target_warnings(attributes, target, declared),
     ]
     for warning in warnings:

@@ -108,6 +108,9 @@ def _rows(
             if listed
             else "",
         )
+    if dialect == "sqlite" and wanted not in by_name:  # to it capitals are the same
+        alike = [name for name in by_name if name.casefold() == wanted.casefold()]
+        wanted = alike[0] if alike else wanted
     if wanted in by_name:
         return table_named(*reversed(by_name[wanted]))
     if re.match(r"\s*(select|with|values|\()\b", wanted, re.IGNORECASE):

@@ -31,7 +31,7 @@ from spinney.sources.rows.training_rows import (
     check_classes,
     check_numbers,
     check_texts,
-    missing_classes,
+    missing_targets,
 )
 from spinney.sources.sql.clean_rows import CleanRows
 from spinney.sources.sql.coded_rows import coded_rows
@@ -223,7 +223,7 @@ def _check_known_classes(rows: CleanRows) -> int:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
     if 0 < known < n_rows:
-        warn(missing_classes(rows.target.name, n_rows - known, n_rows))
+        warn(missing_targets(rows.target.name, n_rows - known, n_rows))
     return known
 
 

@@ -21,7 +21,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
-from spinney.sources.rows.training_rows import WEIGHTS, check_least, check_weight_kind
+from spinney.sources.rows.weight_checks import WEIGHTS, check_least, check_weight_kind
 from spinney.sources.sql.clean_rows import CleanRows
 from spinney.sources.sql.engines.sql_engine import SqlEngine, texts
 from spinney.sources.sql.expressions import case, column, count_all, select

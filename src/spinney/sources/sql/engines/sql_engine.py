@@ -238,6 +238,8 @@ def _writer_of(dialect: str) -> Any:
 
 
 REMEDIES = (
+    (("locked", "busy"),
+     "another program writes to it: try again when that is done, or read from a copy"),
     (("permission denied", "readonly", "read-only", "not authorized"),
      "ask for the right to read the table and to make temporary ones"),
     (("no space", "disk is full", "disk full", "out of memory", "no temporary",

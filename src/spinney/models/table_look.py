@@ -4,12 +4,16 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spinney.data.declarations import Declarations, declarations_of
-from spinney.data.notation import Notation
-from spinney.data.readers.read import read_table
-from spinney.data.table import Value
-from spinney.data.table_summary import TableSummary, summary_of
+from spinney.data import (
+    Declarations,
+    Notation,
+    TableSummary,
+    Value,
+    declarations_of,
+    summary_of,
+)
 from spinney.errors import SpinneyNote
+from spinney.sources.opened import table_of_rows
 
 
 def look(
@@ -25,6 +29,7 @@ def look(
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
+    table: str | None = None,
 ) -> TableSummary:
     """Return how a table is read: kinds, missing cells, values, and what is doubtful.
 
@@ -33,8 +38,8 @@ def look(
     target : str, optional
         What is to be predicted: how it would be read, and which columns give it away.
     data, nominal, ordinal, numeric, ignore, values, missing_values, format, encoding, \
-notation
-        As for :func:`spinney.grow`.
+notation, table
+        As for :func:`spinney.grow`; a table of a database is read whole.
 
     Returns
     -------
@@ -57,7 +62,9 @@ notation
     declared = declarations_of(
         nominal, ordinal, numeric, ignore, missing_values, notation, values
     )
-    return look_at(data, declared, target=target, format=format, encoding=encoding)
+    return look_at(
+        data, declared, target=target, format=format, encoding=encoding, table=table
+    )
 
 
 def look_at(
@@ -67,11 +74,12 @@ def look_at(
     target: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    table: str | None = None,
 ) -> TableSummary:
     """Return how a table is read, by what was declared of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyNote)  # the summary has the notes
-        table = read_table(
-            data, declarations=declarations, format=format, encoding=encoding
+        rows = table_of_rows(
+            data, declarations, format=format, encoding=encoding, table=table
         )
-    return summary_of(table, declarations, target)
+    return summary_of(rows, declarations, target)
