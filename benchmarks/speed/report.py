@@ -91,15 +91,21 @@ def marks_of(name: str) -> tuple[str, str]:
 
 
 def fill(page: Path, text: str, name: str = "results") -> None:
-    """Put a text between two marks of a page, in the place of what was there."""
-    begin, end = marks_of(name)
-    whole = page.read_text(encoding="utf-8")
-    if begin not in whole or end not in whole:
-        msg = f"{page} has no lines {begin} and {end} to put results between"
+    """Put a text between two marks of a page, in the place of what was there.
+
+    A mark is a line of its own: a page may also speak of its marks.
+    """
+    lines = page.read_text(encoding="utf-8").splitlines()
+    places = [
+        [at for at, line in enumerate(lines) if line == m] for m in marks_of(name)
+    ]
+    if [len(each) for each in places] != [1, 1] or places[0] > places[1]:
+        both = " and ".join(marks_of(name))
+        msg = f"{page} has no lines {both}, once each, to put results between"
         raise SystemExit(msg)
-    before, rest = whole.split(begin, 1)
-    after = rest.split(end, 1)[1]
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    (begin,), (end,) = places
+    whole = [*lines[: begin + 1], "", text, "", *lines[end:]]
+    page.write_text("\n".join(whole) + "\n", encoding="utf-8")
 
 
 def _aligned(told: tuple[str, ...]) -> str:

@@ -74,6 +74,28 @@ def test_a_page_is_filled_between_its_marks(tmp_path):
         report.fill(page, report.markdown([an_outcome()]))
 
 
+def test_a_page_may_speak_of_its_marks(tmp_path):
+    page = tmp_path / "speed.md"
+    begin, end = report.marks_of("everyday")
+    told = f"| `--page` | put the tables between `{begin}` and `{end}` of a page |"
+    page.write_text(f"{told}\n\n{begin}\n{end}\nafter\n")
+    for _ in range(2):
+        report.fill(page, "| a table |", "everyday")
+        expected = f"{told}\n\n{begin}\n\n| a table |\n\n{end}\nafter\n"
+        assert page.read_text(encoding="utf-8") == expected
+    for broken in (f"{begin}\n{begin}\n{end}\n", f"{end}\n{begin}\n", told):
+        page.write_text(broken)
+        with pytest.raises(SystemExit, match="once each"):
+            report.fill(page, "| a table |", "everyday")
+        assert page.read_text(encoding="utf-8") == broken
+
+
+@pytest.mark.parametrize("name", ["results", "everyday"])
+def test_the_page_of_speed_has_its_marks_once(name):
+    lines = (measure.ROOT / "docs/speed.md").read_text(encoding="utf-8").splitlines()
+    assert [lines.count(mark) for mark in report.marks_of(name)] == [1, 1]
+
+
 def test_impurity_is_that_of_the_leaves():
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -67,7 +67,8 @@ def typical_value(values: NDArray[Any], sizes: Floats, kind: str) -> float:
     """
     if kind == "nominal":
         return float(values[heaviest(sizes)])
-    mean = float((sizes / sizes.sum()) @ values)
+    # No product of vectors: for one so long its library would start its threads.
+    mean = float((sizes / sizes.sum() * values).sum())
     typical = float(f"{mean:.12g}")
     return float(np.rint(typical)) if kind == "ordinal" else typical
 

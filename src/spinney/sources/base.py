@@ -312,13 +312,16 @@ def batches_of_terms(
     """
     batch: list[TermRequest] = []
     together: set[Term] = set()
+    seen: set[int] = set()  # lists of terms that are in it; many nodes share one
     for request in requests:
-        wider = together.union(request.terms)
         alone = request.complete or (batch and batch[-1].complete)
-        if batch and (alone or len(wider) > most):
-            yield batch
-            batch, wider = [], set(request.terms)
+        if alone or id(request.terms) not in seen:
+            wider = together.union(request.terms)
+            if batch and (alone or len(wider) > most):
+                yield batch
+                batch, wider, seen = [], set(request.terms), set()
+            together = wider
+            seen.add(id(request.terms))
         batch.append(request)
-        together = wider
     if batch:
         yield batch

@@ -151,9 +151,11 @@ class _Regressions:
     def fitted(self, terms: Sequence[Sequence[Term]], origin: float) -> list[Fitted]:
         """Return the models of all nodes."""
         best = self.paying(self.independent())
+        lists = {id(own): own for own in terms}  # many nodes share one
+        measured = {at: [term.centre for term in own] for at, own in lists.items()}
         centres = np.zeros(best.slopes.shape)
         for line, own in zip(centres, terms, strict=True):
-            line[: len(own)] = [term.centre for term in own]
+            line[: len(own)] = measured[id(own)]
         deviations = np.where(best.terms, self.deviations[:, :-1], 1.0)
         coefficients = best.slopes * self.deviations[:, -1:] / deviations
         means = np.where(best.terms, self.means[:, :-1] + centres, 0.0)

@@ -84,7 +84,8 @@ MULTIPLIER = 2.0
 OVERFITTED = 10.0
 NEGLIGIBLE = 1e-5
 
-Terms = dict[Term, int]
+Depths = dict[int, int]
+"""Terms by their numbers, and at which depth each is asked first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,10 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
         return Pruned(tree, Steps(()))
     take_formulas(source, tree.schema)
     linear = recipe.leaves == "linear"
-    below = terms_below(tree, _at_root(tree, source)) if linear else [{} for _ in tree]
-    fits = _fit(tree, source, below)
+    terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
+    if linear:
+        terms = terms_below(tree, _at_root(tree, source))
+    fits = _fit(tree, source, terms)
     pruned = Pruned(cut(tree, ()), Steps(()))
     if recipe.pruning == "adjusted-error":
         pruned = pruned_by_errors(tree, fits)
@@ -166,33 +169,51 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     return statistics_by_attribute(tables, tree.schema)
 
 
-def terms_below(tree: Tree, at_root: dict[int, RootStatistics]) -> list[Terms]:
-    """Return for each node the terms asked below it, with the depth of the asking."""
+def terms_below(
+    tree: Tree, at_root: dict[int, RootStatistics]
+) -> list[tuple[Term, ...]]:
+    """Return for each node the terms asked below it, the nearest where they are many.
+
+    Nodes of the same terms have one tuple, so that nobody compares what is in it.
+    """
     arrays, attributes = arrays_of(tree), tree.schema.attributes
     links, asked = arrays.links(), arrays.attribute.tolist()
     parent, depths = arrays.parent.tolist(), links.depth.tolist()
     grouped = np.isnan(arrays.cut).tolist()
+    known: dict[Term, int] = {}
     numbers = {
-        index: (Term(index, None, statistics.default_value),)
-        for index, statistics in at_root.items()
+        index: (known.setdefault(Term(index, None, each.default_value), len(known)),)
+        for index, each in at_root.items()
     }
-    terms: list[Terms] = [{} for _ in asked]
-    for node in reversed(range(len(asked))):
-        here, index = terms[node], asked[node]
-        if index >= 0:
-            own: Sequence[Term] = numbers[index]
-            if grouped[node]:
-                split = arrays.split(node, n_branches=int(links.count[node]))
-                own = _groups_of(split, attributes[index], at_root[index])
-            here.update(dict.fromkeys(own, depths[node]))
+    nothing: Depths = {}
+    below = [nothing if index < 0 else {} for index in asked]
+    for node in np.flatnonzero(arrays.inner)[::-1].tolist():
+        here, index = below[node], asked[node]
+        own: Sequence[int] = numbers[index]
+        if grouped[node]:
+            split = arrays.split(node, n_branches=int(links.count[node]))
+            groups = _groups_of(split, attributes[index], at_root[index])
+            own = [known.setdefault(term, len(known)) for term in groups]
+        here.update(dict.fromkeys(own, depths[node]))
         if len(here) > MOST_TERMS:
-            nearest = sorted(here, key=lambda term: (here[term], *_order(term)))
-            terms[node] = here = {term: here[term] for term in nearest[:MOST_TERMS]}
+            some = {at: term for term, at in known.items() if at in here}
+            nearest = sorted(here, key=lambda at: (here[at], *_order(some[at])))
+            below[node] = here = {at: here[at] for at in nearest[:MOST_TERMS]}
         if here and node:
-            above = terms[parent[node]]
+            above = below[parent[node]]
             for term, depth in here.items():
                 above[term] = min(depth, above.get(term, depth))
-    return terms
+    return _listed(list(known), below)
+
+
+def _listed(terms: Sequence[Term], below: Sequence[Depths]) -> list[tuple[Term, ...]]:
+    """Return the terms of nodes in their order, from the numbers of terms."""
+    order = sorted(range(len(terms)), key=lambda at: _order(terms[at]))
+    ranks = np.argsort(order).tolist()
+    lists = [tuple(sorted(map(ranks.__getitem__, own))) for own in below]
+    ordered = [terms[at] for at in order]
+    written = {own: tuple(ordered[rank] for rank in own) for own in set(lists)}
+    return [written[own] for own in lists]
 
 
 def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
@@ -213,13 +234,10 @@ def _groups_of(
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
-def _fit(tree: Tree, source: Counts, below: Sequence[Terms]) -> Fits:
+def _fit(tree: Tree, source: Counts, terms: Sequence[tuple[Term, ...]]) -> Fits:
     """Return the model of every node; the mean where nothing is asked below it."""
     arrays, origin = arrays_of(tree), tree.schema.target.origin
     assert origin is not None
-    every = sorted({term for own in below for term in own}, key=_order)
-    rank = {term: at for at, term in enumerate(every)}
-    terms = [tuple(sorted(own, key=rank.__getitem__)) for own in below]
     moments = np.asarray(arrays.weights, np.float64)
     # How many rows the weight 1 stands for.
     scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
@@ -253,7 +271,7 @@ def _products(
     while level:
         asked, following = list[int](), list[int]()
         for node in level:
-            alike = all(terms[child] == terms[node] for child in children[node])
+            alike = all(terms[child] is terms[node] for child in children[node])
             (to_sum if alike else asked).append(node)
         requests = [TermRequest(node, terms[node]) for node in asked]
         answers = with_formulas(source).products(requests)

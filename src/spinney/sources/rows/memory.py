@@ -24,13 +24,14 @@ from spinney.sources.base import (
     joined_products,
 )
 from spinney.sources.rows.row_products import varying_together
-from spinney.trees import CountTable, Route, Split, Surrogate, TableStack
+from spinney.trees import CountTable, Route, Split, Surrogate, TableStack, Threshold
 
 # With more values at nodes than this for each cell that is counted, those that occur
 # are found by sorting, so that small nodes cost what their rows cost.
 SPARSE = 2
 LEAST_SPARSE = 1000
 MOST_TERMS_AT_ONCE = 128
+FEW_NODES = 4  # that are not worth sending their rows together
 MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
 
 Which = Callable[[NDArray[Any]], NDArray[Any]]
@@ -51,6 +52,16 @@ class Standing:
 
     def __sizeof__(self) -> int:
         return sum(rows.nbytes + own.nbytes for rows, own in self.members.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Leaving:
+    """A node whose rows are to be sent to its children, and whether it keeps them."""
+
+    node: int
+    route: Route
+    children: Mapping[int, int]
+    keep: bool
 
 
 class MemorySource:
@@ -90,10 +101,21 @@ class MemorySource:
         self._columns: dict[int, Ranked] = dict(ranked or {})
         self._given = dict(enumerate(columns))
         self._made: dict[int, Attribute] = {}
+        # What is to be sent; nobody has asked for the rows of the children yet.
+        self._leaving: list[_Leaving] = []
+
+    @property
+    def _members(self) -> dict[int, tuple[Integers, Floats]]:
+        """The rows of each node and their weights there, all sent that are to be."""
+        if self._leaving:
+            leaving, self._leaving = self._leaving, []
+            for each in self._sent_together(leaving):
+                self._send(each)
+        return self._held
 
     @cached_property
-    def _members(self) -> dict[int, tuple[Integers, Floats]]:
-        """The rows of each node and their weights there; those of the root first."""
+    def _held(self) -> dict[int, tuple[Integers, Floats]]:
+        """The same, as long as nothing is to be sent; those of the root first."""
         n_rows = len(self._targets)
         weights = np.ones(n_rows) if self._weights is None else self._weights
         return {ROOT: (np.arange(n_rows), np.asarray(weights, dtype=float))}
@@ -127,7 +149,8 @@ class MemorySource:
         """
         _ = self._classes, self._numbers  # found once, for all copies
         other = copy(self)
-        other._members, other._made = dict(standing.members), dict(standing.made)
+        other._held, other._made = dict(standing.members), dict(standing.made)
+        other._leaving = []
         if ranked or standing.made:
             kept = {i: v for i, v in self._columns.items() if i in self._given}
             other._columns = {**kept, **(ranked or {})}
@@ -242,22 +265,87 @@ class MemorySource:
         *,
         keep: bool = False,
     ) -> None:
-        """Send the rows of a node to its children."""
-        rows, weights = self._members[node]
-        if node != ROOT and not keep:  # the root stays, for the next tree
-            del self._members[node]
+        """Send the rows of a node to its children, when somebody asks for these.
+
+        So those of a level are sent together.
+        """
+        # Itself it may be one to which rows have not been sent.
+        held = self._held if node in self._held else self._members
+        assert node in held
+        self._leaving.append(_Leaving(node, route, dict(children), keep))
+
+    def _sent_together(self, leaving: Sequence["_Leaving"]) -> Sequence["_Leaving"]:
+        """Send the rows of nodes that ask for a number, and return the other nodes.
+
+        These have rows without a value too.
+        """
+        alike = [each for each in leaving if isinstance(each.route.split, Threshold)]
+        if len(alike) < FEW_NODES:
+            return leaving
+        rows, weights, owner = self._level([each.node for each in alike])
+        right, lacking = self._sides([each.route.split for each in alike], rows, owner)
+        sides = []
+        for side in (~right, right):
+            start = starts_of(np.bincount(owner[side], minlength=len(alike)))
+            sides.append((rows[side], weights[side], start.tolist()))
+        others = [
+            each for each in leaving if not isinstance(each.route.split, Threshold)
+        ]
+        for at, each in enumerate(alike):
+            if lacking[at]:
+                others.append(each)
+                continue
+            self._leave(each)
+            for branch, child in each.children.items():
+                own, parts, start = sides[branch]
+                some = slice(start[at], start[at + 1])
+                self._held[child] = own[some], parts[some]
+        return others
+
+    def _sides(
+        self, splits: Sequence[Any], rows: Integers, owner: Integers
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows lie above the thresholds of nodes, and who lacks values."""
+        asked = np.array([split.attribute for split in splits])
+        cuts = np.array([split.threshold for split in splits], dtype=np.float64)
+        right = np.zeros(len(rows), dtype=bool)
+        lacking = np.zeros(len(splits), dtype=bool)
+        of_row = asked[owner]
+        order = np.argsort(of_row, kind="stable")
+        attributes, first = np.unique(of_row[order], return_index=True)
+        ends = [*first.tolist(), len(order)]
+        for index, (one, other) in zip(
+            attributes.tolist(), pairwise(ends), strict=True
+        ):
+            some = order[one:other]
+            cells = self._cells(index, rows[some])
+            right[some] = cells > cuts[owner[some]]
+            absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+            lacking[owner[some][absent]] = True
+        return right, lacking
+
+    def _leave(self, leaving: "_Leaving") -> None:
+        """Let go of the rows of a node; the root stays, for the next tree."""
+        if leaving.node != ROOT and not leaving.keep:
+            del self._held[leaving.node]
+
+    def _send(self, leaving: "_Leaving") -> None:
+        """Send the rows of one node."""
+        rows, weights = self._held[leaving.node]
+        self._leave(leaving)
+        route = leaving.route
         branches = self.branches(route, rows)
         absent = branches < 0
         divided = bool(absent.any())
-        for branch, child in children.items():
+        for branch, child in leaving.children.items():
             here = branches == branch
             if not divided:
-                self._members[child] = rows[here], weights[here]
+                self._held[child] = rows[here], weights[here]
                 continue
             share = route.split.shares[branch]
             parts = np.where(absent, weights * share, weights)
             here |= absent & (share > 0)
-            self._members[child] = rows[here], parts[here]
+            self._held[child] = rows[here], parts[here]
 
     def forget(self, nodes: Iterable[int]) -> None:
         """Let go of the rows of nodes."""
@@ -288,7 +376,8 @@ class MemorySource:
 
     def _products(self, requests: Sequence[TermRequest]) -> list[Products]:
         rows, weights, owner = self._level([request.node for request in requests])
-        terms = list(dict.fromkeys(t for request in requests for t in request.terms))
+        lists = {id(request.terms): request.terms for request in requests}  # mostly few
+        terms = list(dict.fromkeys(term for own in lists.values() for term in own))
         columns = [self._cells(term.attribute, rows) for term in terms]
         pairs = list(zip(terms, columns, strict=True))
         lines = [term.values(cells) - term.centre for term, cells in pairs]
@@ -306,7 +395,8 @@ class MemorySource:
         start = starts_of(np.bincount(part, minlength=len(requests) * n_groups))
         place = {term: at for at, term in enumerate(terms)}
         target = [] if self._numbers is None else [len(terms)]
-        asked = [[place[t] for t in r.terms] + target for r in requests]
+        places = {at: [place[t] for t in own] + target for at, own in lists.items()}
+        asked = [places[id(request.terms)] for request in requests]
         found = varying_together(
             every, weights, start, [own for own in asked for _ in range(n_groups)]
         )
