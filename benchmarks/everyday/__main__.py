@@ -113,7 +113,8 @@ def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
     if code is None and result.first is None:
         result.missed = not_done(options, err)
     elif code is None:
-        result.notes.append(not_done(options, err))
+        late = [each["begins"] for each in told if "begins" in each][-1:]
+        result.notes.append(": ".join([*late, not_done(options, err)]))
         result.runs[OWN] = result.runs[OWN] or [result.first]
     elif code:
         result.missed = f"worker failed: {' '.join(err.split())[-300:]}"

@@ -120,14 +120,17 @@ def test_short_runs_are_repeated_more_often():
 
 
 def test_a_worker_tells_each_run_and_each_failure():
-    told = list(work(IRIS, None, repeats=1, patience=60))
+    every = list(work(IRIS, None, repeats=1, patience=60))
+    begun = [each["begins"] for each in every if "begins" in each]
+    assert begun == ["spinney", "scikit-learn"]  # a slow peer takes none of its time
+    told = [each for each in every if "begins" not in each]
     assert {each["program"] for each in told} == {"scikit-learn", "spinney"}
     assert all(each["seconds"] > 0 for each in told)
     wrong = Program("spinney", *TREE, {"recipe": "oak"})
     cell = Cell("iris, oak", "iris", (IRIS.programs[0], wrong))
     told = list(work(cell, None, repeats=1, patience=60))
-    assert "seconds" in told[0]
-    assert told[-1]["failed"].startswith("ParameterError: recipe='oak'")
+    assert told[1]["failed"].startswith("ParameterError: recipe='oak'")
+    assert "seconds" in told[-1]
 
 
 def test_a_worker_without_its_table():
@@ -173,6 +176,10 @@ def test_runs_of_a_worker(monkeypatch):
     assert result.missed == "not done after 60 s"
     result = written(monkeypatch, peer + own[:1], code=None)
     assert (result.best(), result.notes) == (5, ["not done after 60 s"])
+    begun = [{"begins": "spinney"}, *own, {"begins": "scikit-learn"}]
+    result = written(monkeypatch, begun, code=None)
+    late = ["scikit-learn: not done after 60 s"]
+    assert (result.best(), result.missed, result.notes) == (3, "", late)
     said = "Spinney translates its loops for this machine"
     result = written(monkeypatch, peer, said, code=None)
     assert "translates its loops meanwhile" in result.missed
@@ -264,7 +271,7 @@ def test_names_of_bars_are_names_of_cells():
 
 def test_results_of_a_file_fill_a_page(tmp_path, capsys, monkeypatch):
     file, page = tmp_path / "everyday.json", tmp_path / "speed.md"
-    page.write_text("\n".join(["before", *marks_of("everyday"), "after"]))
+    page.write_text("\n".join(["before", *marks_of("everyday"), "after", ""]))
     keep(file, [Result("iris, default", runs={"spinney": [0.2], "YDF": [0.1]})])
     keep(file, [Result("iris, cart, plain", runs={"spinney": [0.7]})])
     monkeypatch.setattr(everyday, "run_cell", None)  # nothing is run
@@ -273,7 +280,7 @@ def test_results_of_a_file_fill_a_page(tmp_path, capsys, monkeypatch):
     assert "what is asked" in printed
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!-- everyday -->\n\nMeasured on: ")
-    assert text.endswith("<!-- end of everyday -->\nafter")
+    assert text.endswith("<!-- end of everyday -->\nafter\n")
     assert "0.2 s (iris, default), 1 of 1 cells | reached |" in text
     assert "| iris, default | 0.200 | 1 |  | 0.100 | 2.00 | YDF |  |" in text
     assert "| iris, cart, plain | 0.700 |" in text

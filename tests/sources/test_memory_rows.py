@@ -41,12 +41,13 @@ def routes(seed, n_nodes):
     random = np.random.default_rng(seed)
     asked = (
         lambda: Threshold(0, random.integers(0, 4) / 4, SHARES),
+        lambda: Threshold(0, 0.5, (0.0, 1.0), 1),
         lambda: Threshold(1, float(random.integers(0, 2)), SHARES),
         lambda: Groups(2, ((0,), (1,)), SHARES),
     )
     final = (None, 0, 1)
     return [
-        Route(asked[random.integers(3)](), (), final[random.integers(3)])
+        Route(asked[random.integers(len(asked))](), (), final[random.integers(3)])
         for _ in range(n_nodes)
     ]
 

@@ -267,6 +267,7 @@ def _products(
     """
     products: dict[int, Products] = {}
     children, to_sum = children_of_nodes(tree), list[int]()
+    formulas_of = with_formulas(source)
     level = [0] if terms[0] else []
     while level:
         asked, following = list[int](), list[int]()
@@ -274,7 +275,7 @@ def _products(
             alike = all(terms[child] is terms[node] for child in children[node])
             (to_sum if alike else asked).append(node)
         requests = [TermRequest(node, terms[node]) for node in asked]
-        answers = with_formulas(source).products(requests)
+        answers = formulas_of.products(requests)
         products.update(zip(asked, answers, strict=True))
         for node in level:
             inner = {b: c for b, c in enumerate(children[node]) if terms[c]}

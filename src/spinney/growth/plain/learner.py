@@ -106,6 +106,9 @@ class _Learner:
 
     def __init__(self, source: Counts, recipe: Recipe, options: Options) -> None:
         self.source, self.options = source, options
+        # Looked up once: what a protocol asks for takes longer to find than to use.
+        self.memory = source if isinstance(source, Memory) else None
+        self.turns = source if isinstance(source, Turns) else None
         self.schema = options.priced(source.schema).extended(options.constructed)
         take_formulas(source, self.schema)
         totals = source.root()
@@ -153,11 +156,11 @@ class _Learner:
         It is not where they compete for leaves, or number the combinations they make.
         """
         ordered = self.recipe.max_leaves is not None or self.recipe.linear_terms > 1
-        if ordered or not isinstance(self.source, Turns):
+        if ordered or self.turns is None:
             return [list(front)]
         nodes = {node.number: node for node in front}
         n_rows = {node.number: int(node.totals.rows.sum()) for node in front}
-        groups = self.source.in_turn(n_rows)
+        groups = self.turns.in_turn(n_rows)
         return [[nodes[number] for number in group] for group in groups]
 
     def worth_asking(self, nodes: Sequence[Growing]) -> list[Growing]:
@@ -232,13 +235,13 @@ class _Learner:
 
     def recalled(self, front: Sequence[Growing]) -> Sequence[Growing]:
         """Let nodes be as they were found before, if they would be; return others."""
-        if not isinstance(self.source, Memory):
+        if self.memory is None:
             return front
         others = []
         for node in front:
             found = None
             if node is not self.root:  # what all rows say is known after the root
-                found = self.source.recall(node.number, node.attributes, self.search)
+                found = self.memory.recall(node.number, node.attributes, self.search)
             if found is None:
                 others.append(node)
                 continue
@@ -248,12 +251,12 @@ class _Learner:
 
     def remember(self, nodes: Sequence[Growing]) -> None:
         """Let a source that remembers take note of what was found at nodes."""
-        if not isinstance(self.source, Memory):
+        if self.memory is None:
             return
         for node in nodes:
             decision = Decision(node.candidates, node.chosen, node.reason)
             found = NodeOutcome(decision, node.route, node.routed)
-            self.source.remember(node.number, node.attributes, found, self.search)
+            self.memory.remember(node.number, node.attributes, found, self.search)
 
     def looked_at(
         self, front: Sequence[Growing]

@@ -277,13 +277,13 @@ class MemorySource:
     def _sent_together(self, leaving: Sequence["_Leaving"]) -> Sequence["_Leaving"]:
         """Send the rows of nodes that ask for a number, and return the other nodes.
 
-        These have rows without a value too.
+        These have rows without a value that do not all take one branch.
         """
         alike = [each for each in leaving if isinstance(each.route.split, Threshold)]
         if len(alike) < FEW_NODES:
             return leaving
         rows, weights, owner = self._level([each.node for each in alike])
-        right, lacking = self._sides([each.route.split for each in alike], rows, owner)
+        right, lacking = self._sides([each.route for each in alike], rows, owner)
         sides = []
         for side in (~right, right):
             start = starts_of(np.bincount(owner[side], minlength=len(alike)))
@@ -303,11 +303,13 @@ class MemorySource:
         return others
 
     def _sides(
-        self, splits: Sequence[Any], rows: Integers, owner: Integers
+        self, routes: Sequence[Route], rows: Integers, owner: Integers
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows lie above the thresholds of nodes, and who lacks values."""
+        """Return which rows of nodes go right, and which nodes must look at theirs."""
+        splits: list[Any] = [route.split for route in routes]
         asked = np.array([split.attribute for split in splits])
         cuts = np.array([split.threshold for split in splits], dtype=np.float64)
+        otherwise = np.array([_branch_of_missing(route) for route in routes])
         right = np.zeros(len(rows), dtype=bool)
         lacking = np.zeros(len(splits), dtype=bool)
         of_row = asked[owner]
@@ -320,8 +322,9 @@ class MemorySource:
             some = order[one:other]
             cells = self._cells(index, rows[some])
             right[some] = cells > cuts[owner[some]]
-            absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-            lacking[owner[some][absent]] = True
+            absent = some[np.isnan(cells) if cells.dtype.kind == "f" else cells < 0]
+            right[absent] = otherwise[owner[absent]] > 0
+            lacking[owner[absent]] |= otherwise[owner[absent]] < 0
         return right, lacking
 
     def _leave(self, leaving: "_Leaving") -> None:
@@ -439,6 +442,16 @@ class MemorySource:
         moments = [np.bincount(lines, which(c), minlength=size) for c in columns]
         number = np.bincount(lines, minlength=size)
         return np.stack(moments, axis=1).astype(np.float64), number[:, None]
+
+
+def _branch_of_missing(route: Route) -> int:
+    """Return the branch that all rows without a value take; -1 if there is none."""
+    if route.surrogates:
+        return -1
+    if route.final_branch is not None:
+        return route.final_branch
+    shares = route.split.shares
+    return shares.index(1.0) if 1.0 in shares else -1
 
 
 def _asked_for(
