@@ -182,6 +182,20 @@ def test_changes_are_drawn_by_a_seed():
     assert len({str(mutant) for mutant in first}) == 3
 
 
+def test_a_verdict_holds_for_the_code_it_was_given_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutate, "ROOT", tmp_path)
+    path = tmp_path / "module.py"
+
+    def keys(code):
+        path.write_text(code, encoding="utf-8")
+        return [mutant.key for mutant in mutate.mutants_of(path)]
+
+    before = keys("x = 1 + y\nz = 2\n")
+    assert keys("# a remark\nx = 1 + y\n\nz = 2\n") == before
+    assert len(set(before)) == 3
+    assert not set(keys("x = 1 + y\nz = 3\n")) & set(before)
+
+
 def test_a_change_is_noticed_or_survives(tmp_path):
     """Of the same test, with the code as it is and with another."""
     test = tmp_path / "test_of_it.py"

@@ -8,8 +8,9 @@ quick ones first, or else those that are named for the area below. A change that
 notices *survives*: it is printed with its line, and either wants a test or makes no
 difference to anybody, which ``docs/trust.md`` then explains.
 
-What became of each change is kept in ``build/mutate.json``: a run that was ended goes
-on, and ``--again`` tries what has survived. Each change runs in a forked process, where
+What became of each change is kept in ``build/mutate.json`` by a digest of the changed
+module: a run that was ended goes on, an edited module is tried anew, and ``--again``
+tries what has survived. Each change runs in a forked process, where
 the module is imported with other code; no file is written. What Numba compiles (folders
 called ``loops``) is left out: its twin in plain Python is what the tests hold it to.
 """
@@ -29,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -113,6 +115,12 @@ class Mutant:
     before: str
     after: str
     code: str
+
+    @property
+    def key(self) -> str:
+        """What its verdict is kept under: it holds for this very code, changed so."""
+        digest = sha256(self.code.encode()).hexdigest()[:16]
+        return f"{self.path.relative_to(ROOT)} {digest}"
 
     def __str__(self) -> str:
         shown = self.path.relative_to(ROOT)
@@ -347,13 +355,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not survives(unchanged(mutants[0]), tests_of(mutants[0], area)):
             sys.exit(f"tests of {area} fail without any change")
         for mutant in mutants:
-            name = str(mutant)
-            if name not in kept or (options.again and kept[name] == "survives"):
-                kept[name] = outcome(mutant, tests_of(mutant, area))
+            key = mutant.key
+            if key not in kept or (options.again and kept[key] == "survives"):
+                kept[key] = outcome(mutant, tests_of(mutant, area))
                 KEPT.parent.mkdir(exist_ok=True)
                 KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False), "utf-8")
-            tried[area][kept[name]] += 1
-            print(f"{kept[name]:11} {name}", flush=True)
+            tried[area][kept[key]] += 1
+            print(f"{kept[key]:11} {mutant}", flush=True)
     lines = table(tried)
     print(*lines, sep="\n")
     if set(tried) == set(AREAS):

@@ -92,6 +92,26 @@ def test_engines_read_large_trees(engine, divides):
     check(engine, bushy(100 if divides else 400, divides=divides), some_rows())
 
 
+def test_a_share_asks_for_its_branch_alone_and_no_list_is_a_join():
+    """DuckDB makes a join of every IN; a divided tree of 538 leaves took it minutes."""
+    texts = {f"v{at}": 1 + at // 3 for at in range(9)}
+    parts = ((1, 0.5), (2, 0.25), (3, 0.25))
+    root = FormNode((FormQuestion(0, texts=texts),), None, parts)
+    leaves = [FormNode(says=(float(at),)) for at in (1, 2, 4)]
+    column = Input("x0", False, tuple(texts))
+    form = Portable(
+        (column,), (), (root, *leaves), (0,), False, Target("y", origin=0.0)
+    )
+    query = to_sql(form, dialect="duckdb")
+    assert " IN (" not in query
+    # A branch is asked for by its own share, and by those of the two others.
+    assert query.count("= 'v0'") == 3
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE data AS SELECT 'v' || range AS x0 FROM range(10)")
+    said = [line[-1] for line in connection.execute(query).fetchall()]
+    assert said == [1, 1, 1, 2, 2, 2, 4, 4, 4, 2]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_read_three_thousand_leaves(engine):

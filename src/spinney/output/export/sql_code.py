@@ -327,8 +327,9 @@ class _Query:
             elsewhere = f"({self._goes(node, child)}) IS NOT TRUE"
             return _Step(number, depth, elsewhere, "")
         part = self.dialect.number(dict(node.parts).get(child, 0.0))
-        known = [self._sends(each, each.below) for each in node.questions]
-        share = f"CASE WHEN {' OR '.join(known)} THEN {self.dialect.number(1.0)} "
+        # What is not sent elsewhere is sent there, or by no question anywhere.
+        sent = [self._sends(q, [child]) for q in node.questions if child in q.below]
+        share = f"CASE WHEN {' OR '.join(sent)} THEN {self.dialect.number(1.0)} "
         whens = [
             f"WHEN {self._sends(question, [to])} THEN {str(to != child).upper()}"
             for question in node.questions
@@ -340,7 +341,12 @@ class _Query:
             elsewhere = " OR ".join(
                 self._sends(node.questions[0], [to]) for to in others
             )
-        return _Step(number, depth, elsewhere or "FALSE", f"{share}ELSE {part} END")
+        return _Step(
+            number,
+            depth,
+            elsewhere or "FALSE",
+            f"{share}ELSE {part} END" if sent else part,
+        )
 
     def _goes(self, node: FormNode, child: int) -> str:
         """Return the condition that a row goes whole from a node to a child."""
@@ -432,6 +438,8 @@ class _Query:
         literals = [self._values(cell)[text] for text in texts]
         if len(literals) == 1:
             return f"{name} = {literals[0]}"
+        if literals and not self.dialect.lists:
+            return f"({' OR '.join(f'{name} = {each}' for each in literals)})"
         return f"{name} IN ({', '.join(literals)})" if literals else "FALSE"
 
     def _made(self, made: Made) -> str:
