@@ -15,25 +15,25 @@ from heapq import heapify, heappop, heappush
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import THREAD_NAME, n_threads, run_all
-from spinney.errors import DataError
-from spinney.growth.optimal.loops.flag_pairs import FLAG_LINES
-from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD, Family, Problem, Room
+from spinney.growth.optimal.loops.layout import Problem, Room
 from spinney.growth.optimal.loops.sizes import END_LINES, LEFT, NOT_WANTED, RIGHT
 from spinney.growth.optimal.loops.solve import search_subtrees
 from spinney.growth.optimal.loops.solve_flags import search_flags
+from spinney.growth.optimal.search_problem import (
+    n_entries,
+    refuse_size,
+    room_for,
+    sizes_within,
+    within,
+)
 
-DEEPEST = 5
 AT_ONCE = 4
 WAITING = 0.05  # seconds between two looks at the clock
-MOST_BYTES = 4 << 30
-MOST_FLAGS = 1024  # whose pairs are counted
 NO_BUDGET = 1e300
 Telling = Callable[[float, float], None]
 """Is told the loss of the best tree so far, and a bound on that of any."""
@@ -65,152 +65,12 @@ class BestTree:
     bound: float
 
 
-def problem_of(
-    ranks: NDArray[Any],
-    sums: Floats,
-    most: Floats,
-    *,
-    family: Family,
-    price: float,
-    asked: Floats | None = None,
-) -> Problem:
-    """Return the problem of all rows; ``ranks`` has a line for each column.
-
-    A question costs its ``price``, and what it costs to ask about each of its rows.
-    """
-    ranks = np.ascontiguousarray(ranks, dtype=np.int32)
-    least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
-    order = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
-    asked = np.zeros(len(most)) if asked is None else asked
-    return Problem(
-        ranks,
-        order,
-        _lasts(ranks, order),
-        np.ascontiguousarray(sums, dtype=np.float64),
-        np.ascontiguousarray(asked, dtype=np.float64),
-        np.ascontiguousarray(most, dtype=np.float64),
-        np.array([price, least]),
-        _sizes_within(None),
-        np.array([family, LANES], np.int64),
-        np.zeros(1, np.int64),
-        *_flags_of(ranks),
-        *_savings(sums, family),
-    )
-
-
-def _sizes_within(max_leaves: int | None) -> Integers:
-    """Return how many losses trees of each depth have, and the step: see ``sizes``."""
-    depths = range(DEEPEST + 1)
-    if max_leaves is None:
-        return np.array([*(1 for _ in depths), 0])
-    return np.array([*(min(max_leaves, 2**depth) for depth in depths), 1])
-
-
-def _flags_of(
-    ranks: NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return which flags each row has, and how many, if every column is one.
-
-    A flag is what the fewer rows of a column have; last comes which of them are those
-    of value 0.
-    """
-    n_flags, n_rows = ranks.shape
-    if n_flags > MOST_FLAGS or ranks.max(initial=0) > 1:
-        return np.zeros((0, 0), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
-    has = (ranks != turned[:, None]).T
-    n_ones = has.sum(axis=1).astype(np.int32)
-    ones = np.zeros((n_rows, n_ones.max(initial=0)), np.int32)
-    rows, flags = np.nonzero(has)
-    ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = flags
-    return ones, n_ones, turned
-
-
-def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
-    """Return what labels save each row, and what it costs under one that saves none.
-
-    Of two labels the second saves none; else it is the dearest of the row, which every
-    label is measured by. Of numbers, a mean saves what it explains of their squares.
-    """
-    if family == Family.PAIR:
-        return np.ascontiguousarray(sums), np.maximum(0.0, -sums[:, 0])
-    if family == Family.LABELS:
-        dearest = sums.max(axis=1)
-        return np.ascontiguousarray(sums - dearest[:, None]), dearest
-    return np.ascontiguousarray(sums[:, :2]), np.ascontiguousarray(sums[:, 2])
-
-
-def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
-    """Return which rows, in the order of a column, are the last of their value."""
-    sorted_ranks = np.take_along_axis(ranks, order, axis=1)
-    last = np.zeros(order.shape, np.uint8)
-    last[:, :-1] = sorted_ranks[:, 1:] != sorted_ranks[:, :-1]
-    return last
-
-
-def _within(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Problem:
-    """Return the problem of some rows, ``inside`` saying which."""
-    kept = inside[problem.order].astype(bool)
-    order = problem.order[kept].reshape(len(kept), -1)
-    return problem._replace(
-        order=order,
-        last=_lasts(problem.rank, order),
-        sizes=_sizes_within(max_leaves),
-    )
-
-
-def _room_for(problem: Problem, depth: int) -> Room:
-    n_columns, n_rows = problem.order.shape
-    n_all, n_numbers = problem.sums.shape
-    n = n_numbers + (problem.family[0] == Family.PAIR)
-    of_flags = len(problem.n_ones) > 0
-    n_savings, n_flags = problem.numbers.shape[1], n_columns if of_flags else 0
-    n_orders = 1 if of_flags else n_columns
-    levels, deep, entries = max(depth, 2) + 1, max(depth, 1), _n_entries(problem)
-    end = END_LINES, entries
-    n_told = 2 if of_flags else MOST_TOLD
-    return Room(
-        np.zeros((deep, 2, n_orders, n_rows), np.int32),
-        np.zeros((deep, 2, n_orders, n_rows), np.uint8),
-        np.zeros(n_all, np.uint8),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, n_rows + LANES, 2), np.int64),
-        np.zeros((levels, n_rows + LANES, 2, *end)),
-        np.zeros((levels, 2, *end)),
-        np.zeros((levels, 3, *end)),
-        np.zeros((levels, n_rows), np.int64),
-        np.zeros((levels, n_rows)),
-        np.zeros((levels, n_told, 2, n_columns, entries)),
-        np.zeros((n_rows, n + 1)),
-        np.zeros((levels, n + 1)),
-        np.zeros((LANES, 3), np.int64),
-        np.zeros((LANES, 3, *end)),
-        np.zeros((8 + 4 * n) * LANES + 10 * LANES),
-        np.zeros((n_savings, n_flags, n_flags)),
-        np.zeros((n_savings, n_flags)),
-        np.zeros(n_savings),
-        np.zeros((FLAG_LINES, n_flags)),
-        np.zeros((levels, n_flags + 1, n_flags + 1)),
-        np.zeros((levels, n_flags, *end)),
-        np.zeros((levels, 2, n_flags), np.int64),
-    )
-
-
-def _n_entries(problem: Problem) -> int:
-    """Return how many losses, by sizes of trees, there can be."""
-    return int(problem.sizes[:-1].max())
-
-
 def search_trees(
     problem: Problem,
     depth: int,
     *,
     max_leaves: int | None = None,
-    ceiling: float = NO_BUDGET,
+    ceiling: float | None = None,
     time_limit: float | None = None,
     tell: Telling | None = None,
 ) -> BestTree:
@@ -224,8 +84,9 @@ def search_trees(
         The longest path that a tree may have.
     max_leaves : int, optional
         The most leaves that it may have.
-    ceiling : float
-        Trees that lose as much are none; if there are no others, that is the loss.
+    ceiling : float, optional
+        Trees that lose as much are not wanted; if there are no others, that is the
+        loss.
     time_limit : float, optional
         Seconds after which the best tree found is taken.
     tell : function, optional
@@ -233,9 +94,10 @@ def search_trees(
     """
     if max_leaves is not None and max_leaves < 2**depth:
         depth = min(depth, max_leaves - 1)
-        problem = problem._replace(sizes=_sizes_within(max_leaves))
+        problem = problem._replace(sizes=sizes_within(max_leaves))
     price = float(problem.price[0])  # of the first leaf, which no question makes
-    search = _TreeSearch(problem, depth, tell, ceiling - price)
+    most = NO_BUDGET if ceiling is None else ceiling - price
+    search = _TreeSearch(problem, depth, tell, most)
     _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
     return BestTree(search.tree(), search.loss + price, search.bound + price)
@@ -282,17 +144,17 @@ class _TreeSearch:
     ) -> None:
         self.problem, self.depth, self.tell = problem, depth, tell
         n_rooms = min(AT_ONCE, n_threads())
-        _refuse_size(problem, depth, n_rooms)
+        refuse_size(problem, depth, n_rooms)
         self.rooms: SimpleQueue[Room] = SimpleQueue()
         for _ in range(n_rooms):
-            self.rooms.put(_room_for(problem, depth))
+            self.rooms.put(room_for(problem, depth))
         self.toll = float(problem.price[0] + problem.asked.sum())
         self.loss, self.bound = ceiling, 0.0
         self.root: _Root | None = None
         self.start: Branches | None = None  # if there is no root that is better
         self.left: list[tuple[float, int, _Interval]] = []
         self.number = len(problem.order)
-        entries = _n_entries(problem)
+        entries = n_entries(problem)
         self.less = np.zeros(entries)
         self.told = np.zeros((len(problem.order), entries))
 
@@ -315,8 +177,8 @@ class _TreeSearch:
         self.bound = self.loss if self.depth <= 2 else 0.0
         for depth in range(3, self.depth + 1):
             if not self._search_root(depth):
-                if depth == self.depth:
-                    self.bound = min(self.loss, self.left[0][0] + self.toll)
+                least = self.left[0][0] + self.toll if depth == self.depth else 0.0
+                self.bound = min(self.loss, least)
                 return
             # What was told is of the depth before, and of all losses of this one there
             # is a bound, but for that of a leaf.
@@ -412,7 +274,7 @@ class _TreeSearch:
         """Return the best tree; below its root each side is sought once more."""
         if self.root is None:
             return self.start
-        return _rebuilt(self.problem, _room_for(self.problem, self.depth), self.root)
+        return _rebuilt(self.problem, room_for(self.problem, self.depth), self.root)
 
 
 def _shares(problem: Problem, depth: int) -> tuple[Integers, Integers]:
@@ -593,8 +455,8 @@ def _sides(problem: Problem, root: _Root) -> tuple[Problem, Problem]:
     inside[problem.order[root.column, : root.position + 1]] = 1
     limits: tuple[int | None, int | None] = None, None
     if problem.sizes[-1]:
-        limits = root.share + 1, _n_entries(problem) - root.share - 1
-    return _within(problem, inside, limits[0]), _within(problem, 1 - inside, limits[1])
+        limits = root.share + 1, n_entries(problem) - root.share - 1
+    return within(problem, inside, limits[0]), within(problem, 1 - inside, limits[1])
 
 
 def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
@@ -602,7 +464,7 @@ def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
     depth, width = root.depth - 1, room.best.shape[1]
     branches: list[Branches | None] = []
     for own, most in zip(_sides(problem, root), root.sides, strict=True):
-        if own.sizes[-1] and _n_entries(own) == 1:  # a leaf is all that is left
+        if own.sizes[-1] and n_entries(own) == 1:  # a leaf is all that is left
             branches.append(None)
             continue
         wanted = _wanted(own, depth, most, width)
@@ -610,19 +472,3 @@ def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
         under = question.root(depth, float(losses[own.sizes[depth] - 1]))
         branches.append(None if under is None else _rebuilt(own, room, under))
     return Branches(_cut(problem, root), *branches)
-
-
-def _refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
-    """Refuse a search that would need more memory than is reasonable."""
-    n_columns, n_rows = problem.order.shape
-    n_bytes = n_rooms * max(depth, 1) * 2 * n_columns * n_rows * 5
-    if len(problem.n_ones):  # rows in one order, and sums of pairs
-        squares = problem.numbers.shape[1] + max(depth, 2) + 1
-        n_bytes = n_rooms * 8 * (depth * n_rows + squares * (n_columns + 1) ** 2)
-    if n_bytes > MOST_BYTES:
-        msg = (
-            f"a search over all trees of depth {depth} with {n_columns} columns of "
-            f"questions and {n_rows} rows needs {n_bytes / 2**30:.0f} GiB: take fewer "
-            "rows or attributes, or a recipe that grows greedily, such as 'cart'"
-        )
-        raise DataError(msg)
