@@ -3,8 +3,8 @@
     python -m benchmarks.optimal_study --data FOLDER (--develop | --reserved | ...)
 
 The tables are those of ``recipes.py``, which also says what they are divided for. Of
-the rows of each fold, three inner folds choose the depth, 2 to 4, and the price a leaf
-of the optimal tree; ``--limit`` are the seconds of one search, after which the best
+the rows of each fold, three inner folds choose the depth and the price a leaf of the
+optimal tree; ``--limit`` are the seconds of one search, after which the best
 tree that was found is taken. Lines have accuracy, or R², in percent, and leaves; last
 comes how many of the chosen trees were proven to be the best of their depth.
 """
@@ -12,7 +12,7 @@ comes how many of the chosen trees were proven to be the best of their depth.
 import argparse
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from benchmarks.tables import facts_of
 import spinney
 from spinney import Recipe
 
-DEPTHS, PRICES = (2, 3, 4), (0.03, 0.01, 0.003, 0.001)
+PRICES = (0.03, 0.01, 0.003)
 INNER_FOLDS = 3
 OTHERS = {"classification": ("c4.5", "cart min", "auto"), "regression": ("m5", "auto")}
 
@@ -51,10 +51,12 @@ def score_of(model: Any, table: Any) -> float:
         return 100 * float(model.score(table))
 
 
-def chosen(table: Any, facts: dict[str, Any], limit: float, seed: int) -> Recipe:
+def chosen(
+    table: Any, facts: dict[str, Any], depths: Sequence[int], limit: float, seed: int
+) -> Recipe:
     """Return the depth and the price that inner folds take; of equals, small trees."""
     best, taken = -np.inf, Recipe.named("optimal")
-    for depth, price in product(DEPTHS, PRICES):
+    for depth, price in product(depths, PRICES):
         recipe = Recipe.named("optimal").changed(
             max_depth=depth, leaf_price=price, time_limit=limit
         )
@@ -68,7 +70,13 @@ def chosen(table: Any, facts: dict[str, Any], limit: float, seed: int) -> Recipe
 
 
 def line_of(
-    table: Any, facts: dict[str, Any], *, folds: int, seed: int, limit: float
+    table: Any,
+    facts: dict[str, Any],
+    *,
+    folds: int,
+    seed: int,
+    depths: Sequence[int],
+    limit: float,
 ) -> tuple[list[list[float]], int]:
     """Return the mean score and leaves of each recipe, and how many are proven."""
     of_numbers = facts["task"] == "regression"
@@ -78,7 +86,7 @@ def line_of(
         inside, outside = table.take(one), table.take(other)
         ways = [variants[name] for name in OTHERS[facts["task"]]]
         models = [grown(inside, facts, way) for way in ways]
-        best = grown(inside, facts, chosen(inside, facts, limit, seed))
+        best = grown(inside, facts, chosen(inside, facts, depths, limit, seed))
         proven += best.tree.certificate.is_proven
         models.append(best)
         lines.append([[score_of(m, outside), m.tree.n_leaves] for m in models])
@@ -95,7 +103,9 @@ def main() -> None:
     tables.add_argument("--tables", help="names, separated by commas")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--limit", type=float, default=1.0, help="seconds a search")
+    parser.add_argument("--depths", default="2,3", help="numbers, separated by commas")
+    parser.add_argument("--limit", type=float, default=2.0, help="seconds a search")
+    parser.add_argument("--task", choices=list(OTHERS), help="classes or numbers only")
     given = parser.parse_args()
     names = (*recipes.DEVELOP, *recipes.DEVELOP_NUMBERS)
     if given.reserved:
@@ -103,7 +113,10 @@ def main() -> None:
     elif given.tables:
         names = tuple(given.tables.split(","))
     every, began = facts_of(given.data), time.perf_counter()
+    depths = [int(depth) for depth in given.depths.split(",")]
     for task, others in OTHERS.items():
+        if given.task not in (None, task):
+            continue
         head = "".join(f"{name:>20}" for name in (*others, "optimal"))
         print(f"{'table':<19}{'rows':>6}{head}  proven")
         lines = []
@@ -114,6 +127,7 @@ def main() -> None:
                 every[name],
                 folds=given.folds,
                 seed=given.seed,
+                depths=depths,
                 limit=given.limit,
             )
             lines.append(line)
