@@ -16,7 +16,8 @@ import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
 from spinney.growth.optimal.loops.layout import Family
-from spinney.growth.optimal.search_trees import Branches, problem_of, search_trees
+from spinney.growth.optimal.search_problem import problem_of
+from spinney.growth.optimal.search_trees import Branches, search_trees
 
 
 def loss_of(tree, ranks, rows, leaf):
@@ -326,7 +327,6 @@ def test_an_interrupt_ends_the_search():
     ("given", "named"),
     [
         ({"max_depth": 6}, "max_depth=6"),
-        ({"max_leaves": 4}, "max_leaves=4"),
         ({"min_samples_leaf": 5}, "min_samples_leaf=5"),
         ({"missing": "fractional"}, "missing='branch'"),
         ({"grouping": "multiway"}, "grouping='binary'"),

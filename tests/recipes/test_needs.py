@@ -101,13 +101,13 @@ EFFECTS = {
         {"recipe": "cart", "missing": "branch", "max_depth": 2},
         "optimal",
     ),
+    "objective": (("sort", "x"), {"recipe": "optimal", "max_depth": 3}, "path_length"),
     "leaf_price": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 30),
     "time_limit": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 0),
 }
 
 # What limits one split after the other is nothing to a search over all trees.
 OF_SINGLE_SPLITS = {
-    "max_leaves": 3,
     "min_samples_split": 9,
     "min_samples_leaf": 9,
     "min_weight_fraction_leaf": 0.1,
@@ -234,6 +234,24 @@ REFUSALS = [
         for name, value in OF_SINGLE_SPLITS.items()
     ),
     (CLASSES, {"recipe": "cart", "leaf_price": 2}, "leaf_price", "search='optimal'"),
+    (
+        CLASSES,
+        {"recipe": "optimal", "leaf_price": 2, "objective": "leaves"},
+        "leaf_price",
+        "objective='loss'",
+    ),
+    (
+        CLASSES,
+        {"recipe": "cart", "objective": "leaves"},
+        "objective",
+        "search='optimal'",
+    ),
+    (
+        NUMBERS,
+        {"recipe": "optimal", "objective": "leaves"},
+        "objective",
+        "a target of classes",
+    ),
     (CLASSES, {"recipe": "cart", "time_limit": 2}, "time_limit", "search='optimal'"),
     (
         CLASSES,
@@ -278,6 +296,7 @@ def test_recipes_and_methods_of_pruning_tell_the_same():
 
 
 @pytest.mark.parametrize("name", EFFECTS)
+@pytest.mark.filterwarnings("ignore:column 'amount' alone")
 def test_a_setting_changes_the_model(name):
     target, settings, value = EFFECTS[name]
     assert told(grown(target, **settings)) != told(

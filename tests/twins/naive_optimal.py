@@ -52,3 +52,67 @@ def least_squares(
                 ),
             )
     return best
+
+
+def least_by_leaves(
+    ranks: Integers,
+    losses: Floats,
+    rows: Sequence[int],
+    depth: int,
+    most_leaves: int,
+    *,
+    price: float = 0.0,
+    asked: Floats | None = None,
+) -> list[float]:
+    """Return the least loss of trees of at most 1, 2, … leaves.
+
+    A question costs its price, and what it costs to ask about each of its rows.
+    """
+    leaf = min(sum(label[row] for row in rows) for label in losses.T)
+    best = [float(leaf)] * most_leaves
+    if depth == 0 or most_leaves == 1:
+        return best
+    toll = price + (0.0 if asked is None else sum(asked[row] for row in rows))
+    for values in ranks:
+        for cut in sorted({int(values[row]) for row in rows})[:-1]:
+            one, two = (
+                least_by_leaves(
+                    ranks,
+                    losses,
+                    [row for row in rows if (values[row] <= cut) == side],
+                    depth - 1,
+                    most_leaves - 1,
+                    price=price,
+                    asked=asked,
+                )
+                for side in (True, False)
+            )
+            for i, left in enumerate(one):
+                for j, right in enumerate(two):
+                    if i + j + 1 < most_leaves:
+                        best[i + j + 1] = min(best[i + j + 1], left + right + toll)
+    return [min(best[: k + 1]) for k in range(most_leaves)]
+
+
+def least_without_error(
+    ranks: Integers, labels: Sequence[str], rows: Sequence[int], depth: int
+) -> tuple[float, float]:
+    """Return the fewest leaves, and the fewest questions, that part all labels."""
+    alike = {tuple(values[row] for values in ranks): labels[row] for row in rows}
+    if len({labels[row] for row in rows}) == 1 or len(alike) == 1:
+        return 1.0, 0.0
+    leaves = questions = float("inf")
+    for values in ranks if depth else []:
+        for cut in sorted({int(values[row]) for row in rows})[:-1]:
+            sides = [
+                least_without_error(
+                    ranks,
+                    labels,
+                    [row for row in rows if (values[row] <= cut) == side],
+                    depth - 1,
+                )
+                for side in (True, False)
+            ]
+            leaves = min(leaves, sides[0][0] + sides[1][0])
+            questions = min(questions, len(rows) + sides[0][1] + sides[1][1])
+    return leaves, questions

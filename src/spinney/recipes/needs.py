@@ -245,12 +245,17 @@ NEEDS = (
         idle=(False,),
     ),
     # Settings of a search over all trees, and of one split after the other.
-    Need("leaf_price", (ALL_TREES,), "it is weighed against errors", idle=(0,)),
+    Need(
+        "leaf_price",
+        (ALL_TREES, _has("objective", "loss")),
+        "it is weighed against errors",
+        idle=(0,),
+    ),
+    Need("objective", (ALL_TREES, CLASSES), "it compares all trees", idle=("loss",)),
     Need("time_limit", (ALL_TREES,), "it is the longest search"),
     *(
         Need(name, (ONE_BY_ONE,), "it limits single splits", idle=idle)
         for name, idle in (
-            ("max_leaves", (None,)),
             ("min_samples_split", (2,)),
             ("min_samples_leaf", (1,)),
             ("min_weight_fraction_leaf", (0,)),

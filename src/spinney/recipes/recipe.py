@@ -100,7 +100,8 @@ class Recipe:
     max_depth : int, optional
         The longest path, in questions.
     max_leaves : int, optional
-        The most leaves; the split that gains most over all rows comes first.
+        The most leaves; the split that gains most over all rows comes first, unless
+        all splits are sought together.
     min_samples_split : float
         The least weight that a node needs to be split; below 1, a share of the weight
         of all rows.
@@ -193,8 +194,13 @@ class Recipe:
         to ask in any case.
     search : {"greedy", "optimal"}
         Whether each node takes the split that is best for it, or all splits are sought
-        together: the tree of least loss of all trees of this ``max_depth``, 5 at most;
-        see :mod:`spinney.growth.optimal`.
+        together: the best of all trees of this ``max_depth``, 5 at most, and of
+        ``max_leaves``; see :mod:`spinney.growth.optimal`.
+    objective : {"loss", "leaves", "path_length"}
+        For "optimal": what the best tree has least of. "loss" are its errors, or what
+        they cost, and among trees of the same loss it is leaves; "leaves" and
+        "path_length", the questions that all rows are asked, are of trees without an
+        error that could be avoided.
     leaf_price : float
         For "optimal": what a leaf costs, in the weight of wrong rows, or in squares
         where the target is a number; below 1, a share of the weight, or squares, of all
@@ -256,6 +262,7 @@ class Recipe:
     surrogates: int = 5
     reuse: bool = True
     search: str = "greedy"
+    objective: str = "loss"
     leaf_price: float = 0.0
     time_limit: float | None = None
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from spinney._support.checks import is_real
 from spinney.errors import Setting, phrase, refusal
+from spinney.trees import OBJECTIVES
 
 GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
@@ -43,6 +44,7 @@ CHOICES = {
         "pre-pruning",
     ),
     "search": ("greedy", "optimal"),
+    "objective": OBJECTIVES,
     "rule": ("1-se", "half-se", "minimum"),
     "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),

@@ -8,7 +8,7 @@ from spinney.trees.candidate_arrays import (
     joined_candidates,
     splits_of_questions,
 )
-from spinney.trees.certificate import Certificate
+from spinney.trees.certificate import OBJECTIVES, Certificate
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
 from spinney.trees.lazy_nodes import (
@@ -66,6 +66,7 @@ __all__ = [
     "FORMS",
     "GIVEN",
     "NO_REASON",
+    "OBJECTIVES",
     "Candidate",
     "CandidateArrays",
     "Certificate",

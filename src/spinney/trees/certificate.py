@@ -4,15 +4,24 @@ from dataclasses import dataclass
 
 from spinney._support.text import shown
 
+# How each objective is said: what stands before the number, after it, and last.
+_WORDS = {
+    "loss": ("loses ", "", " on these rows"),
+    "leaves": ("has ", " leaves", ""),
+    "path_length": ("asks these rows ", " questions", ""),
+}
+OBJECTIVES = tuple(_WORDS)
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How much a tree loses on its rows, and how much any tree of its size must.
+    """How good a tree is on its rows, and how good any tree of its size can be.
 
     Parameters
     ----------
     loss : float
-        The weight of wrong rows, what they cost, or the sum of squares.
+        The weight of wrong rows, what they cost, or the sum of squares. With another
+        objective, what that counts: leaves, or the questions that all rows are asked.
     bound : float
         No tree of this depth loses less; equal to the loss where that is proven. Where
         leaves have a price, it is said of both together: of a tree of as many leaves.
@@ -25,6 +34,11 @@ class Certificate:
     one_by_one : tuple of str
         Attributes of too many values for all their subsets: trees that ask of these
         for one value at a time were searched, and no others.
+    max_leaves : int, optional
+        The most leaves that trees were allowed.
+    objective : {"loss", "leaves", "path_length"}
+        What the tree was to have least of; the last two of all trees without an error
+        that could be avoided.
 
     Examples
     --------
@@ -34,6 +48,13 @@ class Certificate:
     not proven: the tree loses 5 on these rows, and no tree of depth 4 less than 3
     >>> print(Certificate(6.0, 6.0, 3, 2.0, 4))
     proven: no tree of depth 3 loses less than 14 on these rows, 2 a leaf included
+    >>> print(Certificate(6.0, 6.0, 3, 0.0, 5, max_leaves=5))
+    proven: no tree of depth 3 and 5 leaves loses less than 6 on these rows
+    >>> print(Certificate(5.0, 5.0, 3, 0.0, 5, objective="leaves"))
+    proven: no tree without an avoidable error has less than 5 leaves
+    >>> print(Certificate(31.0, 20.0, 3, 0.0, 5, objective="path_length"))
+    not proven: the tree asks these rows 31 questions, and no tree of depth 3 without \
+an avoidable error less than 20
     """
 
     loss: float
@@ -42,6 +63,8 @@ class Certificate:
     price: float
     leaves: int
     one_by_one: tuple[str, ...] = ()
+    max_leaves: int | None = None
+    objective: str = "loss"
 
     @property
     def is_proven(self) -> bool:
@@ -57,17 +80,35 @@ class Certificate:
         """Return one line for people."""
         paid = self.price * self.leaves
         loss, bound = f"{self.loss + paid:.6g}", f"{self.bound + paid:.6g}"
-        way = ""
-        if self.one_by_one:
-            names = ", ".join(map(shown, self.one_by_one))
-            way = f" that asks for one value of {names} at a time"
+        before, what, after = _WORDS[self.objective]
         with_price = f", {self.price:.6g} a leaf included" if self.price else ""
         if self.is_proven:
             return (
-                f"proven: no tree of depth {self.depth}{way} loses less than {loss} "
-                f"on these rows{with_price}"
+                f"proven: no tree{self._size()} {before}less than {loss}{what}{after}"
+                f"{with_price}"
             )
         return (
-            f"not proven: the tree loses {loss} on these rows, and no tree of depth "
-            f"{self.depth}{way} less than {bound}{with_price}"
+            f"not proven: the tree {before}{loss}{what}{after}, and no "
+            f"tree{self._size()} less than {bound}{with_price}"
         )
+
+    def _size(self) -> str:
+        """Return which trees were searched.
+
+        A path has fewer questions than its tree has leaves: so trees of few leaves are
+        searched whatever their depth, if that is not less than it can be.
+        """
+        limits = []
+        if self.max_leaves is None or self.max_leaves > self.depth + 1:
+            limits = [f"depth {self.depth}"]
+        if self.objective == "leaves" and self.loss <= self.depth + 2:
+            limits = []
+        if self.max_leaves is not None and self.objective != "leaves":
+            limits.append(f"{self.max_leaves} leaves")
+        size = f" of {' and '.join(limits)}" if limits else ""
+        if self.objective != "loss":
+            size += " without an avoidable error"
+        if self.one_by_one:
+            names = ", ".join(map(shown, self.one_by_one))
+            size += f" that asks for one value of {names} at a time"
+        return size

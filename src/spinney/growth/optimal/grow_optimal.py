@@ -1,12 +1,8 @@
-"""The best tree of all trees of its depth, to be questioned like any other.
+"""The best tree of all trees of its size, to be questioned like any other.
 
 The search (``search_trees``) says which questions stand where. The plain learner then
 grows that plan: so nodes have their counts and the splits that lost, and all that reads
 trees reads these.
-
-Among trees of the same loss the one of fewest leaves is wanted. So a leaf has a price
-even where the user names none: one that all leaves together cannot make as much of as
-two trees differ by.
 """
 
 from dataclasses import replace
@@ -14,61 +10,122 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney._support.arrays import Integers
-from spinney.errors import Setting, refusal
+from spinney._support.arrays import Floats, Integers
+from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.growth_options import Options, Planned
+from spinney.growth.optimal.objectives import Objective, objective_of
 from spinney.growth.optimal.question_columns import (
     QuestionColumn,
     asked_one_by_one,
     question_columns,
 )
-from spinney.growth.optimal.row_losses import row_losses
+from spinney.growth.optimal.row_losses import RowLosses, row_losses
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Certificate, Tree
 
 if TYPE_CHECKING:
-    from spinney.growth.optimal.search_trees import Branches
-
-# What a leaf costs where it has no price, as a share of what two trees differ by.
-TIE_BREAK = 2.0**-10
+    from spinney.growth.optimal.search_trees import BestTree, Branches
 
 
 def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
-    """Return the tree of least loss of all trees of the recipe's depth."""
-    from spinney.growth.optimal.search_trees import problem_of, search_trees
-
+    """Return the best tree of all trees of the recipe's size."""
     _refuse_options(options)
     losses, columns = row_losses(training, options), question_columns(training)
     depth = recipe.max_depth or 0
-    source, nothing = training.source(), replace(recipe, max_depth=0)
+    objective = objective_of(recipe, losses, columns, depth)
+    found = _searched(losses, columns, objective, recipe, depth)
+    if objective.ceiling is not None and found.loss >= objective.ceiling:
+        raise _without_error(recipe, depth, proven=found.bound >= found.loss)
+    rows = np.arange(len(training.classes))
+    plan, source = _planned(found.tree, columns, rows), training.source()
+    single = replace(recipe, max_leaves=None, max_depth=0 if plan is None else depth)
+    tree = grow_tree(source, single, replace(options, plan=plan))
+    if objective.name == "loss":
+        paid = objective.price * tree.n_leaves
+        loss = max(0.0, found.loss - paid) + losses.unavoidable
+        gap = found.loss - found.bound
+        bound = loss if gap <= 0 else max(0.0, loss - gap)
+    else:
+        count = float(tree.n_leaves)
+        if objective.name == "path_length":
+            count = _asked(found.tree, columns, rows, losses.weights)
+        loss, bound = objective.counted(found.loss, found.bound, count)
+    certificate = Certificate(
+        loss,
+        bound,
+        depth,
+        objective.named_price,
+        tree.n_leaves,
+        asked_one_by_one(training),
+        recipe.max_leaves,
+        objective.name,
+    )
+    return replace(tree, certificate=certificate)
+
+
+def _searched(
+    losses: RowLosses,
+    columns: list[QuestionColumn],
+    objective: Objective,
+    recipe: Recipe,
+    depth: int,
+) -> "BestTree":
+    """Return the best tree of cuts."""
+    from spinney.growth.optimal.search_problem import problem_of
+    from spinney.growth.optimal.search_trees import BestTree, search_trees
+
     if not columns or not depth:
-        loss = losses.in_a_leaf + losses.unavoidable
-        tree = grow_tree(source, nothing, options)
-        return replace(tree, certificate=Certificate(loss, loss, depth, 0.0, 1))
-    price = recipe.leaf_price * (losses.whole if 0 < recipe.leaf_price < 1 else 1.0)
+        loss = losses.in_a_leaf + objective.price
+        return BestTree(None, loss, loss)
     problem = problem_of(
         np.array([column.ranks for column in columns]),
         losses.sums,
-        losses.most,
+        losses.most + depth * objective.asked,
         family=losses.family,
-        price=max(price, losses.step * TIE_BREAK),
+        price=objective.price,
+        asked=objective.asked,
     )
-    found = search_trees(problem, depth, time_limit=recipe.time_limit)
-    plan = _planned(found.tree, columns, np.arange(len(training.classes)))
-    if plan is None:
-        tree = grow_tree(source, nothing, options)
-    else:
-        tree = grow_tree(source, recipe, replace(options, plan=plan))
-    paid = float(problem.price[0]) * tree.n_leaves
-    loss = max(0.0, found.loss - paid) + losses.unavoidable
-    gap = found.loss - found.bound
-    bound = loss if gap <= 0 else max(0.0, loss - gap)
-    certificate = Certificate(
-        loss, bound, depth, price, tree.n_leaves, asked_one_by_one(training)
+    return search_trees(
+        problem,
+        depth,
+        max_leaves=recipe.max_leaves,
+        ceiling=objective.ceiling,
+        time_limit=recipe.time_limit,
     )
-    return replace(tree, certificate=certificate)
+
+
+def _asked(
+    tree: "Branches | None",
+    columns: list[QuestionColumn],
+    rows: Integers,
+    weights: Floats,
+) -> float:
+    """Return how many questions rows are asked, by their weight."""
+    if tree is None:
+        return 0.0
+    left = columns[tree.cut.column].ranks[rows] <= tree.cut.rank
+    one = _asked(tree.left, columns, rows[left], weights)
+    two = _asked(tree.right, columns, rows[~left], weights)
+    return float(weights[rows].sum()) + one + two
+
+
+def _without_error(recipe: Recipe, depth: int, *, proven: bool) -> ParameterError:
+    """Return the refusal of an objective that no tree of its size can have."""
+    size, limits = f"depth {depth}", [Setting("max_depth")]
+    if recipe.max_leaves is not None:
+        size += f" and {recipe.max_leaves} leaves"
+        limits.append(Setting("max_leaves"))
+    if not proven:
+        limits.append(Setting("time_limit"))
+    which = "there is none" if proven else "none was found in time"
+    raised = phrase(" or ".join("{}" for _ in limits), *limits)
+    return refusal(
+        Setting("objective", recipe.objective),
+        f"is of trees without an avoidable error, and {which} of {size}",
+        phrase("raise {}, or take {}", raised, Setting("objective", "loss")),
+    )
 
 
 def _planned(

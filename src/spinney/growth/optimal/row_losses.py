@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney.growth.growth_options import Options
 from spinney.growth.optimal.loops.layout import Family
 from spinney.sources.rows import TrainingSet
@@ -25,6 +25,8 @@ class RowLosses:
         What is added up, as the family says.
     most : array of shape (rows,)
         By how much a row can raise the loss of any tree at most.
+    weights : array of shape (rows,)
+        What each row weighs.
     unavoidable : float
         What rows cost whatever they are called; it is in no sum.
     whole : float
@@ -38,6 +40,7 @@ class RowLosses:
     family: Family
     sums: Floats
     most: Floats
+    weights: Floats
     unavoidable: float
     whole: float
     step: float
@@ -51,6 +54,14 @@ class RowLosses:
             return float(self.sums.sum(axis=0).min())
         number = self.sums[:, 0]
         return float(min(number[number > 0].sum(), -number[number < 0].sum()))
+
+    def of_groups(self, groups: Integers) -> float:
+        """Return what rows of classes lose, if each group of them has a leaf."""
+        sums = self.sums
+        if self.family == Family.PAIR:
+            sums = np.hstack([np.maximum(sums, 0.0), np.maximum(-sums, 0.0)])
+        totals = [np.bincount(groups, weights=label) for label in sums.T]
+        return float(np.min(totals, axis=0).sum())
 
 
 def row_losses(training: TrainingSet, options: Options) -> RowLosses:
@@ -70,6 +81,7 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
         Family.PAIR if pair else Family.LABELS,
         losses[:, :1] - losses[:, 1:] if pair else losses,
         most,
+        weights,
         float(smallest.sum()),
         float(weights.sum()),
         _step(losses),
@@ -101,6 +113,7 @@ def _squares(numbers: Floats, weights: Floats) -> RowLosses:
         Family.MOMENTS,
         np.array([weights, weights * numbers, squares]).T,
         weights * farthest**2,
+        weights,
         0.0,
         whole,
         NEXT_TO_NOTHING * whole or 1.0,

@@ -15,23 +15,25 @@ from heapq import heapify, heappop, heappush
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import THREAD_NAME, n_threads, run_all
-from spinney.errors import DataError
-from spinney.growth.optimal.loops.flag_pairs import FLAG_LINES
-from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD, Family, Problem, Room
+from spinney.growth.optimal.loops.layout import Problem, Room
+from spinney.growth.optimal.loops.sizes import END_LINES, LEFT, NOT_WANTED, RIGHT
 from spinney.growth.optimal.loops.solve import search_subtrees
 from spinney.growth.optimal.loops.solve_flags import search_flags
+from spinney.growth.optimal.search_problem import (
+    n_entries,
+    refuse_size,
+    room_for,
+    sizes_within,
+    within,
+)
 
 AT_ONCE = 4
 WAITING = 0.05  # seconds between two looks at the clock
-MOST_BYTES = 4 << 30
-MOST_FLAGS = 1024  # whose pairs are counted
 NO_BUDGET = 1e300
 Telling = Callable[[float, float], None]
 """Is told the loss of the best tree so far, and a bound on that of any."""
@@ -63,121 +65,42 @@ class BestTree:
     bound: float
 
 
-def problem_of(
-    ranks: NDArray[Any], sums: Floats, most: Floats, *, family: Family, price: float
-) -> Problem:
-    """Return the problem of all rows; ``ranks`` has a line for each column."""
-    ranks = np.ascontiguousarray(ranks, dtype=np.int32)
-    least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
-    order = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
-    return Problem(
-        ranks,
-        order,
-        _lasts(ranks, order),
-        np.ascontiguousarray(sums, dtype=np.float64),
-        np.ascontiguousarray(most, dtype=np.float64),
-        np.array([price, least]),
-        np.array([family, LANES], np.int64),
-        np.zeros(1, np.int64),
-        *_flags_of(ranks),
-        *_savings(sums, family),
-    )
-
-
-def _flags_of(
-    ranks: NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return which flags each row has, and how many, if every column is one.
-
-    A flag is what the fewer rows of a column have; last comes which of them are those
-    of value 0.
-    """
-    n_flags, n_rows = ranks.shape
-    if n_flags > MOST_FLAGS or ranks.max(initial=0) > 1:
-        return np.zeros((0, 0), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
-    has = (ranks != turned[:, None]).T
-    n_ones = has.sum(axis=1).astype(np.int32)
-    ones = np.zeros((n_rows, n_ones.max(initial=0)), np.int32)
-    rows, flags = np.nonzero(has)
-    ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = flags
-    return ones, n_ones, turned
-
-
-def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
-    """Return what labels save each row, and what it costs under one that saves none.
-
-    Of two labels the second saves none; else it is the dearest of the row, which every
-    label is measured by. Of numbers, a mean saves what it explains of their squares.
-    """
-    if family == Family.PAIR:
-        return np.ascontiguousarray(sums), np.maximum(0.0, -sums[:, 0])
-    if family == Family.LABELS:
-        dearest = sums.max(axis=1)
-        return np.ascontiguousarray(sums - dearest[:, None]), dearest
-    return np.ascontiguousarray(sums[:, :2]), np.ascontiguousarray(sums[:, 2])
-
-
-def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
-    """Return which rows, in the order of a column, are the last of their value."""
-    sorted_ranks = np.take_along_axis(ranks, order, axis=1)
-    last = np.zeros(order.shape, np.uint8)
-    last[:, :-1] = sorted_ranks[:, 1:] != sorted_ranks[:, :-1]
-    return last
-
-
-def _within(problem: Problem, inside: NDArray[Any]) -> Problem:
-    """Return the problem of some rows, ``inside`` saying which."""
-    kept = inside[problem.order].astype(bool)
-    order = problem.order[kept].reshape(len(kept), -1)
-    return problem._replace(order=order, last=_lasts(problem.rank, order))
-
-
-def _room_for(problem: Problem, depth: int) -> Room:
-    n_columns, n_rows = problem.order.shape
-    n_all, n_numbers = problem.sums.shape
-    n = n_numbers + (problem.family[0] == Family.PAIR)
-    of_flags = len(problem.n_ones) > 0
-    n_savings, n_flags = problem.numbers.shape[1], n_columns if of_flags else 0
-    n_orders = 1 if of_flags else n_columns
-    levels = max(depth, 2) + 1
-    deep = max(depth, 1)
-    return Room(
-        np.zeros((deep, 2, n_orders, n_rows), np.int32),
-        np.zeros((deep, 2, n_orders, n_rows), np.uint8),
-        np.zeros(n_all, np.uint8),
-        np.zeros((levels, n_rows + LANES, 4), np.int64),
-        np.zeros((levels, n_rows + LANES, 6)),
-        np.zeros((levels, n_rows), np.int64),
-        np.zeros((levels, n_rows)),
-        np.zeros((levels, MOST_TOLD, 2, n_columns)),
-        np.zeros((levels, 1)),
-        np.zeros((n_rows, n)),
-        np.zeros((levels, n)),
-        np.zeros((LANES, 3), np.int64),
-        np.zeros((LANES, 6)),
-        np.zeros((8 + 4 * n) * LANES + 10 * LANES),
-        np.zeros((n_savings, n_flags, n_flags)),
-        np.zeros((n_savings, n_flags)),
-        np.zeros(n_savings),
-        np.zeros((FLAG_LINES, n_flags)),
-        np.zeros((levels, n_flags + 1, n_flags + 1)),
-        np.zeros((levels, 4, n_flags)),
-    )
-
-
 def search_trees(
     problem: Problem,
     depth: int,
     *,
+    max_leaves: int | None = None,
+    ceiling: float | None = None,
     time_limit: float | None = None,
     tell: Telling | None = None,
 ) -> BestTree:
-    """Return the tree of least loss of a depth, proven unless time ends before."""
-    search = _TreeSearch(problem, depth, tell)
+    """Return the tree of least loss of a depth, proven unless time ends before.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows, and what trees are judged by.
+    depth : int
+        The longest path that a tree may have.
+    max_leaves : int, optional
+        The most leaves that it may have.
+    ceiling : float, optional
+        Trees that lose as much are not wanted; if there are no others, that is the
+        loss.
+    time_limit : float, optional
+        Seconds after which the best tree found is taken.
+    tell : function, optional
+        Is told how far the search has come.
+    """
+    if max_leaves is not None and max_leaves < 2**depth:
+        depth = min(depth, max_leaves - 1)
+        problem = problem._replace(sizes=sizes_within(max_leaves))
+    price = float(problem.price[0])  # of the first leaf, which no question makes
+    most = NO_BUDGET if ceiling is None else ceiling - price
+    search = _TreeSearch(problem, depth, tell, most)
     _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
-    return BestTree(search.tree(), search.loss, search.bound)
+    return BestTree(search.tree(), search.loss + price, search.bound + price)
 
 
 def _in_a_thread(
@@ -216,48 +139,70 @@ def _in_a_thread(
 class _TreeSearch:
     """The search for one tree: what is left to look at, and the best so far."""
 
-    def __init__(self, problem: Problem, depth: int, tell: Telling | None) -> None:
+    def __init__(
+        self, problem: Problem, depth: int, tell: Telling | None, ceiling: float
+    ) -> None:
         self.problem, self.depth, self.tell = problem, depth, tell
         n_rooms = min(AT_ONCE, n_threads())
-        _refuse_size(problem, depth, n_rooms)
+        refuse_size(problem, depth, n_rooms)
         self.rooms: SimpleQueue[Room] = SimpleQueue()
         for _ in range(n_rooms):
-            self.rooms.put(_room_for(problem, depth))
-        self.loss, self.bound = NO_BUDGET, 0.0
+            self.rooms.put(room_for(problem, depth))
+        self.toll = float(problem.price[0] + problem.asked.sum())
+        self.loss, self.bound = ceiling, 0.0
         self.root: _Root | None = None
+        self.start: Branches | None = None  # if there is no root that is better
         self.left: list[tuple[float, int, _Interval]] = []
         self.number = len(problem.order)
-        self.told = np.zeros(len(problem.order))
+        entries = n_entries(problem)
+        self.less = np.zeros(entries)
+        self.told = np.zeros((len(problem.order), entries))
 
     def run(self) -> None:
         """Look for trees of rising depth: each is a start for the next."""
         room = self.rooms.get()
         for depth in range(min(2, self.depth) + 1):
-            loss, column, position, told = _whole(self.problem, room, depth)
+            wanted = np.full(len(self.less), NO_BUDGET)
+            losses, question, told = _whole(self.problem, room, depth, wanted)
             if depth and self.problem.stop[0]:
                 return
-            self.told = told
-            if loss < self.loss:
-                self.loss = loss
-                if column >= 0:
-                    self.root = _Root(depth, column, position, (loss, loss))
+            n = int(self.problem.sizes[depth])
+            self.told, self.less = told, losses
+            self.less[n:] = self.less[n - 1]
+            if losses[n - 1] < self.loss:
+                self.loss = float(losses[n - 1])
+                self.root = question.root(depth, self.loss)
+        self._look_ahead(room)
         self.rooms.put(room)
         self.bound = self.loss if self.depth <= 2 else 0.0
         for depth in range(3, self.depth + 1):
             if not self._search_root(depth):
-                self.bound = (
-                    min(self.loss, self.left[0][0]) if depth == self.depth else 0.0
-                )
+                least = self.left[0][0] + self.toll if depth == self.depth else 0.0
+                self.bound = min(self.loss, least)
                 return
-            self.told = np.zeros_like(
-                self.told
-            )  # of the depth before, and no bound now
+            # What was told is of the depth before, and of all losses of this one there
+            # is a bound, but for that of a leaf.
+            self.told = np.zeros_like(self.told)
+            self.less[min(1, len(self.less) - 1) :] = self.loss
+
+    def _look_ahead(self, room: Room) -> None:
+        """Take a tree whose nodes look two questions ahead, if it is better."""
+        if self.depth <= 2 or self.problem.sizes[-1]:
+            return
+        tree, loss = _looking_ahead(self.problem, room, self.depth)
+        if loss < self.loss and not self.problem.stop[0]:
+            self.loss, self.root, self.start = loss, None, tree
+
+    @property
+    def goal(self) -> float:
+        """What both sides of the root are to lose less than."""
+        return self.loss - self.toll
 
     def _search_root(self, depth: int) -> bool:
         """Search all cuts of the root; return whether that came to an end."""
-        self.left = self._intervals()
+        self.left = self._intervals(depth)
         while self.left:
-            if self.left[0][0] >= self.loss:
+            if self.left[0][0] >= self.goal:
                 break
             taken = [heappop(self.left) for _ in range(min(AT_ONCE, len(self.left)))]
             ends = self._looked_at(depth, [each[2] for each in taken])
@@ -267,23 +212,23 @@ class _TreeSearch:
                 return False
             self._take(depth, [each[2] for each in taken], ends)
             if self.tell is not None:
-                self.tell(self.loss, self.left[0][0] if self.left else self.loss)
+                bound = self.left[0][0] if self.left else self.goal
+                self.tell(self.loss, bound + self.toll)
         self.bound = self.loss
         return True
 
-    def _intervals(self) -> list[tuple[float, int, "_Interval"]]:
+    def _intervals(self, depth: int) -> list[tuple[float, int, "_Interval"]]:
         """Return the cuts of every column as one interval, where nothing is known."""
-        price = float(self.problem.price[0])
-        left = []
+        shares, left = _shares(self.problem, depth), []
+        no_rows, nothing = np.zeros_like(self.less), np.zeros_like(self.told)
         for column in range(len(self.problem.order)):
             cuts = np.flatnonzero(self.problem.last[column])
             if len(cuts):
                 weight = np.cumsum(self.problem.most[self.problem.order[column]])
-                nothing = np.zeros(len(self.told))
-                first = _End(0.0, price, self.loss, (nothing, self.told))
-                last = _End(float(weight[-1]), self.loss, price, (self.told, nothing))
-                left.append(_Interval(column, cuts, weight[cuts], first, last))
-        found = [each.shrunk(self.loss) for each in left]
+                first = _End(0.0, no_rows, self.less, (nothing, self.told))
+                last = _End(weight[-1], self.less, no_rows, (self.told, nothing))
+                left.append(_Interval(column, cuts, weight[cuts], first, last, shares))
+        found = [each.shrunk(self.goal) for each in left]
         heap = [(one.bound, one.column, one) for one in found if one is not None]
         heapify(heap)
         return heap
@@ -297,14 +242,16 @@ class _TreeSearch:
     ) -> None:
         """Take the best cut that was looked at; keep what may be better beside each."""
         for interval, end in zip(intervals, ends, strict=True):
-            if end.left + end.right < self.loss:
-                self.loss = end.left + end.right
+            left, right = end.left[interval.shares[0]], end.right[interval.shares[1]]
+            best = int((left + right).argmin())
+            if left[best] + right[best] < self.goal:
+                self.loss = float(left[best] + right[best]) + self.toll
                 position = int(interval.cuts[interval.middle])
-                sides = end.left, end.right
-                self.root = _Root(depth, interval.column, position, sides)
+                sides, share = (left[best], right[best]), interval.shares[0][best]
+                self.root = _Root(depth, interval.column, position, sides, share)
         for interval, end in zip(intervals, ends, strict=True):
             for part in interval.parted(end):
-                shrunk = part.shrunk(self.loss)
+                shrunk = part.shrunk(self.goal)
                 if shrunk is not None:
                     self.number += 1
                     heappush(self.left, (shrunk.bound, self.number, shrunk))
@@ -312,32 +259,63 @@ class _TreeSearch:
     def _sides_of(self, depth: int, interval: "_Interval") -> "_End":
         """Return what both sides of the middle of an interval lose."""
         room = self.rooms.get()
-        low, high = interval.bounds_at(interval.middle)
-        losses, known = np.empty(3), np.array([low, high, self.loss])
-        told = interval.told_at(interval.middle)
-        position = int(interval.cuts[interval.middle])
+        at = interval.middle
+        losses, told = interval.losses_at(at), interval.told_at(at)
+        budget = _wanted(self.problem, depth, self.goal, len(self.less))
+        cut = np.array([interval.column, interval.cuts[at]])
         _loops_of(self.problem)(
-            self.problem, room, depth, interval.column, position, known, told, losses
+            self.problem, room, depth, cut, budget, losses, told, np.empty(0)
         )
         self.rooms.put(room)
-        weight = float(interval.weights[interval.middle])
-        return _End(weight, float(losses[0]), float(losses[1]), (told[0], told[1]))
+        weight = float(interval.weights[at])
+        return _End(weight, losses[LEFT], losses[RIGHT], (told[0], told[1]))
 
     def tree(self) -> Branches | None:
         """Return the best tree; below its root each side is sought once more."""
         if self.root is None:
-            return None
-        return _rebuilt(self.problem, _room_for(self.problem, self.depth), self.root)
+            return self.start
+        return _rebuilt(self.problem, room_for(self.problem, self.depth), self.root)
+
+
+def _shares(problem: Problem, depth: int) -> tuple[Integers, Integers]:
+    """Return the entries of both sides that the tree of the most leaves may have."""
+    n, step = int(problem.sizes[depth - 1]), int(problem.sizes[-1])
+    most = int(problem.sizes[depth]) - 1 - step
+    left = np.arange(min(n, most + 1))
+    return left, np.minimum(most - left, n - 1)
+
+
+def _wanted(problem: Problem, depth: int, budget: float, width: int) -> Floats:
+    """Return a budget for the tree of the most leaves alone, of so many entries."""
+    wanted = np.full(width, NOT_WANTED)
+    wanted[problem.sizes[depth] - 1] = budget
+    return wanted
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """The cut of a tree of a depth, and what both sides lose at most."""
+    """The cut of a tree of a depth, what both sides lose at most, the left's share."""
 
     depth: int
     column: int
     position: int
     sides: tuple[float, float]
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a root asks, and the entry of its left side: column -1 is a leaf."""
+
+    column: int
+    position: int
+    share: int
+
+    def root(self, depth: int, loss: float) -> _Root | None:
+        """Return it as the root of a tree, if it is one."""
+        if self.column < 0:
+            return None
+        return _Root(depth, self.column, self.position, (loss, loss), self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,37 +326,44 @@ class _End:
     """
 
     weight: float
-    left: float
-    right: float
+    left: Floats
+    right: Floats
     told: tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """Cuts of a column between two that were looked at."""
+    """Cuts of a column between two that were looked at.
+
+    ``shares`` are the entries of both sides that make a tree of the wanted size.
+    """
 
     column: int
     cuts: Integers
     weights: Floats
     first: _End
     last: _End
+    shares: tuple[Integers, Integers]
 
     @property
     def bound(self) -> float:
         """The least that any of its cuts can lose."""
-        return self.first.left + self.last.right
+        left, right = self.shares
+        return float((self.first.left[left] + self.last.right[right]).min())
 
     @property
     def middle(self) -> int:
         """The place of the cut to be looked at."""
         return len(self.cuts) // 2
 
-    def bounds_at(self, at: int) -> tuple[float, float]:
-        """Return bounds on what both sides of a cut lose."""
-        weight = self.weights[at]
+    def losses_at(self, at: int) -> Floats:
+        """Return bounds on what both sides of a cut lose, as the loops want them."""
+        weight, losses = self.weights[at], np.zeros((END_LINES, len(self.first.left)))
         left = self.last.left - (self.last.weight - weight)
         right = self.first.right - (weight - self.first.weight)
-        return max(self.first.left, float(left)), max(self.last.right, float(right))
+        losses[LEFT] = np.maximum(self.first.left, left)
+        losses[RIGHT] = np.maximum(self.last.right, right)
+        return losses
 
     def told_at(self, at: int) -> Floats:
         """Return bounds on what both sides of a cut lose, by what their roots ask."""
@@ -393,9 +378,12 @@ class _Interval:
 
     def shrunk(self, best: float) -> "_Interval | None":
         """Return the cuts that may lose less than the best tree, if there are any."""
-        left = self.last.left - (self.last.weight - self.weights)
-        right = self.first.right - (self.weights - self.first.weight)
-        bounds = np.maximum(left, self.first.left) + np.maximum(right, self.last.right)
+        one, two = self.shares
+        before = (self.last.weight - self.weights)[:, None]
+        after = (self.weights - self.first.weight)[:, None]
+        left = np.maximum(self.last.left[one] - before, self.first.left[one])
+        right = np.maximum(self.first.right[two] - after, self.last.right[two])
+        bounds = (left + right).min(axis=1)
         kept = np.flatnonzero(bounds < best)
         if not len(kept):
             return None
@@ -419,44 +407,68 @@ def _loops_of(problem: Problem) -> Callable[..., None]:
 
 
 def _whole(
-    problem: Problem, room: Room, depth: int, budget: float = NO_BUDGET
-) -> tuple[float, int, int, Floats]:
-    """Return the loss of the best tree of a depth, and the cut of its root, or -1.
+    problem: Problem, room: Room, depth: int, budget: Floats
+) -> tuple[Floats, _Question, Floats]:
+    """Return losses of the best trees of a depth by size, and what the largest asks.
 
     Last come bounds by what the root asks about.
     """
-    found, known = np.empty(3), np.array([0.0, 0.0, budget])
-    told = np.zeros((2, len(problem.order)))
-    _loops_of(problem)(problem, room, depth, -1, 0, known, told, found)
-    return float(found[0]), int(found[1]), int(found[2]), told[0]
+    entries = len(budget)
+    found = np.empty(3 + entries)
+    end = np.zeros((END_LINES, entries))
+    told = np.zeros((2, len(problem.order), entries))
+    cut = np.array([-1, 0])
+    _loops_of(problem)(problem, room, depth, cut, budget, end, told, found)
+    return found[3:], _Question(*map(int, found[:3])), told[0]
+
+
+def _looking_ahead(
+    problem: Problem, room: Room, depth: int
+) -> tuple[Branches | None, float]:
+    """Return a tree whose every node asks what a tree of depth two would, and its loss.
+
+    Sizes are not limited.
+    """
+    wanted = np.full(room.best.shape[1], NO_BUDGET)
+    losses, question, _ = _whole(problem, room, min(depth, 2), wanted)
+    root = question.root(depth, float(losses[0]))
+    if root is None or problem.stop[0]:
+        return None, float(losses[0])
+    loss = float(problem.price[0] + problem.asked[problem.order[0]].sum())
+    branches = []
+    for side in _sides(problem, root):
+        branch, more = _looking_ahead(side, room, depth - 1)
+        branches.append(branch)
+        loss += more
+    return Branches(_cut(problem, root), *branches), loss
+
+
+def _cut(problem: Problem, root: _Root) -> Cut:
+    """Return a question by its rank."""
+    row = problem.order[root.column, root.position]
+    return Cut(root.column, int(problem.rank[root.column, row]))
+
+
+def _sides(problem: Problem, root: _Root) -> tuple[Problem, Problem]:
+    """Return the problems on both sides of a cut."""
+    inside = np.zeros(len(problem.most), np.uint8)
+    inside[problem.order[root.column, : root.position + 1]] = 1
+    limits: tuple[int | None, int | None] = None, None
+    if problem.sizes[-1]:
+        limits = root.share + 1, n_entries(problem) - root.share - 1
+    return within(problem, inside, limits[0]), within(problem, 1 - inside, limits[1])
 
 
 def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
     """Return the tree below a cut that is known to be the best."""
-    column, position, depth = root.column, root.position, root.depth - 1
-    rank = int(problem.rank[column, problem.order[column, position]])
-    inside = np.zeros(len(problem.most), np.uint8)
-    inside[problem.order[column, : position + 1]] = 1
-    branches = []
-    for part, most in zip((inside, 1 - inside), root.sides, strict=True):
-        own = _within(problem, part)
-        loss, below, at, _ = _whole(own, room, depth, most)
-        under = _Root(depth, below, at, (loss, loss))
-        branches.append(None if below < 0 else _rebuilt(own, room, under))
-    return Branches(Cut(column, rank), *branches)
-
-
-def _refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
-    """Refuse a search that would need more memory than is reasonable."""
-    n_columns, n_rows = problem.order.shape
-    n_bytes = n_rooms * max(depth, 1) * 2 * n_columns * n_rows * 5
-    if len(problem.n_ones):  # rows in one order, and sums of pairs
-        squares = problem.numbers.shape[1] + max(depth, 2) + 1
-        n_bytes = n_rooms * 8 * (depth * n_rows + squares * (n_columns + 1) ** 2)
-    if n_bytes > MOST_BYTES:
-        msg = (
-            f"a search over all trees of depth {depth} with {n_columns} columns of "
-            f"questions and {n_rows} rows needs {n_bytes / 2**30:.0f} GiB: take fewer "
-            "rows or attributes, or a recipe that grows greedily, such as 'cart'"
-        )
-        raise DataError(msg)
+    depth, width = root.depth - 1, room.best.shape[1]
+    branches: list[Branches | None] = []
+    for own, most in zip(_sides(problem, root), root.sides, strict=True):
+        if own.sizes[-1] and n_entries(own) == 1:  # a leaf is all that is left
+            branches.append(None)
+            continue
+        wanted = _wanted(own, depth, most, width)
+        losses, question, _ = _whole(own, room, depth, wanted)
+        under = question.root(depth, float(losses[own.sizes[depth] - 1]))
+        branches.append(None if under is None else _rebuilt(own, room, under))
+    return Branches(_cut(problem, root), *branches)

@@ -40,7 +40,7 @@ from spinney.output.file.plain_data import (
 )
 from spinney.output.file.strict_json import DIGITS, DamageError
 from spinney.recipes import Recipe
-from spinney.trees import Certificate
+from spinney.trees import OBJECTIVES, Certificate
 from spinney.trees.criteria import stored_name
 
 FORMAT = "spinney-tree"
@@ -70,7 +70,8 @@ MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 # A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "tries")
 # Settings that older readers do not know are written where they say something.
-_LATER = ("reuse", "search", "leaf_price", "time_limit")
+_LATER = ("reuse", "search", "objective", "leaf_price", "time_limit")
+_LATER_PROVEN = ("max_leaves", "objective")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
 _KINDS = ("nominal", "ordinal", "numeric")
@@ -88,6 +89,9 @@ def header_of(model: Model) -> dict[str, Any]:
         ]
     if model.tree.certificate is not None:
         proven = asdict(model.tree.certificate)
+        for field in fields(Certificate):  # older readers do not know what came later
+            if field.name in _LATER_PROVEN and proven[field.name] == field.default:
+                del proven[field.name]
         header[CERTIFICATE] = {**proven, "one_by_one": [*proven["one_by_one"]]}
     if model.member is not None:
         header[MEMBER] = asdict(model.member)
@@ -302,7 +306,8 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
         return None
     what = "the certificate"
     names = [field.name for field in fields(Certificate)]
-    entry = members(header[CERTIFICATE], what, names, defaults=["one_by_one"])
+    later = ["one_by_one", *_LATER_PROVEN]
+    entry = members(header[CERTIFICATE], what, names, defaults=later)
     loss, bound, price = (
         number(entry[name], f"the {name} of {what}")
         for name in ("loss", "bound", "price")
@@ -313,7 +318,13 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
         raise DamageError(msg)
     listed = as_list(entry.get("one_by_one", []), what)
     one_by_one = tuple(text(name, f"a name in {what}") for name in listed)
-    return Certificate(loss, bound, depth, price, leaves, one_by_one)
+    limit = entry.get("max_leaves")
+    limit = None if limit is None else whole(limit, f"the most leaves of {what}")
+    objective = entry.get("objective", "loss")
+    if objective not in OBJECTIVES:
+        msg = f"{what} has an objective that is unknown"
+        raise DamageError(msg)
+    return Certificate(loss, bound, depth, price, leaves, one_by_one, limit, objective)
 
 
 def read_member(header: Mapping[str, Any]) -> Member | None:

@@ -17,45 +17,102 @@ The loss of a leaf is what its rows cost under a label that is not in ``numbers`
 
 from spinney._support.jit.compile import kernel
 from spinney.growth.optimal.loops.layout import Family
+from spinney.growth.optimal.loops.sides import take_if_less
+from spinney.growth.optimal.loops.sizes import (
+    HUGE,
+    LEFT,
+    RIGHT,
+    joined,
+    put_one_level,
+)
 from spinney.growth.optimal.loops.stumps import explained
 
-# Lines of ``flag_lines``, an entry a flag: rows that have it, and what they cost; what
-# the best questions below it and beside it save, and the four leaves of a pair.
-_ROWS, _BASE, _WITH, _WITHOUT, _BOTH, _FIRST, _SECOND, _NEITHER = range(8)
-FLAG_LINES = 8
+# Lines of ``flag_lines``, an entry a flag: rows that have it, what they cost, and what
+# it costs to ask them; what the best questions below it and beside it save, and the
+# four leaves of a pair.
+_ROWS, _BASE, _ASKED, _WITH, _WITHOUT, _BOTH, _FIRST, _SECOND, _NEITHER = range(9)
+FLAG_LINES = 9
 
 
 @kernel
-def best_of_flags(problem, room, rows, n_rows, leaf, told):
-    """Return the least loss of a tree of depth two, and the question of its root.
+def two_levels_of_flags(problem, room, order, _last, n_rows, leaf, toll, told):
+    """Find the best tree of depth two.
 
-    ``leaf`` is the loss of a leaf. Each attribute is ``told`` the least of trees that
-    ask about it first, or of trees of depth one.
+    Each attribute is ``told`` the least of trees that ask about it first. The budget
+    is not looked at: all losses are at hand.
     """
+    rows, n, end = order[0], problem.sizes[2], room.taken[2, 0]
     cost = _add_pairs(problem, room, rows, n_rows)
     if problem.family[0] == Family.MOMENTS:
         _explain(problem, room)
     else:
         _label(room)
-    lines, n_flags, price = room.flag_lines, room.pairs.shape[1], problem.price[0]
-    best, attribute, one = leaf, -1, leaf
+    lines, n_flags = room.flag_lines, room.pairs.shape[1]
+    attribute, share = _one_level(problem, room, n_rows, cost, leaf, toll), 0
+    for k in range(n):
+        room.less[2, k] = room.best[2, k] = room.best[1, min(k, problem.sizes[1] - 1)]
+        room.goal[2, k] = room.best[2, k] - toll
     for a in range(n_flags):
         if 0 < lines[_ROWS, a] < n_rows:
-            below, beside = lines[_BASE, a], cost - lines[_BASE, a]
-            first = max(0.0, below + _saved(problem, room, a, 1)) + price
-            second = max(0.0, beside + _saved(problem, room, a, 0)) + price
-            if first + second < one:
-                one = first + second
-            first = min(first, max(0.0, below + lines[_WITH, a]) + 2 * price)
-            second = min(second, max(0.0, beside + lines[_WITHOUT, a]) + 2 * price)
-            lines[_BOTH, a] = first + second
-            if first + second < best:
-                best, attribute = first + second, a
+            _put_losses(problem, room, a, cost, toll, end)
+            for k in range(n):
+                both = _joined(problem, end, k) + toll
+                told[a, k] = max(told[a, k], both)
+            taken = take_if_less(problem, room, 2, toll, end)
+            if taken >= 0:
+                attribute, share = a, share_of_zeros(problem, 2, a, taken)
         else:
-            lines[_BOTH, a] = leaf
-    for a in range(n_flags):
-        told[a] = max(told[a], min(lines[_BOTH, a], one))
-    return best, attribute, last_without(problem, rows, n_rows, attribute)
+            for k in range(n):
+                told[a, k] = leaf
+    return attribute, last_without(problem, rows, n_rows, attribute), share
+
+
+@kernel
+def share_of_zeros(problem, depth, a, share):
+    """Return the share of the rows of value 0, from that of rows without a flag."""
+    if problem.turned[a]:
+        return problem.sizes[depth] - 1 - problem.sizes[-1] - share
+    return share
+
+
+@kernel
+def _joined(problem, end, k):
+    """Return what both sides of a flag lose."""
+    return joined(end[LEFT], end[RIGHT], k, problem.sizes[1], problem.sizes[-1])
+
+
+@kernel
+def _put_losses(problem, room, a, cost, toll, end):
+    """Put down what rows without a flag lose in one question at most, and with it."""
+    lines, n, price = room.flag_lines, problem.sizes[1], problem.price[0]
+    below, beside = lines[_BASE, a], cost - lines[_BASE, a]
+    leaf = max(0.0, below + _saved(problem, room, a, 1))
+    stump = max(0.0, below + lines[_WITH, a]) + price + lines[_ASKED, a]
+    put_one_level(end[RIGHT], n, leaf, stump)
+    leaf = max(0.0, beside + _saved(problem, room, a, 0))
+    stump = max(0.0, beside + lines[_WITHOUT, a]) + toll - lines[_ASKED, a]
+    put_one_level(end[LEFT], n, leaf, stump)
+
+
+@kernel
+def _single_loss(problem, room, a, cost):
+    """Return the loss of both leaves of a flag."""
+    below = room.flag_lines[_BASE, a]
+    first = max(0.0, below + _saved(problem, room, a, 1))
+    return first + max(0.0, cost - below + _saved(problem, room, a, 0))
+
+
+@kernel
+def _one_level(problem, room, n_rows, cost, leaf, toll):
+    """Put down the loss of the best tree of one question at most; return its flag."""
+    least, attribute = HUGE, -1
+    for a in range(room.pairs.shape[1]):
+        if 0 < room.flag_lines[_ROWS, a] < n_rows:
+            loss = _single_loss(problem, room, a, cost) + toll
+            if loss < least:
+                least, attribute = loss, a
+    put_one_level(room.best[1], problem.sizes[1], leaf, least)
+    return attribute if least < leaf else -1
 
 
 @kernel
@@ -79,7 +136,7 @@ def _add_pairs(problem, room, rows, n_rows):
             for j in range(i, n_flags):
                 pairs[k, i, j] = 0.0
     for i in range(n_flags):
-        lines[_ROWS, i] = lines[_BASE, i] = 0.0
+        lines[_ROWS, i] = lines[_BASE, i] = lines[_ASKED, i] = 0.0
     for r in range(n_rows):
         row = rows[r]
         ones, n, base = problem.ones[row], problem.n_ones[row], problem.base[row]
@@ -87,6 +144,9 @@ def _add_pairs(problem, room, rows, n_rows):
         for q in range(n):
             lines[_ROWS, ones[q]] += 1.0
             lines[_BASE, ones[q]] += base
+        if problem.asked[row] != 0.0:
+            for q in range(n):
+                lines[_ASKED, ones[q]] += problem.asked[row]
         for k in range(n_numbers):
             number = problem.numbers[row, k]
             if number != 0.0:

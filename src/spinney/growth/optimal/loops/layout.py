@@ -41,10 +41,15 @@ class Problem(NamedTuple):
     sums : array, (rows, numbers)
         What is summed up in a leaf, as the family says; one that no label can avoid is
         taken off before.
+    asked : array, (rows,)
+        What it costs to ask about a row, once.
     most : array, (rows,)
         By how much a row can raise the loss of any tree at most.
     price : array, (2,)
-        What a leaf costs, and what is less than any row weighs.
+        What a question costs, whatever rows it is asked of: the price of the leaf that
+        it makes more; and what is less than any row weighs.
+    sizes : array of int, (depth + 2,)
+        How many entries losses of each depth have, and the step: see ``sizes``.
     family : array of int, (2,)
         The family, and ``LANES``: a number that the compiler does not know is a loop
         that it makes vectors of.
@@ -62,8 +67,10 @@ class Problem(NamedTuple):
     order: NDArray[Any]
     last: NDArray[Any]
     sums: Floats
+    asked: Floats
     most: Floats
     price: Floats
+    sizes: Integers
     family: Integers
     stop: Integers
     ones: NDArray[Any]
@@ -74,27 +81,37 @@ class Problem(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where one thread works; the first axis of most is the depth of a subtree."""
+    """Where one thread works; the first axis of most is the depth of a subtree.
+
+    An end is that of an interval: ``END_LINES`` lines of entries by size (``sizes``).
+    """
 
     order: NDArray[Any]  # (depth, side, attributes, rows): rows by value
     last: NDArray[Any]  # whether the next row has another value
     side: NDArray[Any]  # (rows,)
-    intervals: Integers  # (depth, stack, 4): first and last cut, and who told of them
-    ends: Floats  # (depth, stack, 6): weight and both losses at either end
+    budget: Floats  # (depth, entries): what a subtree of this depth may lose
+    best: Floats  # (depth, entries): what the best one found loses
+    goal: Floats  # (depth, entries): what both sides of its root may lose
+    less: Floats  # (depth, entries): what the best one of less depth loses
+    least: Floats  # (depth, entries): the least bound of cuts that were left out
+    intervals: Integers  # (depth, stack, 2): first and last cut
+    ends: Floats  # (depth, stack, 2, lines, entries): both ends of each
+    rims: Floats  # (depth, 2, lines, entries): where one side has no rows
+    taken: Floats  # (depth, 3, lines, entries): an interval, its middle being looked at
     cuts: Integers  # (depth, rows): positions of cuts
     weight: Floats  # (depth, rows): what rows up to a position can lose
-    told: Floats  # (depth, cuts, side, attributes): bounds by the root's attribute
-    least: Floats  # (depth, 1): the least bound of cuts that were left out
-    upto: Floats  # (rows, numbers): sums of rows up to a position
-    totals: Floats  # (depth, numbers)
+    told: Floats  # (depth, cuts, side, attributes, entries): by the root's attribute
+    upto: Floats  # (rows, numbers + 1): sums of rows up to a position, asking last
+    totals: Floats  # (depth, numbers + 1)
     picks: (
         Integers  # (LANES, 3): a cut, and the end of its interval if it is next to it
     )
-    pick_ends: Floats  # (LANES, 6)
+    pick_ends: Floats  # (LANES, 3, lines, entries): as ``taken``
     lanes: Floats  # see ``stumps``
     pairs: Floats  # (numbers, flags, flags): see ``flag_pairs``
     singles: Floats  # (numbers, flags)
     flag_totals: Floats  # (numbers,)
-    flag_lines: Floats  # (8, flags)
+    flag_lines: Floats  # (9, flags)
     weights: Floats  # (depth, flags + 1, flags + 1): see ``solve_flags``
-    seen: Floats  # (depth, 4, flags)
+    seen: Floats  # (depth, flags, lines, entries): ends, in the order they were seen
+    flag_order: Integers  # (depth, 2, flags): in which flags are looked at; those seen

@@ -1,7 +1,23 @@
-"""What all solvers share: rows in one leaf, and the two sides of a cut."""
+"""What all solvers share: small trees, both sides of a cut, and the ladder of depths.
+
+A solver takes the rows of a subtree in their orders. What it may lose stands in
+``room.budget`` of its depth; what the best one loses is put into ``room.best``, and
+bounds by what its root asks about into ``told``. It returns what the root of the best
+one asks, of the most leaves: attribute and position, or -1, and the share of the left.
+"""
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.optimal.loops.stumps import add_row, leaf_loss
+from spinney.growth.optimal.loops.sizes import (
+    LEFT,
+    RIGHT,
+    heighten,
+    joined,
+    may_join_to_less,
+    put_one_level,
+    share_of_left,
+    want_of_side,
+)
+from spinney.growth.optimal.loops.stumps import add_row, best_stump, leaf_loss
 
 # How much more than needed a subtree may lose, as a share of its rows' loss in a leaf.
 SLACK = 0.15
@@ -12,50 +28,212 @@ def in_a_leaf(problem, totals, order, n_rows):
     """Add up all rows, and return their loss in a leaf."""
     for k in range(len(totals)):
         totals[k] = 0.0
+    asked = 0.0
     for i in range(n_rows):
-        add_row(problem, order[0, i], totals, 1.0)
+        row = order[0, i]
+        add_row(problem, row, totals, 1.0)
+        asked += problem.asked[row]
+    totals[-1] = asked
     return leaf_loss(problem, totals)
+
+
+@kernel
+def toll_of(problem, totals):
+    """Return what it costs to ask a question of rows with these totals."""
+    return problem.price[0] + totals[-1]
 
 
 @kernel
 def tell_all(told, bound):
     """Put down one bound for the roots of every attribute."""
-    for a in range(len(told)):
-        told[a] = bound
+    for a in range(told.shape[0]):
+        for k in range(told.shape[1]):
+            told[a, k] = bound
+
+
+@kernel
+def settle(best, leaf):
+    """Put down that trees of every size lose what a leaf does."""
+    for k in range(len(best)):
+        best[k] = leaf
+
+
+@kernel
+def tell_no_more(told, losses, n):
+    """Lower the bounds of attributes to those of trees that need not ask about them."""
+    for a in range(told.shape[0]):
+        for k in range(n):
+            told[a, k] = min(told[a, k], losses[k])
+
+
+@kernel
+def aim(problem, room, depth, leaf, toll, question):
+    """Put down what a tree of this depth is to lose less than.
+
+    That is the budget with some slack, or what the best tree of less depth loses, which
+    asks this ``question``, and is in ``room.best`` of that depth. Return the question
+    if it is the best so far.
+    """
+    n, m = problem.sizes[depth], problem.sizes[depth - 1]
+    for k in range(n):
+        less = room.best[depth - 1, min(k, m - 1)]
+        best = min(room.budget[depth, k] + SLACK * leaf, less)
+        room.less[depth, k], room.best[depth, k] = less, best
+        room.goal[depth, k] = best - toll
+    if room.less[depth, n - 1] > room.best[depth, n - 1]:
+        return -1, -1, 0
+    return question
+
+
+@kernel
+def take_if_less(problem, room, depth, toll, end):
+    """Take what both sides of a cut lose, where it is less; return the left's share.
+
+    It is -1 if the tree of the most leaves stays as it was.
+    """
+    n, m, step = problem.sizes[depth], problem.sizes[depth - 1], problem.sizes[-1]
+    share = -1
+    for k in range(n):
+        loss = joined(end[LEFT], end[RIGHT], k, m, step)
+        if loss < room.goal[depth, k]:
+            room.goal[depth, k], room.best[depth, k] = loss, loss + toll
+            if k == n - 1:
+                share = share_of_left(end[LEFT], end[RIGHT], k, m, step)
+    return share
+
+
+@kernel
+def one_level(problem, room, order, last, n_rows, leaf, toll):
+    """Put down the loss of the best tree of one question at most; return it."""
+    stump, attribute, position = best_stump(
+        problem, order, last, n_rows, room.totals[1], room.upto[0]
+    )
+    put_one_level(room.best[1], problem.sizes[1], leaf, stump + toll)
+    if stump + toll >= leaf:
+        return -1, -1, 0
+    return attribute, position, 0
+
+
+def shallow_by(two_levels):
+    """Return the solver of depth two at most, by one of just that depth."""
+
+    @kernel
+    def shallow(problem, room, depth, order, last, n_rows, told):
+        # The totals of depth one are those of its single question, too.
+        leaf = in_a_leaf(problem, room.totals[1], order, n_rows)
+        toll, n = toll_of(problem, room.totals[1]), problem.sizes[depth]
+        if depth == 0 or n_rows < 2 or leaf <= toll:
+            settle(room.best[depth], leaf)
+            tell_all(told, leaf)
+            return -1, -1, 0
+        if depth == 1:
+            question = one_level(problem, room, order, last, n_rows, leaf, toll)
+            tell_all(told, room.best[1, n - 1])
+            return question
+        question = two_levels(problem, room, order, last, n_rows, leaf, toll, told)
+        tell_no_more(told, room.less[2], n)
+        return question
+
+    return shallow
 
 
 def both_sides(solve):
     """Return how both sides of a cut are searched, by the solver of their depth."""
 
     @kernel
-    def sides(problem, room, depth, n_left, n_right, low, high, best, told):
+    def sides(problem, room, depth, n_left, n_right, end, told):
         # The side of fewer rows is first: where it loses enough, the other rests.
         orders, lasts = room.order[depth - 1], room.last[depth - 1]
+        goal, m = room.goal[depth], problem.sizes[depth - 1]
         first = 0 if n_left <= n_right else 1
-        known, other = (low, high) if first == 0 else (high, low)
-        one, _, _ = solve(
-            problem,
-            room,
-            depth - 1,
-            orders[first],
-            lasts[first],
-            min(n_left, n_right),
-            best - other,
-            told[first],
-        )
-        one = max(one, known)
-        if one + other < best:
-            two, _, _ = solve(
+        for turn in range(2):
+            side = first if turn == 0 else 1 - first
+            if turn and not may_join_to_less(
+                end[LEFT], end[RIGHT], goal, problem, depth
+            ):
+                break
+            other = end[RIGHT - side]
+            want_of_side(goal, other, room.budget[depth - 1], problem, depth)
+            solve(
                 problem,
                 room,
                 depth - 1,
-                orders[1 - first],
-                lasts[1 - first],
-                max(n_left, n_right),
-                best - one,
-                told[1 - first],
+                orders[side],
+                lasts[side],
+                n_right if side else n_left,
+                told[side],
             )
-            other = max(other, two)
-        return (one, other) if first == 0 else (other, one)
+            heighten(end[LEFT + side], room.best[depth - 1], m)
 
     return sides
+
+
+def deeper_by(by_attributes):
+    """Return who makes the solver of one level more; its roots are tried by a loop.
+
+    A loop that calls itself could not be kept on the disk.
+    """
+
+    def deeper_than(solve, sides):
+        try_roots = by_attributes(sides)
+
+        @kernel
+        def deeper(problem, room, depth, order, last, n_rows, told):
+            leaf = in_a_leaf(problem, room.totals[depth], order, n_rows)
+            toll, n = toll_of(problem, room.totals[depth]), problem.sizes[depth]
+            if n_rows < 2 or leaf <= toll or problem.stop[0]:
+                settle(room.best[depth], leaf)
+                tell_all(told, leaf)
+                return -1, -1, 0
+            # Of all rows: on one side of a cut that leaves none for the other.
+            m, whole = problem.sizes[depth - 1], room.told[depth, 0, 1]
+            tell_all(whole, 0.0)
+            for k in range(n):
+                at = min(k, m - 1)
+                more = room.budget[depth - 1, at] if at < k else room.budget[depth, k]
+                room.budget[depth - 1, at] = max(more, room.budget[depth, k])
+            question = solve(problem, room, depth - 1, order, last, n_rows, whole)
+            question = aim(problem, room, depth, leaf, toll, question)
+            question = try_roots(
+                problem, room, depth, order, last, n_rows, told, question
+            )
+            tell_no_more(told, room.less[depth], n)
+            return question
+
+        return deeper
+
+    return deeper_than
+
+
+def ladder(shallow, deeper_than, divide):
+    """Return the search of a tree, or of both sides of a cut, up to depth five."""
+    sides_3 = both_sides(shallow)
+    solve_3 = deeper_than(shallow, sides_3)
+    sides_4 = both_sides(solve_3)
+    solve_4 = deeper_than(solve_3, sides_4)
+    sides_5 = both_sides(solve_4)
+    solve_5 = deeper_than(solve_4, sides_5)
+
+    @kernel
+    def search_sides(problem, room, depth, attribute, position, end, told):
+        order = problem.order
+        n, m = divide(problem, room, depth, order, order.shape[1], attribute, position)
+        if depth <= 3:
+            sides_3(problem, room, depth, n, m, end, told)
+        elif depth == 4:
+            sides_4(problem, room, depth, n, m, end, told)
+        else:
+            sides_5(problem, room, depth, n, m, end, told)
+
+    @kernel
+    def search_whole(problem, room, depth, told):
+        order, last, n_rows = problem.order, problem.last, problem.order.shape[1]
+        if depth <= 2:
+            return shallow(problem, room, depth, order, last, n_rows, told)
+        if depth == 3:
+            return solve_3(problem, room, depth, order, last, n_rows, told)
+        if depth == 4:
+            return solve_4(problem, room, depth, order, last, n_rows, told)
+        return solve_5(problem, room, depth, order, last, n_rows, told)
+
+    return search_sides, search_whole

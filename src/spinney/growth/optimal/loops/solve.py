@@ -19,64 +19,55 @@ of the next need not try (``hints``).
 
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD
-from spinney.growth.optimal.loops.sides import SLACK, both_sides, in_a_leaf, tell_all
-from spinney.growth.optimal.loops.stumps import (
-    add_row,
-    best_stump,
-    leaf_loss,
-    stumps_beside,
+from spinney.growth.optimal.loops.sides import (
+    aim,
+    deeper_by,
+    ladder,
+    one_level,
+    shallow_by,
+    take_if_less,
+    tell_all,
+    toll_of,
 )
+from spinney.growth.optimal.loops.sizes import (
+    HUGE,
+    LEFT,
+    RIGHT,
+    TOLD,
+    WEIGHT,
+    joined,
+    joined_between,
+    may_be_less,
+    may_join_to_less,
+    put_between,
+    put_end,
+    put_line,
+    put_one_level,
+)
+from spinney.growth.optimal.loops.stumps import add_row, leaf_loss, stumps_beside
+
+# Of ``taken`` and ``pick_ends``: both ends of an interval, and what is between them.
+_FIRST, _MIDDLE, _LAST = range(3)
 
 
 @entry
-def search_subtrees(problem, room, depth, attribute, position, known, told, found):
+def search_subtrees(problem, room, depth, cut, budget, end, told, found):
     """Find the least loss of a tree of all rows, or of both sides of a cut of them.
 
-    With an attribute, the cut is at a position of its order; ``known`` are bounds on
-    the losses of both sides and the loss to be beaten; their losses are ``found``, or
-    bounds that are no less than needed. Without one, -1, it is the loss of a tree of
-    this depth, and what its root asks; the last of ``known`` is the budget. ``told``
-    has bounds for the attributes of either side's root, and leaves better ones.
+    A cut is an attribute and a position of its order; its sides together may lose the
+    ``budget``. ``end`` has bounds on the losses of both, which become losses, or bounds
+    that are no less than needed. If the attribute is -1, a tree of all rows may lose
+    it; ``found`` are the attribute and the position that its root asks, the left's
+    share of leaves, and its losses. ``told`` has bounds for the attributes of either
+    side's root, and leaves better ones.
     """
-    order, last = problem.order, problem.last
-    n_rows, budget = order.shape[1], known[2]
-    loss, a, at = 0.0, -1, -1
-    if attribute >= 0:
-        n_left, n_right = _divide(
-            problem, room, depth, order, n_rows, attribute, position
-        )
-        low, high = known[0], known[1]
-        if depth <= 3:
-            low, high = _sides_3(
-                problem, room, depth, n_left, n_right, low, high, budget, told
-            )
-        elif depth == 4:
-            low, high = _sides_4(
-                problem, room, depth, n_left, n_right, low, high, budget, told
-            )
-        else:
-            low, high = _sides_5(
-                problem, room, depth, n_left, n_right, low, high, budget, told
-            )
-        found[0], found[1] = low, high
-        return
-    if depth <= 2:
-        loss, a, at = _shallow(
-            problem, room, depth, order, last, n_rows, budget, told[0]
-        )
-    elif depth == 3:
-        loss, a, at = _solve_3(
-            problem, room, depth, order, last, n_rows, budget, told[0]
-        )
-    elif depth == 4:
-        loss, a, at = _solve_4(
-            problem, room, depth, order, last, n_rows, budget, told[0]
-        )
+    if cut[0] >= 0:
+        put_line(room.goal[depth], budget)
+        _search_sides(problem, room, depth, cut[0], cut[1], end, told)
     else:
-        loss, a, at = _solve_5(
-            problem, room, depth, order, last, n_rows, budget, told[0]
-        )
-    found[0], found[1], found[2] = loss, a, at
+        put_line(room.budget[depth], budget)
+        found[0], found[1], found[2] = _search_whole(problem, room, depth, told[0])
+        put_line(found[3:], room.best[depth])
 
 
 @kernel
@@ -110,140 +101,56 @@ def _mark_last(rank, order, n_rows, last):
     last[n_rows - 1] = 0
 
 
-@kernel
-def _shallow(problem, room, depth, order, last, n_rows, budget, told):
-    """Return the least loss of a tree of depth two at most, and its question."""
-    totals = room.totals[depth]
-    leaf = in_a_leaf(problem, totals, order, n_rows)
-    if depth == 0 or n_rows < 2 or leaf <= 2 * problem.price[0]:
-        tell_all(told, leaf)
-        return leaf, -1, -1
-    if depth == 1:
-        found = best_stump(problem, order, last, n_rows, totals, room.upto[0])
-        tell_all(told, found[0])
-        return found
-    return _depth_two(problem, room, order, last, n_rows, budget + SLACK * leaf, told)
-
-
-def _deeper(solve, sides):
-    """Return the solver of one level more.
-
-    A loop that calls itself could not be kept on the disk.
-    """
+def _by_cuts(sides):
+    """Return who tries all cuts of all attributes at the root of a subtree."""
 
     @kernel
-    def deeper(problem, room, depth, order, last, n_rows, budget, told):
-        leaf = in_a_leaf(problem, room.totals[depth], order, n_rows)
-        price = problem.price[0]
-        if n_rows < 2 or leaf <= 2 * price or problem.stop[0]:
-            tell_all(told, leaf)
-            return leaf, -1, -1
-        # Of all rows, on one side of a cut that leaves none for the other.
-        ends_told = room.told[depth]
-        tell_all(ends_told[0, 0], 0.0)
-        tell_all(ends_told[0, 1], 0.0)
-        less, attribute, position = solve(
-            problem, room, depth - 1, order, last, n_rows, budget, ends_told[0, 1]
-        )
-        for a in range(len(told)):
-            ends_told[1, 0, a] = ends_told[0, 1, a]
-            ends_told[1, 1, a] = 0.0
-        # Those that only just miss the budget are found too: what they lose is a bound.
-        best = min(budget + SLACK * leaf, less)
-        if less > best:
-            attribute, position = -1, -1
-        cuts, weight = room.cuts[depth], room.weight[depth]
-        intervals, ends = room.intervals[depth], room.ends[depth]
-        least = room.least[depth]
+    def try_roots(problem, room, depth, order, last, n_rows, told, question):
+        told_by, toll = room.told[depth], toll_of(problem, room.totals[depth])
+        for a in range(told.shape[0]):
+            put_line(told_by[1, 0, a], told_by[0, 1, a])
+        tell_all(told_by[0, 0], 0.0)
+        tell_all(told_by[1, 1], 0.0)
         for a in range(order.shape[0]):
-            if told[a] >= best:
+            if not may_be_less(told[a], room.best[depth], problem.sizes[depth]):
                 continue
-            least[0], n_told = less, 2
-            n_cuts = _cuts_of(problem, order[a], last[a], n_rows, cuts, weight)
-            w1, top = weight[n_rows - 1], 0
-            top = _push(
-                room, depth, top, 0, n_cuts - 1, 0.0, price, less, w1, less, price, best
-            )
-            if top:
-                intervals[0, 2], intervals[0, 3] = 0, 1
+            top, n_told = _begin(problem, room, depth, order[a], last[a], n_rows), 2
             while top > 0 and not problem.stop[0]:
                 top -= 1
-                low, high = intervals[top, 0], intervals[top, 1]
-                first, second = intervals[top, 2], intervals[top, 3]
-                w0, l0, r0 = ends[top, 0], ends[top, 1], ends[top, 2]
-                w1, l1, r1 = ends[top, 3], ends[top, 4], ends[top, 5]
-                if l0 + r1 >= best:
-                    least[0] = min(least[0], l0 + r1)
+                if not _take_middle(problem, room, depth, top):
                     continue
-                middle = (low + high) // 2
-                at = cuts[middle]
-                w = weight[at]
-                left, right = max(l0, l1 - (w1 - w)), max(r1, r0 - (w - w0))
+                low, high = room.intervals[depth, top, 0], room.intervals[depth, top, 1]
+                at = room.cuts[depth, (low + high) // 2]
                 own = min(n_told, MOST_TOLD - 1)
-                _hint(
-                    ends_told[first],
-                    ends_told[second],
-                    w - w0,
-                    w1 - w,
-                    ends_told[own],
-                )
                 n_told += 1
-                if left + right < best:
+                end = room.taken[depth, _MIDDLE]
+                _hint(told_by, room.taken[depth], told_by[own])
+                end[TOLD, 0] = own
+                if may_join_to_less(
+                    end[LEFT], end[RIGHT], room.goal[depth], problem, depth
+                ):
                     n_left, n_right = _divide(
                         problem, room, depth, order, n_rows, a, at
                     )
-                    left, right = sides(
-                        problem,
-                        room,
-                        depth,
-                        n_left,
-                        n_right,
-                        left,
-                        right,
-                        best,
-                        ends_told[own],
-                    )
-                    if left + right < best:
-                        best, attribute, position = left + right, a, at
-                least[0] = min(least[0], left + right)
+                    sides(problem, room, depth, n_left, n_right, end, told_by[own])
+                    share = take_if_less(problem, room, depth, toll, end)
+                    if share >= 0:
+                        question = a, at, share
                 if own == MOST_TOLD - 1:  # the next one is put there, too
-                    tell_all(ends_told[own, 0], 0.0)
-                    tell_all(ends_told[own, 1], 0.0)
-                below = top
-                top = _push(
-                    room, depth, top, low, middle - 1, w0, l0, r0, w, left, right, best
-                )
-                if top > below:
-                    intervals[below, 2], intervals[below, 3] = first, own
-                below = top
-                top = _push(
-                    room, depth, top, middle + 1, high, w, left, right, w1, l1, r1, best
-                )
-                if top > below:
-                    intervals[below, 2], intervals[below, 3] = own, second
-            told[a] = max(told[a], least[0])
-        for a in range(len(told)):
-            told[a] = min(told[a], less)
-        return best, attribute, position
+                    tell_all(told_by[own, 0], 0.0)
+                    tell_all(told_by[own, 1], 0.0)
+                _leave_out(problem, room, depth, end, end)
+                top = _push_beside(problem, room, depth, top, low, high)
+            _tell(problem, room, depth, told[a], toll)
+        return question
 
-    return deeper
+    return try_roots
 
 
 @kernel
-def _hint(first, second, after, before, hints):
-    """Put down what two cuts say of the roots on both sides of one between them.
-
-    The left has more rows than that of the first cut, and as many less than that of the
-    second as weigh ``before``; the right has them the other way round.
-    """
-    for a in range(hints.shape[1]):
-        hints[0, a] = max(first[0, a], second[0, a] - before)
-        hints[1, a] = max(second[1, a], first[1, a] - after)
-
-
-@kernel
-def _cuts_of(problem, order, last, n_rows, cuts, weight):
-    """Find the positions of cuts, and what the rows up to each position can lose."""
+def _begin(problem, room, depth, order, last, n_rows):
+    """Make one interval of all cuts of an attribute; return how many are left."""
+    cuts, weight = room.cuts[depth], room.weight[depth]
     n_cuts, total = 0, 0.0
     for i in range(n_rows):
         total += problem.most[order[i]]
@@ -251,81 +158,148 @@ def _cuts_of(problem, order, last, n_rows, cuts, weight):
         if last[i]:
             cuts[n_cuts] = i
             n_cuts += 1
-    return n_cuts
+    first, second = room.rims[depth, 0], room.rims[depth, 1]
+    first[WEIGHT, 0], second[WEIGHT, 0] = 0.0, total
+    first[TOLD, 0], second[TOLD, 0] = 0.0, 1.0
+    for k in range(problem.sizes[depth - 1]):
+        first[LEFT, k] = second[RIGHT, k] = 0.0
+        first[RIGHT, k] = second[LEFT, k] = room.less[depth, k]
+    for k in range(problem.sizes[depth]):
+        room.least[depth, k] = HUGE
+    return _push(problem, room, depth, 0, 0, n_cuts - 1, first, second)
 
 
 @kernel
-def _push(room, depth, top, low, high, w0, l0, r0, w1, l1, r1, best):
+def _take_middle(problem, room, depth, top):
+    """Take an interval from the stack, with bounds of its middle.
+
+    Return whether any of its cuts may lose less than is wanted.
+    """
+    taken, ends = room.taken[depth], room.ends[depth, top]
+    if not may_join_to_less(
+        ends[0, LEFT], ends[1, RIGHT], room.goal[depth], problem, depth
+    ):
+        _leave_out(problem, room, depth, ends[0], ends[1])
+        return False
+    low, high = room.intervals[depth, top, 0], room.intervals[depth, top, 1]
+    weight = room.weight[depth, room.cuts[depth, (low + high) // 2]]
+    n = problem.sizes[depth - 1]
+    put_end(taken[_FIRST], ends[0], n)
+    put_end(taken[_LAST], ends[1], n)
+    put_between(taken[_FIRST], taken[_LAST], weight, taken[_MIDDLE], n)
+    return True
+
+
+@kernel
+def _push_beside(problem, room, depth, top, low, high):
+    """Stack what is left of an interval on both sides of its middle."""
+    taken, middle = room.taken[depth], (low + high) // 2
+    first, end, last = taken[_FIRST], taken[_MIDDLE], taken[_LAST]
+    top = _push(problem, room, depth, top, low, middle - 1, first, end)
+    return _push(problem, room, depth, top, middle + 1, high, end, last)
+
+
+@kernel
+def _leave_out(problem, room, depth, first, last):
+    """Keep the least bound of cuts between two ends, which need not be looked at."""
+    n, step = problem.sizes[depth - 1], problem.sizes[-1]
+    for k in range(problem.sizes[depth]):
+        bound = joined(first[LEFT], last[RIGHT], k, n, step)
+        room.least[depth, k] = min(room.least[depth, k], bound)
+
+
+@kernel
+def _tell(problem, room, depth, told, toll):
+    """Put down what is known of the trees whose root asks about an attribute."""
+    for k in range(problem.sizes[depth]):
+        told[k] = max(told[k], room.least[depth, k] + toll)
+
+
+@kernel
+def _hint(told, taken, hints):
+    """Put down what two cuts say of the roots on both sides of one between them.
+
+    The left has more rows than that of the first cut, and as many less than that of the
+    second as weigh ``before``; the right has them the other way round.
+    """
+    first, second = told[int(taken[_FIRST, TOLD, 0])], told[int(taken[_LAST, TOLD, 0])]
+    weight = taken[_MIDDLE, WEIGHT, 0]
+    before = taken[_LAST, WEIGHT, 0] - weight
+    after = weight - taken[_FIRST, WEIGHT, 0]
+    for a in range(hints.shape[1]):
+        for k in range(hints.shape[2]):
+            hints[0, a, k] = max(first[0, a, k], second[0, a, k] - before)
+            hints[1, a, k] = max(second[1, a, k], first[1, a, k] - after)
+
+
+@kernel
+def _push(problem, room, depth, top, low, high, first, last):
     """Leave the cuts out that the ends of their interval exclude; stack the others.
 
     ``room.least`` keeps the least bound of those that are left out.
     """
-    cuts, weight, least = room.cuts[depth], room.weight[depth], room.least[depth]
     if low > high:
         return top
-    if l0 + r1 >= best:
-        least[0] = min(least[0], l0 + r1)
+    if not may_join_to_less(first[LEFT], last[RIGHT], room.goal[depth], problem, depth):
+        _leave_out(problem, room, depth, first, last)
         return top
-    while low <= high:
-        w = weight[cuts[low]]
-        bound = max(l0, l1 - (w1 - w)) + max(r1, r0 - (w - w0))
-        if bound < best:
-            break
-        least[0] = min(least[0], bound)
+    while low <= high and _excluded(problem, room, depth, low, first, last):
         low += 1
-    while low <= high:
-        w = weight[cuts[high]]
-        bound = max(l0, l1 - (w1 - w)) + max(r1, r0 - (w - w0))
-        if bound < best:
-            break
-        least[0] = min(least[0], bound)
+    while low <= high and _excluded(problem, room, depth, high, first, last):
         high -= 1
     if low > high:
         return top
-    interval, ends = room.intervals[depth, top], room.ends[depth, top]
-    interval[0], interval[1] = low, high
-    ends[0], ends[1], ends[2] = w0, l0, r0
-    ends[3], ends[4], ends[5] = w1, l1, r1
+    room.intervals[depth, top, 0], room.intervals[depth, top, 1] = low, high
+    put_end(room.ends[depth, top, 0], first, problem.sizes[depth - 1])
+    put_end(room.ends[depth, top, 1], last, problem.sizes[depth - 1])
     return top + 1
 
 
 @kernel
-def _depth_two(problem, room, order, last, n_rows, wanted, told):
-    """Return the best tree of depth two: eight cuts of its root at a time."""
-    totals, price, least = room.totals[2], problem.price[0], room.least[2]
-    one, attribute, position = best_stump(
-        problem, order, last, n_rows, totals, room.upto[0]
-    )
-    best = min(wanted, one)
-    if one > best:
-        attribute, position = -1, -1
-    cuts, weight, picks = room.cuts[2], room.weight[2], room.picks
+def _excluded(problem, room, depth, cut, first, last):
+    """Return whether the ends of its interval exclude a cut; keep its bound if so."""
+    n, step = problem.sizes[depth - 1], problem.sizes[-1]
+    weight, n_entries = room.weight[depth, room.cuts[depth, cut]], problem.sizes[depth]
+    for k in range(n_entries):
+        bound = joined_between(first, last, weight, k, n, step)
+        if bound < room.goal[depth, k]:
+            return False
+    for k in range(n_entries):
+        bound = joined_between(first, last, weight, k, n, step)
+        room.least[depth, k] = min(room.least[depth, k], bound)
+    return True
+
+
+@kernel
+def _two_levels(problem, room, order, last, n_rows, leaf, toll, told):
+    """Find the best tree of depth two: eight cuts of its root at a time."""
+    question = one_level(problem, room, order, last, n_rows, leaf, toll)
+    question = aim(problem, room, 2, leaf, toll, question)
+    cuts, picks = room.cuts[2], room.picks
     for a in range(order.shape[0]):
-        if told[a] >= best or problem.stop[0]:
+        worth = may_be_less(told[a], room.best[2], problem.sizes[2])
+        if not worth or problem.stop[0]:
             continue
-        least[0] = one
-        n_cuts = _cuts_of(problem, order[a], last[a], n_rows, cuts, weight)
-        w1 = weight[n_rows - 1]
-        top = _push(room, 2, 0, 0, n_cuts - 1, 0.0, price, one, w1, one, price, best)
+        top = _begin(problem, room, 2, order[a], last[a], n_rows)
         if top:
             _add_up(problem, room.upto, order[a], n_rows)
         while top > 0 and not problem.stop[0]:
-            top, n_picks = _pick(room, top, best)
+            top, n_picks = _pick(problem, room, top)
             if n_picks == 0:
                 break
-            _fill_lanes(problem, room, order[a], n_picks, a, totals)
+            _fill_lanes(problem, room, order[a], n_picks, a)
             stumps_beside(problem, order, last, n_rows, problem.rank[a], room.lanes)
             for q in range(n_picks):
                 at = cuts[picks[q, 0]]
-                left, right = _losses(problem, room, q, at, totals)
-                least[0] = min(least[0], left + right)
-                if left + right < best:
-                    best, attribute, position = left + right, a, at
-            top = _push_between(room, top, n_picks, best)
-        told[a] = max(told[a], least[0])
-    for a in range(len(told)):
-        told[a] = min(told[a], one)
-    return best, attribute, position
+                end = room.pick_ends[q, _MIDDLE]
+                _put_losses(problem, room, q, at, end)
+                _leave_out(problem, room, 2, end, end)
+                share = take_if_less(problem, room, 2, toll, end)
+                if share >= 0:
+                    question = a, at, share
+            top = _push_between(problem, room, top, n_picks)
+        _tell(problem, room, 2, told[a], toll)
+    return question
 
 
 @kernel
@@ -335,17 +309,19 @@ def _add_up(problem, upto, order, n_rows):
         for k in range(upto.shape[1]):
             upto[i, k] = upto[i - 1, k] if i else 0.0
         add_row(problem, order[i], upto[i], 1.0)
+        upto[i, -1] += problem.asked[order[i]]
 
 
 @kernel
-def _pick(room, top, best):
+def _pick(problem, room, top):
     """Take cuts of the intervals on top, spread over each, until the lanes are full."""
-    intervals, ends, picks = room.intervals[2], room.ends[2], room.picks
+    intervals, picks, goal = room.intervals[2], room.picks, room.goal[2]
     n_picks = 0
     while top > 0 and n_picks < LANES:
         top -= 1
-        if ends[top, 1] + ends[top, 5] >= best:
-            room.least[2, 0] = min(room.least[2, 0], ends[top, 1] + ends[top, 5])
+        ends = room.ends[2, top]
+        if not may_join_to_less(ends[0, LEFT], ends[1, RIGHT], goal, problem, 2):
+            _leave_out(problem, room, 2, ends[0], ends[1])
             continue
         low, high = intervals[top, 0], intervals[top, 1]
         free, width = LANES - n_picks, high - low + 1
@@ -354,16 +330,19 @@ def _pick(room, top, best):
             picks[n_picks, 0] = low + (width * (2 * q + 1)) // (2 * n)
             picks[n_picks, 1] = low if q == 0 else -1
             picks[n_picks, 2] = high if q == n - 1 else -1
-            for k in range(6):
-                room.pick_ends[n_picks, k] = ends[top, k]
+            if q == 0:
+                put_end(room.pick_ends[n_picks, _FIRST], ends[0], problem.sizes[1])
+            if q == n - 1:
+                put_end(room.pick_ends[n_picks, _LAST], ends[1], problem.sizes[1])
             n_picks += 1
     return top, n_picks
 
 
 @kernel
-def _fill_lanes(problem, room, order, n_picks, attribute, totals):
+def _fill_lanes(problem, room, order, n_picks, attribute):
     """Put the ranks of the cuts into the lanes, and the totals on both sides."""
-    lanes, n = room.lanes, len(totals)
+    lanes, totals = room.lanes, room.totals[1]
+    n = len(totals) - 1
     for q in range(LANES):
         at = room.cuts[2, room.picks[min(q, n_picks - 1), 0]]
         lanes[q] = problem.rank[attribute, order[at]]
@@ -373,46 +352,37 @@ def _fill_lanes(problem, room, order, n_picks, attribute, totals):
 
 
 @kernel
-def _losses(problem, room, q, at, totals):
-    """Return the losses of the best leaf or question on both sides, and keep them."""
-    lanes, n, price = room.lanes, len(totals), problem.price[0]
-    losses, spare = (1 + 2 * n) * LANES, room.totals[0]
-    for k in range(n):
-        spare[k] = room.upto[at, k]
-    left = min(leaf_loss(problem, spare), lanes[losses + q] + 2 * price)
-    for k in range(n):
-        spare[k] = totals[k] - room.upto[at, k]
-    right = min(leaf_loss(problem, spare), lanes[losses + LANES + q] + 2 * price)
-    lanes[losses + q], lanes[losses + LANES + q] = left, right
-    return left, right
+def _put_losses(problem, room, q, at, end):
+    """Put down the losses of the best leaf or question on both sides of a cut."""
+    upto, totals, spare = room.upto[at], room.totals[1], room.totals[0]
+    losses, n = (2 * len(totals) - 1) * LANES + q, problem.sizes[1]
+    end[WEIGHT, 0] = room.weight[2, at]
+    stump = room.lanes[losses] + toll_of(problem, upto)
+    put_one_level(end[LEFT], n, leaf_loss(problem, upto), stump)
+    for k in range(len(totals)):
+        spare[k] = totals[k] - upto[k]
+    stump = room.lanes[losses + LANES] + toll_of(problem, spare)
+    put_one_level(end[RIGHT], n, leaf_loss(problem, spare), stump)
 
 
 @kernel
-def _push_between(room, top, n_picks, best):
+def _push_between(problem, room, top, n_picks):
     """Stack what is left between the cuts that were looked at."""
-    cuts, weight, picks = room.cuts[2], room.weight[2], room.picks
-    losses = (1 + 2 * room.totals.shape[1]) * LANES
+    picks = room.picks
     for q in range(n_picks):
-        cut, w = picks[q, 0], weight[cuts[picks[q, 0]]]
-        left, right = room.lanes[losses + q], room.lanes[losses + LANES + q]
-        e = room.pick_ends[q]
+        cut, ends = picks[q, 0], room.pick_ends[q]
+        end = ends[_MIDDLE]
         if picks[q, 1] >= 0:
-            first = picks[q, 1]
-            top = _push(
-                room, 2, top, first, cut - 1, e[0], e[1], e[2], w, left, right, best
-            )
+            low = picks[q, 1]
+            top = _push(problem, room, 2, top, low, cut - 1, ends[_FIRST], end)
         if picks[q, 2] >= 0:
-            w1, l1, r1, last = e[3], e[4], e[5], picks[q, 2]
+            high, after = picks[q, 2], ends[_LAST]
         else:
-            w1, last = weight[cuts[picks[q + 1, 0]]], picks[q + 1, 0] - 1
-            l1, r1 = room.lanes[losses + q + 1], room.lanes[losses + LANES + q + 1]
-        top = _push(room, 2, top, cut + 1, last, w, left, right, w1, l1, r1, best)
+            high, after = picks[q + 1, 0] - 1, room.pick_ends[q + 1, _MIDDLE]
+        top = _push(problem, room, 2, top, cut + 1, high, end, after)
     return top
 
 
-_sides_3 = both_sides(_shallow)
-_solve_3 = _deeper(_shallow, _sides_3)
-_sides_4 = both_sides(_solve_3)
-_solve_4 = _deeper(_solve_3, _sides_4)
-_sides_5 = both_sides(_solve_4)
-_solve_5 = _deeper(_solve_4, _sides_5)
+_search_sides, _search_whole = ladder(
+    shallow_by(_two_levels), deeper_by(_by_cuts), _divide
+)

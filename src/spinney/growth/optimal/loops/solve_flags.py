@@ -14,31 +14,45 @@ differ by few of them.
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.optimal.loops.flag_pairs import (
     add_to_pairs,
-    best_of_flags,
     last_without,
     mirror,
+    share_of_zeros,
+    two_levels_of_flags,
 )
-from spinney.growth.optimal.loops.sides import SLACK, both_sides, in_a_leaf, tell_all
-from spinney.growth.optimal.loops.stumps import best_stump
+from spinney.growth.optimal.loops.sides import (
+    deeper_by,
+    ladder,
+    shallow_by,
+    take_if_less,
+    toll_of,
+)
+from spinney.growth.optimal.loops.sizes import (
+    LEFT,
+    RIGHT,
+    joined,
+    may_be_less,
+    may_join_to_less,
+    put_end,
+    put_line,
+)
 
-# Lines of ``seen``: flags that were looked at, what rows with and without each lose;
-# the order in which flags are looked at.
-_FLAG, _LOSS_WITH, _LOSS_WITHOUT, _ORDER = range(4)
+# Lines of ``flag_order``: in which flags are looked at, and which of them have been.
+_ORDER, _SEEN = range(2)
 
 
-@kernel
-def _shallow(problem, room, depth, order, last, n_rows, _budget, told):
-    """Return the least loss of a tree of depth two at most, and its question."""
-    totals = room.totals[depth]
-    leaf = in_a_leaf(problem, totals, order, n_rows)
-    if depth == 0 or n_rows < 2 or leaf <= 2 * problem.price[0]:
-        tell_all(told, leaf)
-        return leaf, -1, -1
-    if depth == 1:
-        found = best_stump(problem, order, last, n_rows, totals, room.upto[0])
-        tell_all(told, found[0])
-        return found
-    return best_of_flags(problem, room, order[0], n_rows, leaf, told)
+@entry
+def search_flags(problem, room, depth, cut, budget, end, told, found):
+    """Find the least loss of a tree of all rows, or of both sides of a flag.
+
+    As ``search_subtrees`` does of cuts; a flag has one, and its value 0 is on the left.
+    """
+    if cut[0] >= 0:
+        put_line(room.goal[depth], budget)
+        _search_sides(problem, room, depth, cut[0], 0, end, told)
+    else:
+        put_line(room.budget[depth], budget)
+        found[0], found[1], found[2] = _search_whole(problem, room, depth, told[0])
+        put_line(found[3:], room.best[depth])
 
 
 @kernel
@@ -56,55 +70,52 @@ def _divide(problem, room, depth, order, n_rows, a, turned):
     return here, there
 
 
-def _deeper(solve, sides):
-    """Return the solver of one level more."""
+def _by_flags(sides):
+    """Return who tries all flags at the root of a subtree."""
 
     @kernel
-    def deeper(problem, room, depth, order, last, n_rows, budget, told):
-        leaf = in_a_leaf(problem, room.totals[depth], order, n_rows)
-        if n_rows < 2 or leaf <= 2 * problem.price[0] or problem.stop[0]:
-            tell_all(told, leaf)
-            return leaf, -1, -1
-        whole, hints = room.told[depth, 0, 0], room.told[depth, 1]
-        tell_all(whole, 0.0)
-        less, attribute, position = solve(
-            problem, room, depth - 1, order, last, n_rows, budget, whole
-        )
-        best = min(budget + SLACK * leaf, less)
-        if less > best:
-            attribute, position = -1, -1
-        _weigh_pairs(problem, room.weights[depth], order[0], n_rows)
-        _most_promising_first(whole, room.seen[depth, _ORDER])
-        n_seen = 0
-        for v in range(len(told)):
-            a = int(room.seen[depth, _ORDER, v])
-            if told[a] >= best or problem.stop[0]:
+    def try_roots(problem, room, depth, order, _last, n_rows, told, question):
+        whole, hints = room.told[depth, 0, 1], room.told[depth, 1]
+        toll, n = toll_of(problem, room.totals[depth]), problem.sizes[depth]
+        weights, order_of = room.weights[depth], room.flag_order[depth]
+        _weigh_pairs(problem, weights, order[0], n_rows)
+        _most_promising_first(whole, problem.sizes[depth - 1] - 1, order_of[_ORDER])
+        n_seen, end = 0, room.taken[depth, 0]
+        for a in order_of[_ORDER]:
+            if not may_be_less(told[a], room.best[depth], n) or problem.stop[0]:
                 continue
-            low, high = _bounds(room.seen[depth], room.weights[depth], a, n_seen, less)
-            if low + high >= best:
-                told[a] = max(told[a], low + high)
-                continue
-            n_without, n_with = _divide(
-                problem, room, depth, order, n_rows, a, problem.turned[a]
-            )
-            if n_without == 0 or n_with == 0:
-                told[a] = less
-                continue
-            _hint(room.weights[depth], a, whole, hints)
-            low, high = sides(
-                problem, room, depth, n_without, n_with, low, high, best, hints
-            )
-            _note(room.seen[depth], n_seen, a, low, high)
-            n_seen += 1
-            told[a] = max(told[a], low + high)
-            if low + high < best:
-                best, attribute = low + high, a
-                position = last_without(problem, order[0], n_rows, a)
-        for a in range(len(told)):
-            told[a] = min(told[a], less)
-        return best, attribute, position
+            _put_bounds(problem, room, depth, a, n_seen, end)
+            if may_join_to_less(
+                end[LEFT], end[RIGHT], room.goal[depth], problem, depth
+            ):
+                n_left, n_right = _divide(
+                    problem, room, depth, order, n_rows, a, problem.turned[a]
+                )
+                if n_left == 0 or n_right == 0:
+                    for k in range(n):
+                        told[a, k] = room.less[depth, k]
+                    continue
+                _hint(weights, a, whole, hints)
+                sides(problem, room, depth, n_left, n_right, end, hints)
+                put_end(room.seen[depth, n_seen], end, problem.sizes[depth - 1])
+                order_of[_SEEN, n_seen] = a
+                n_seen += 1
+                share = take_if_less(problem, room, depth, toll, end)
+                if share >= 0:
+                    share = share_of_zeros(problem, depth, a, share)
+                    question = a, last_without(problem, order[0], n_rows, a), share
+            _tell(problem, depth, told[a], end, toll)
+        return question
 
-    return deeper
+    return try_roots
+
+
+@kernel
+def _tell(problem, depth, told, end, toll):
+    """Put down what is known of the trees whose root asks for a flag."""
+    n, step = problem.sizes[depth - 1], problem.sizes[-1]
+    for k in range(problem.sizes[depth]):
+        told[k] = max(told[k], joined(end[LEFT], end[RIGHT], k, n, step) + toll)
 
 
 @kernel
@@ -124,83 +135,46 @@ def _weigh_pairs(problem, weights, rows, n_rows):
 
 
 @kernel
-def _most_promising_first(losses, order):
+def _most_promising_first(losses, k, order):
     """Order flags by what trees of less depth lose that ask about them first."""
-    for a in range(len(losses)):
+    for a in range(len(order)):
         at = a
-        while at > 0 and losses[int(order[at - 1])] > losses[a]:
+        while at > 0 and losses[order[at - 1], k] > losses[a, k]:
             order[at] = order[at - 1]
             at -= 1
         order[at] = a
 
 
 @kernel
-def _bounds(seen, weights, a, n_seen, less):
-    """Return bounds on what rows without a flag lose, and on those with it.
-
-    All rows lose ``less`` in a tree of the depth of a side.
-    """
+def _put_bounds(problem, room, depth, a, n_seen, end):
+    """Put down bounds on what rows without a flag lose, and on those with it."""
+    weights, n = room.weights[depth], problem.sizes[depth - 1]
     total, own = weights[-1, -1], weights[a, a]
-    without, with_it = less - own, less - (total - own)
+    for k in range(n):
+        end[LEFT, k] = max(0.0, room.less[depth, k] - own)
+        end[RIGHT, k] = max(0.0, room.less[depth, k] - (total - own))
     for s in range(n_seen):
-        i = int(seen[_FLAG, s])
+        seen, i = room.seen[depth, s], room.flag_order[depth, _SEEN, s]
         other, both = weights[i, i], weights[a, i]
-        loss_with, loss_without = seen[_LOSS_WITH, s], seen[_LOSS_WITHOUT, s]
         neither = total - own - other + both
-        with_it = max(with_it, loss_with - (other - both), loss_without - neither)
-        without = max(without, loss_without - (own - both), loss_with - both)
-    return max(0.0, without), max(0.0, with_it)
-
-
-@kernel
-def _note(seen, at, a, without, with_it):
-    """Keep what the rows without and with a flag lose."""
-    seen[_FLAG, at] = a
-    seen[_LOSS_WITHOUT, at], seen[_LOSS_WITH, at] = without, with_it
+        for k in range(n):
+            without, with_it = seen[LEFT, k], seen[RIGHT, k]
+            end[LEFT, k] = max(end[LEFT, k], without - (own - both), with_it - both)
+            end[RIGHT, k] = max(
+                end[RIGHT, k], with_it - (other - both), without - neither
+            )
 
 
 @kernel
 def _hint(weights, a, whole, hints):
     """Put down what trees of all rows say of the roots of both sides."""
     own, total = weights[a, a], weights[-1, -1]
-    for b in range(len(whole)):
-        hints[0, b] = max(0.0, whole[b] - own)
-        hints[1, b] = max(0.0, whole[b] - (total - own))
+    for b in range(whole.shape[0]):
+        for k in range(whole.shape[1]):
+            hints[0, b, k] = max(0.0, whole[b, k] - own)
+            hints[1, b, k] = max(0.0, whole[b, k] - (total - own))
 
 
-_sides_3 = both_sides(_shallow)
-_solve_3 = _deeper(_shallow, _sides_3)
-_sides_4 = both_sides(_solve_3)
-_solve_4 = _deeper(_solve_3, _sides_4)
-_sides_5 = both_sides(_solve_4)
-_solve_5 = _deeper(_solve_4, _sides_5)
-
-
-@entry
-def search_flags(problem, room, depth, attribute, _position, known, told, found):
-    """Find the least loss of a tree of all rows, or of both sides of a flag.
-
-    As ``search_subtrees`` does of cuts; a flag has one.
-    """
-    order, last, n_rows = problem.order, problem.last, problem.order.shape[1]
-    low, high, budget = known[0], known[1], known[2]
-    if attribute >= 0:
-        n, m = _divide(problem, room, depth, order, n_rows, attribute, 0)
-        if depth <= 3:
-            low, high = _sides_3(problem, room, depth, n, m, low, high, budget, told)
-        elif depth == 4:
-            low, high = _sides_4(problem, room, depth, n, m, low, high, budget, told)
-        else:
-            low, high = _sides_5(problem, room, depth, n, m, low, high, budget, told)
-        found[0], found[1] = low, high
-        return
-    one = told[0]
-    if depth <= 2:
-        best = _shallow(problem, room, depth, order, last, n_rows, budget, one)
-    elif depth == 3:
-        best = _solve_3(problem, room, depth, order, last, n_rows, budget, one)
-    elif depth == 4:
-        best = _solve_4(problem, room, depth, order, last, n_rows, budget, one)
-    else:
-        best = _solve_5(problem, room, depth, order, last, n_rows, budget, one)
-    found[0], found[1], found[2] = best
+_search_sides, _search_whole = ladder(
+    shallow_by(two_levels_of_flags), deeper_by(_by_flags), _divide
+)

@@ -15,23 +15,22 @@ sum on the way are all that is needed.
 
 from spinney._support.jit.compile import kernel
 from spinney.growth.optimal.loops.layout import LANES, Family
-
-HUGE = 1e300
+from spinney.growth.optimal.loops.sizes import HUGE
 
 
 @kernel
 def leaf_loss(problem, totals):
-    """Return the loss of a leaf with these totals, its price included."""
-    family, price = problem.family[0], problem.price[0]
+    """Return the loss of a leaf with these totals, which may have more at their end."""
+    family = problem.family[0]
     if family == Family.PAIR:
-        return max(0.0, min(totals[0], totals[1])) + price
+        return max(0.0, min(totals[0], totals[1]))
     if family == Family.LABELS:
         least = totals[0]
-        for label in range(1, len(totals)):
+        for label in range(1, problem.sums.shape[1]):
             least = min(least, totals[label])
-        return max(0.0, least) + price
+        return max(0.0, least)
     told = explained(totals[0], totals[1], problem.price[1])
-    return max(0.0, totals[2] - told) + price
+    return max(0.0, totals[2] - told)
 
 
 @kernel
@@ -50,25 +49,24 @@ def add_row(problem, row, totals, sign):
         else:
             totals[1] -= sign * number
     else:
-        for k in range(len(totals)):
+        for k in range(problem.sums.shape[1]):
             totals[k] += sign * problem.sums[row, k]
 
 
 @kernel
 def best_stump(problem, order, last, n_rows, totals, left):
-    """Return the least loss of a leaf or a single question, with the question.
+    """Return the least loss of the two leaves of a question, and the question.
 
     ``left`` is room for the sums of one side.
     """
-    price = problem.price[0]
-    best, attribute, position = leaf_loss(problem, totals), -1, -1
+    best, attribute, position = HUGE, -1, -1
     for a in range(order.shape[0]):
-        for k in range(len(totals)):
+        for k in range(len(left)):
             left[k] = 0.0
         for i in range(n_rows - 1):
             add_row(problem, order[a, i], left, 1.0)
             if last[a, i]:
-                loss = _divided(problem, totals, left) + 2 * price
+                loss = _divided(problem, totals, left)
                 if loss < best:
                     best, attribute, position = loss, a, i
     return best, attribute, position
@@ -76,14 +74,14 @@ def best_stump(problem, order, last, n_rows, totals, left):
 
 @kernel
 def _divided(problem, totals, left):
-    """Return the loss of two leaves, without their price."""
+    """Return the loss of two leaves."""
     family = problem.family[0]
     if family == Family.PAIR:
         right = min(totals[0] - left[0], totals[1] - left[1])
         return max(0.0, min(left[0], left[1])) + max(0.0, right)
     if family == Family.LABELS:
         here, there = left[0], totals[0] - left[0]
-        for label in range(1, len(totals)):
+        for label in range(1, problem.sums.shape[1]):
             here = min(here, left[label])
             there = min(there, totals[label] - left[label])
         return max(0.0, here) + max(0.0, there)
@@ -126,60 +124,51 @@ def _pair(problem, order, last, n_rows, ranks, lanes, n_lanes):
     sums, n_attributes = problem.sums, order.shape[0]
     for b in range(0, n_attributes, 2):
         c = min(b + 1, n_attributes - 1)
-        for j in range(10 * LANES):
+        for j in range(2 * _OTHER):
             lanes[_SUM + j] = 0.0
         one, two = 0.0, 0.0
         for i in range(n_rows):
             row = order[b, i]
-            number, rank = sums[row, 0], ranks[row]
-            one += number
-            if last[b, i]:
-                for j in range(n_lanes):
-                    left = lanes[_SUM + j] + (
-                        number if rank <= lanes[_CUT + j] else 0.0
-                    )
-                    right = one - left
-                    lanes[_SUM + j] = left
-                    lanes[_LOW + j] = min(lanes[_LOW + j], left)
-                    lanes[_HIGH + j] = max(lanes[_HIGH + j], left)
-                    lanes[_RIGHT_LOW + j] = min(lanes[_RIGHT_LOW + j], right)
-                    lanes[_RIGHT_HIGH + j] = max(lanes[_RIGHT_HIGH + j], right)
-            else:
-                for j in range(n_lanes):
-                    lanes[_SUM + j] += number if rank <= lanes[_CUT + j] else 0.0
+            one += sums[row, 0]
+            _step(lanes, 0, sums[row, 0], ranks[row], one, last[b, i], n_lanes)
             row = order[c, i]
-            number, rank = sums[row, 0], ranks[row]
-            two += number
-            if last[c, i]:
-                for j in range(n_lanes):
-                    left = lanes[_OTHER + _SUM + j] + (
-                        number if rank <= lanes[_CUT + j] else 0.0
-                    )
-                    right = two - left
-                    lanes[_OTHER + _SUM + j] = left
-                    lanes[_OTHER + _LOW + j] = min(lanes[_OTHER + _LOW + j], left)
-                    lanes[_OTHER + _HIGH + j] = max(lanes[_OTHER + _HIGH + j], left)
-                    lanes[_OTHER + _RIGHT_LOW + j] = min(
-                        lanes[_OTHER + _RIGHT_LOW + j], right
-                    )
-                    lanes[_OTHER + _RIGHT_HIGH + j] = max(
-                        lanes[_OTHER + _RIGHT_HIGH + j], right
-                    )
-            else:
-                for j in range(n_lanes):
-                    lanes[_OTHER + _SUM + j] += (
-                        number if rank <= lanes[_CUT + j] else 0.0
-                    )
-        for shift in range(0, 2 * _OTHER, _OTHER):
-            for side in range(2):
-                for j in range(n_lanes):
-                    first = lanes[(1 + 2 * side) * LANES + j]
-                    second = lanes[(2 + 2 * side) * LANES + j]
-                    low = lanes[shift + _LOW + 2 * side * LANES + j]
-                    high = lanes[shift + _HIGH + 2 * side * LANES + j]
-                    loss = max(0.0, min(second + low, first - high))
-                    at = _LOSS + side * LANES + j
-                    lanes[at] = min(lanes[at], loss)
+            two += sums[row, 0]
+            _step(lanes, _OTHER, sums[row, 0], ranks[row], two, last[c, i], n_lanes)
+        _take_least(lanes, 0, n_lanes)
+        _take_least(lanes, _OTHER, n_lanes)
+
+
+@kernel
+def _step(lanes, shift, number, rank, walked, is_last, n_lanes):
+    """Add a row to the sums on the left; at a cut, keep the least and the greatest."""
+    if is_last:
+        for j in range(n_lanes):
+            left = lanes[shift + _SUM + j] + (
+                number if rank <= lanes[_CUT + j] else 0.0
+            )
+            right = walked - left
+            lanes[shift + _SUM + j] = left
+            lanes[shift + _LOW + j] = min(lanes[shift + _LOW + j], left)
+            lanes[shift + _HIGH + j] = max(lanes[shift + _HIGH + j], left)
+            lanes[shift + _RIGHT_LOW + j] = min(lanes[shift + _RIGHT_LOW + j], right)
+            lanes[shift + _RIGHT_HIGH + j] = max(lanes[shift + _RIGHT_HIGH + j], right)
+    else:
+        for j in range(n_lanes):
+            lanes[shift + _SUM + j] += number if rank <= lanes[_CUT + j] else 0.0
+
+
+@kernel
+def _take_least(lanes, shift, n_lanes):
+    """Lower the losses of both sides to those of an attribute that was walked."""
+    for side in range(2):
+        for j in range(n_lanes):
+            first = lanes[(1 + 2 * side) * LANES + j]
+            second = lanes[(2 + 2 * side) * LANES + j]
+            low = lanes[shift + _LOW + 2 * side * LANES + j]
+            high = lanes[shift + _HIGH + 2 * side * LANES + j]
+            loss = max(0.0, min(second + low, first - high))
+            at = _LOSS + side * LANES + j
+            lanes[at] = min(lanes[at], loss)
 
 
 @kernel

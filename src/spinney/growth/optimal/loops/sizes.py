@@ -1,0 +1,128 @@
+"""What trees lose by their size: one number each, or one for each limit of leaves.
+
+Where leaves are not limited, a line of losses has one entry. Where they are, entry k is
+the least loss of a tree of at most k + 1 leaves, and two sides of a cut are joined ::
+
+    joined[k]  =  least of  left[i] + right[j]      i + j + step = k
+
+with a step of 1, for both have a leaf more than the entry says; the step is 0, and k
+too, where there is one entry. An entry of a side that no tree of its depth can use is
+its last one. Every entry is a bound at any time, and a loss where it is below what is
+wanted (``budget``, ``goal``); NOT_WANTED is below all of them.
+"""
+
+from spinney._support.jit.compile import kernel
+
+HUGE = 1e300
+NOT_WANTED = -1e300
+
+# Lines of an end of an interval: what rows up to its cut weigh, what both sides lose,
+# and which line of ``told`` has bounds by what their roots ask.
+WEIGHT, LEFT, RIGHT, TOLD = range(4)
+END_LINES = 4
+
+
+@kernel
+def joined(left, right, k, n, step):
+    """Return what two sides lose, of the n entries that each has."""
+    least = HUGE
+    for i in range(n):
+        j = k - step - i
+        if j >= 0:
+            least = min(least, left[i] + right[min(j, n - 1)])
+    return least
+
+
+@kernel
+def share_of_left(left, right, k, n, step):
+    """Return the entry of the left that is the best with one of the right."""
+    least, share = HUGE, 0
+    for i in range(n):
+        j = k - step - i
+        if j >= 0 and left[i] + right[min(j, n - 1)] < least:
+            least, share = left[i] + right[min(j, n - 1)], i
+    return share
+
+
+@kernel
+def joined_between(first, last, weight, k, n, step):
+    """Return a bound on what a cut loses that is between the ends of an interval."""
+    before, after = last[WEIGHT, 0] - weight, weight - first[WEIGHT, 0]
+    least = HUGE
+    for i in range(n):
+        j = min(k - step - i, n - 1)
+        if j >= 0:
+            left = max(first[LEFT, i], last[LEFT, i] - before)
+            right = max(last[RIGHT, j], first[RIGHT, j] - after)
+            least = min(least, left + right)
+    return least
+
+
+@kernel
+def put_between(first, last, weight, end, n):
+    """Put down what the ends of an interval say of a cut between them."""
+    before, after = last[WEIGHT, 0] - weight, weight - first[WEIGHT, 0]
+    end[WEIGHT, 0] = weight
+    for k in range(n):
+        end[LEFT, k] = max(first[LEFT, k], last[LEFT, k] - before)
+        end[RIGHT, k] = max(last[RIGHT, k], first[RIGHT, k] - after)
+
+
+@kernel
+def put_line(into, line):
+    """Copy a line of entries."""
+    for k in range(len(into)):
+        into[k] = line[k]
+
+
+@kernel
+def put_end(into, end, n):
+    """Copy an end of an interval."""
+    into[WEIGHT, 0], into[TOLD, 0] = end[WEIGHT, 0], end[TOLD, 0]
+    for k in range(n):
+        into[LEFT, k], into[RIGHT, k] = end[LEFT, k], end[RIGHT, k]
+
+
+@kernel
+def may_be_less(bounds, wanted, n):
+    """Return whether a bound is below what is wanted."""
+    for k in range(n):  # noqa: SIM110 - loops know no generators
+        if bounds[k] < wanted[k]:
+            return True
+    return False
+
+
+@kernel
+def may_join_to_less(left, right, goal, problem, depth):
+    """Return whether two sides may lose less than is wanted of them together."""
+    n, step = problem.sizes[depth - 1], problem.sizes[-1]
+    for k in range(problem.sizes[depth]):
+        if joined(left, right, k, n, step) < goal[k]:
+            return True
+    return False
+
+
+@kernel
+def heighten(most, bounds, n):
+    """Make each entry the more of two."""
+    for k in range(n):
+        most[k] = max(most[k], bounds[k])
+
+
+@kernel
+def want_of_side(goal, other, budget, problem, depth):
+    """Put down what one side may lose, the other losing this at least."""
+    n, step = problem.sizes[depth - 1], problem.sizes[-1]
+    for i in range(n):
+        budget[i] = NOT_WANTED
+        for k in range(problem.sizes[depth]):
+            j = k - step - i
+            if j >= 0 and goal[k] > NOT_WANTED:
+                budget[i] = max(budget[i], goal[k] - other[min(j, n - 1)])
+
+
+@kernel
+def put_one_level(line, n, leaf, stump):
+    """Put down the loss of a leaf, and that of the best single question if less."""
+    line[0] = leaf
+    line[n - 1] = min(leaf, stump)

@@ -1,0 +1,164 @@
+"""The best tree of so many leaves, and those without error: equal to brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
+from tests.twins.naive_optimal import least_by_leaves, least_without_error
+
+import spinney
+from spinney import Recipe, TreeClassifier
+from spinney.errors import ParameterError
+from spinney.growth.optimal.loops.layout import Family
+from spinney.growth.optimal.search_problem import problem_of
+from spinney.growth.optimal.search_trees import search_trees
+
+
+def size_of(tree):
+    return 1 if tree is None else size_of(tree.left) + size_of(tree.right)
+
+
+def paid(tree, ranks, losses, rows, price, asked):
+    """Send rows down a tree of cuts, and add up what leaves and questions cost."""
+    if tree is None:
+        return losses[rows].sum(axis=0).min()
+    left = ranks[tree.cut.column, rows] <= tree.cut.rank
+    toll = price + asked[rows].sum()
+    one = paid(tree.left, ranks, losses, rows[left], price, asked)
+    return toll + one + paid(tree.right, ranks, losses, rows[~left], price, asked)
+
+
+@given(st.data())
+@settings(max_examples=examples(200), deadline=None)
+def test_leaves_and_questions_equal_brute_force(data):
+    depth = data.draw(st.integers(0, 4))
+    n_rows = data.draw(st.integers(2, 9 if depth < 4 else 7))
+    n_columns = data.draw(st.integers(1, 3 if depth < 4 else 2))
+    cells = st.integers(0, data.draw(st.sampled_from([1, 1, 4])))
+    lists = st.lists(cells, min_size=n_rows, max_size=n_rows)
+    ranks = np.array([data.draw(lists) for _ in range(n_columns)])
+    n_classes = data.draw(st.integers(2, 3))
+    classes = [data.draw(st.integers(0, n_classes - 1)) for _ in range(n_rows)]
+    weigh = st.sampled_from([1.0, 2.0, 0.5])
+    weights = np.array([data.draw(weigh) for _ in range(n_rows)])
+    losses = weights[:, None] * (1.0 - np.eye(n_classes))[classes]
+    price = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
+    asked = weights * data.draw(st.sampled_from([0.0, 0.125, 0.03125]))
+    limit = data.draw(st.one_of(st.none(), st.integers(1, 2**depth + 1)))
+    pair = n_classes == 2
+    problem = problem_of(
+        ranks,
+        losses[:, :1] - losses[:, 1:] if pair else losses,
+        losses.max(axis=1) + depth * asked,
+        family=Family.PAIR if pair else Family.LABELS,
+        price=price,
+        asked=asked,
+    )
+    found = search_trees(problem, depth, max_leaves=limit)
+    most = min(2**depth, limit or 2**depth)
+    rows = range(n_rows)
+    every = {"price": price, "asked": asked}
+    wanted = least_by_leaves(ranks, losses, rows, depth, most, **every)[-1] + price
+    assert found.loss == pytest.approx(wanted, abs=1e-9)
+    assert found.bound == found.loss
+    assert size_of(found.tree) <= most
+    own = paid(found.tree, ranks, losses, np.arange(n_rows), price, asked)
+    assert own + price == pytest.approx(wanted, abs=1e-9)
+
+
+@given(st.data())
+@settings(max_examples=examples(80), deadline=None)
+def test_trees_without_error_equal_brute_force(data):
+    n_rows = data.draw(st.integers(2, 8))
+    lists = st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows)
+    ranks = np.array([data.draw(lists) for _ in range(3)])
+    labels = [data.draw(st.sampled_from("pqr")) for _ in range(n_rows)]
+    alike = {}  # rows that no question tells apart have one label
+    labels = [
+        alike.setdefault(tuple(ranks[:, row]), label)
+        for row, label in enumerate(labels)
+    ]
+    if len(set(labels)) < 2:
+        return
+    depth = data.draw(st.integers(1, 4))
+    table = {f"x{at}": values.astype(float) for at, values in enumerate(ranks)}
+    wanted = least_without_error(ranks, labels, range(n_rows), depth)
+    for objective, least in zip(("leaves", "path_length"), wanted, strict=True):
+        recipe = Recipe.named("optimal").changed(max_depth=depth, objective=objective)
+        if least == float("inf"):
+            with pytest.raises(ParameterError, match=f"none of depth {depth}: raise"):
+                TreeClassifier(recipe).fit(table, labels)
+            continue
+        tree = TreeClassifier(recipe).fit(table, labels).tree
+        certificate = tree.certificate
+        assert certificate.is_proven
+        assert certificate.loss == least
+        by_rows = tree.weighted_external_path_length
+        assert least == (tree.n_leaves if objective == "leaves" else by_rows)
+
+
+def test_limits_of_leaves_on_a_table():
+    losses = []
+    for most in (1, 2, 3, 4, 5, 8):
+        tree = spinney.grow(
+            "tests/tables/penguins.csv",
+            target="species",
+            recipe="optimal",
+            max_leaves=most,
+        ).tree
+        wrong = sum(leaf.weights.sum() - leaf.weights.max() for leaf in tree.leaves)
+        assert tree.certificate.is_proven
+        assert tree.certificate.loss == wrong
+        assert tree.n_leaves <= most
+        losses.append(wrong)
+        if most == 3:
+            words = "proven: no tree of 3 leaves loses less than 17 on these rows"
+            assert str(tree.certificate) == words
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] == 1  # as of depth 3 without a limit
+
+
+def test_rows_that_are_alike_are_no_avoidable_error(tmp_path):
+    table = {"a": [0, 0, 1, 1, 2], "y": ["p", "q", "p", "p", "q"]}
+    recipe = Recipe.named("optimal").changed(objective="leaves")
+    model = spinney.grow(table, "y", recipe=recipe)
+    certificate = model.tree.certificate
+    assert (model.tree.n_leaves, certificate.loss) == (2, 2)
+    assert str(certificate).startswith("proven: no tree without an avoidable error")
+    model.save(tmp_path / "small.spinney")
+    assert spinney.load(tmp_path / "small.spinney").tree.certificate == certificate
+
+
+def test_a_search_that_ends_between_two_depths_proves_nothing():
+    random = np.random.default_rng(5)
+    ranks = random.integers(0, 9, (4, 60))
+    numbers = random.choice([-1.0, 1.0], (60, 1))
+    problem = problem_of(ranks, numbers, np.ones(60), family=Family.PAIR, price=0.001)
+
+    def stop(loss, bound):
+        problem.stop[0] = bound >= loss
+
+    found = search_trees(problem, 4, tell=stop)
+    assert found.bound < found.loss
+    assert found.loss >= search_trees(problem, 4).loss
+
+
+def test_what_ends_in_time_is_no_worse_than_looking_two_questions_ahead():
+    random = np.random.default_rng(3)
+    rows = random.random((300, 6)).round(2)
+    label = sum((rows[:, at] > 0.5).astype(int) << at for at in range(3))
+    recipe = Recipe.named("optimal").changed(max_depth=4, time_limit=0.5)
+    assert TreeClassifier(recipe).fit(rows, label).tree.certificate.loss == 0
+
+
+def test_a_function_of_three_flags_needs_four_leaves_and_two_questions_a_row():
+    # (x1 and x2) or (not x1 and not x3): every row is asked two questions.
+    rows = np.array(list(itertools.product([0, 1], repeat=3)))
+    label = (rows[:, 0] & rows[:, 1]) | ((1 - rows[:, 0]) & (1 - rows[:, 2]))
+    for objective, least in (("leaves", 4), ("path_length", 16)):
+        recipe = Recipe.named("optimal").changed(max_depth=5, objective=objective)
+        certificate = TreeClassifier(recipe).fit(rows, label).tree.certificate
+        assert certificate.loss == certificate.bound == least
