@@ -212,6 +212,10 @@ def grow_forest(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
+    source: str | None = None,
+    connection: Any = None,
+    table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -225,8 +229,9 @@ def grow_forest(
     Parameters
     ----------
     data, target, nominal, ordinal, numeric, ignore, values, weight, missing_values, \
-format, encoding, notation
-        As for :func:`spinney.grow`; rows are read into memory.
+source, connection, table, memory_limit, format, encoding, notation
+        As for :func:`spinney.grow`. Of a table in an engine or in parts bags are drawn
+        by what is in rows, the same wherever these are (``bootstrap="hash"``).
     n_estimators : int
         How many trees; at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
@@ -268,6 +273,10 @@ format, encoding, notation
             nominal, ordinal, numeric, ignore, missing_values, notation, values
         ),
         weight=weight,
+        source=source,
+        connection=connection,
+        table=table,
+        memory_limit=memory_limit,
         format=format,
         encoding=encoding,
         n_jobs=n_jobs,

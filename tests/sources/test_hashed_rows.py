@@ -15,8 +15,7 @@ from spinney.sources import ROOT
 from spinney.sources.opened import open_rows, open_source
 from spinney.sources.parts import hashed_parts
 from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
-from spinney.sources.rows.row_numbers import copies_among
-from spinney.sources.rows.training_rows import BYTES
+from spinney.sources.rows.row_numbers import BYTES, copies_among
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -73,7 +73,7 @@ class HashedParts:
         self.schema = schema
         self.source = PartsSource(executor, parts, schema, many)
         self._executor, self._parts, self._many = executor, list(parts), list(many)
-        self._most_rows = most_rows
+        self.most_rows = most_rows
         self._numbers = self._numbered(ranges, seed)
 
     def _numbered(self, ranges: Mapping[int, Range], seed: int) -> list[Any]:
@@ -119,7 +119,7 @@ class HashedParts:
 
     def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        check_room(int(self.taken(draws).root().rows.sum()), self._most_rows)
+        check_room(int(self.taken(draws).root().rows.sum()), self.most_rows)
         pairs = zip(self._parts, self._numbers, strict=True)
         parts = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
         fetched: FetchedRows = added_up(self._executor, parts, joined)

@@ -53,9 +53,10 @@ from spinney.sources.rows.row_numbers import (
     RowsAway,
     Wanted,
     check_reserved,
+    most_lines,
     share_of_rows,
 )
-from spinney.sources.rows.training_rows import missing_targets, most_lines
+from spinney.sources.rows.training_rows import missing_targets
 from spinney.sources.rows.weight_checks import check_least
 
 

@@ -18,7 +18,7 @@ from spinney.sources.rows.row_numbers import (
     bag_of_rows,
     fold_of_rows,
     mixing_of,
-    row_numbers,
+    numbers_of_rows,
     share_of_rows,
     times_of,
 )
@@ -72,7 +72,7 @@ __all__ = [
     "mixing_of",
     "moved_target",
     "numbered_rows",
-    "row_numbers",
+    "numbers_of_rows",
     "row_weights",
     "rows_in_memory",
     "share_of_rows",

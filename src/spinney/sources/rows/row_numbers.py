@@ -215,7 +215,7 @@ def numbers_of(sums: Floats, copies: Integers) -> Floats:
     return behind(behind(sums) + copies * GOLDEN)
 
 
-def row_numbers(rows: TrainingSet, *, seed: int = 0) -> Floats:
+def numbers_of_rows(rows: TrainingSet, *, seed: int = 0) -> Floats:
     """Return the number of each row."""
     ranges = ranges_of(rows.schema, rows.columns, rows.classes)
     sums = row_sums(rows.schema, rows.columns, rows.classes, ranges, seed=seed)
@@ -223,6 +223,15 @@ def row_numbers(rows: TrainingSet, *, seed: int = 0) -> Floats:
 
 
 # Rows that are drawn by them
+
+BYTES = 40
+"""What a cell takes in memory when trees are grown on it, ranks and copies included."""
+
+
+def most_lines(n_bytes: int, schema: Schema) -> int:
+    """Return how many rows, or parts of rows, may be held in so much memory."""
+    return n_bytes // (BYTES * (schema.n_columns + 3))
+
 
 Reserves = Callable[[int, Target], float | None]
 """Which share of so many rows with such a target is reserved, if any."""
@@ -253,6 +262,11 @@ class HashedRows(Protocol):
     @property
     def schema(self) -> Schema:
         """What the codes of the rows mean."""
+        ...
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows may be fetched."""
         ...
 
     def root(self) -> Totals:
@@ -325,12 +339,17 @@ class HashedInMemory:
     @cached_property
     def numbers(self) -> Floats:
         """The number of each row."""
-        return row_numbers(self.training)
+        return numbers_of_rows(self.training)
 
     @property
     def schema(self) -> Schema:
         """What the codes of the rows mean."""
         return self.training.schema
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows may be fetched: all of them."""
+        return len(self.training.classes)
 
     def root(self) -> Totals:
         """Return the totals of all rows."""

@@ -46,13 +46,6 @@ LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
-BYTES = 40
-"""What a cell takes in memory when trees are grown on it, ranks and copies included."""
-
-
-def most_lines(n_bytes: int, schema: Schema) -> int:
-    """Return how many rows, or parts of rows, may be held in so much memory."""
-    return n_bytes // (BYTES * (schema.n_columns + 3))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class HashedTable:
         self, engine: SqlEngine, base: str, schema: Schema, most_rows: int
     ) -> None:
         self.schema = schema
-        self._engine, self._base, self._most_rows = engine, base, most_rows
+        self.most_rows = most_rows
+        self._engine, self._base = engine, base
         self.source = SqlSource(engine, base, schema, bins=False)
 
     def root(self) -> Totals:
@@ -67,7 +68,7 @@ class HashedTable:
         with self._engine.passing():
             base = self._engine.keep(self._weighed(draws, class_weights))
             source = SqlSource(self._engine, base, self.schema)
-            most = self._most_rows
+            most = self.most_rows
             yield HoldingSource(source, most) if most else source
 
     def _weighed(
@@ -89,7 +90,7 @@ class HashedTable:
         with engine.passing():
             base = engine.keep(times_taken(table(self._base), names, draws))
             (n_rows,) = engine.line(select([count_all()], table(base)))
-            check_room(n_rows, self._most_rows)
+            check_room(n_rows, self.most_rows)
             query = lines_of(table(base), self.schema)
             query.append("expressions", column(SHARE))
             *answer, numbers = engine.fetch(query)

@@ -28,6 +28,7 @@ from spinney.sources.rows.row_numbers import (
     RowsAway,
     Wanted,
     check_reserved,
+    most_lines,
     share_of_rows,
 )
 from spinney.sources.rows.training_rows import (
@@ -38,7 +39,6 @@ from spinney.sources.rows.training_rows import (
     check_numbers,
     check_texts,
     missing_targets,
-    most_lines,
 )
 from spinney.sources.sql.clean_rows import CleanRows
 from spinney.sources.sql.coded_rows import coded_rows
