@@ -4,7 +4,7 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ from spinney.models.fitted_model import FittedTable
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
-from spinney.recipes import COMMON_SETTINGS, refuse_uncommon
+from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
 from spinney.trees.predict import row_walk_of
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Interactions,
     )
     from spinney.output.picture import Picture
+    from spinney.sources.rows import HashedRows, TrainingSet
 
 
 class FittedForest(FittedTable):
@@ -389,7 +390,6 @@ def forest_from(
     rows are away, bags are those of some that were asked, if these had room.
     ``opening`` is what ``open_source`` is told of a file or an engine.
     """
-    from spinney.growth import class_weights_of
     from spinney.sources.opened import is_counted_away, open_source
 
     check_progress(progress)
@@ -412,29 +412,40 @@ def forest_from(
         identifiers=False,
         **opening,
     ) as opened:
-        of = opened.schema.target
-        if of.is_numeric:
+        if opened.schema.target.is_numeric:
             _refuse_of_classes({**given, **changes})
-            given = {**FOR_NUMBERS, **given}
-        scale = class_weights_of(given.pop("class_weight", None), of)
-        meant = ForestSettings(**given, class_weight=scale)
         rows: Any = opened.hashed
-        bags: ForestBags | None
         if rows is None:
             rows = forests.with_ordered_categories(opened.at_hand, recipes)
-            bags = forests.ForestBags(rows, meant)
-        else:
-            bags = forests.asked_bags(rows, meant)
-        forest = forests.grow_forest(
-            rows,
-            recipes,
-            meant,
-            n_trees=n_trees,
-            asked=bags if rows is opened.hashed else None,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-    return forest, bags
+        more: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+        return forest_on(rows, recipes, given, n_trees=n_trees, **more)
+
+
+def forest_on(
+    rows: "TrainingSet | HashedRows",
+    recipes: Sequence[Recipe],
+    given: Mapping[str, Any],
+    **growing: Any,
+) -> "tuple[Forest, ForestBags | None]":
+    """Grow a forest on rows, by what is given of its settings; return it and its bags.
+
+    Of rows that have numbers these are the bags of some that are asked, if they have
+    room. ``growing`` is for ``growth.forest.grow_forest``.
+    """
+    from spinney.growth import class_weights_of
+    from spinney.sources.rows import TrainingSet
+
+    target, given = rows.schema.target, dict(given)
+    if target.is_numeric:
+        given = {**FOR_NUMBERS, **given}
+    scale = class_weights_of(given.pop("class_weight", None), target)
+    settings = ForestSettings(**given, class_weight=scale)
+    if isinstance(rows, TrainingSet):
+        bags = forests.ForestBags(rows, settings)
+        return forests.grow_forest(rows, recipes, settings, **growing), bags
+    asked = forests.asked_bags(rows, settings)
+    forest = forests.grow_forest(rows, recipes, settings, asked=asked, **growing)
+    return forest, asked
 
 
 def refuse_forest_arguments(

@@ -28,6 +28,7 @@ from spinney.growth.forest.forest_settings import HASH, ForestSettings
 from spinney.growth.user_options import balanced_weights
 from spinney.sources.rows import (
     Draw,
+    HashedInMemory,
     HashedRows,
     TrainingSet,
     bag_of_rows,
@@ -101,6 +102,18 @@ def asked_bags(rows: HashedRows, settings: ForestSettings) -> "ForestBags | None
     training, numbers = rows.fetched(share_of_rows(MOST_ASKED / n_rows, _ASKED))
     of_all = Sampled(numbers, n_rows, totals.weights, totals.weight)
     return ForestBags(training, settings, of_all)
+
+
+def bags_in_memory(
+    rows: TrainingSet | HashedInMemory, settings: ForestSettings
+) -> "ForestBags":
+    """Return the bags of rows at hand, which may have numbers."""
+    if isinstance(rows, TrainingSet):
+        return ForestBags(rows, settings)
+    totals = rows.root()
+    n_rows = len(rows.numbers)
+    of_all = Sampled(rows.numbers, n_rows, totals.weights, totals.weight)
+    return ForestBags(rows.training, settings, of_all)
 
 
 def nobody_to_ask(rows: HashedRows) -> ParameterError:

@@ -19,6 +19,7 @@ from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine
 from spinney.growth.forest.bags import (
     ForestBags,
     asked_bags,
+    bags_in_memory,
     nobody_to_ask,
     tree_seeds,
 )
@@ -139,10 +140,8 @@ def _nurseries(
     inquiry: Inquiry | None,
 ) -> "Sequence[_Nursery | NurseryInEngine]":
     """Return who grows the trees of each recipe: in memory, or where the rows are."""
-    if isinstance(rows, HashedInMemory):
-        rows = rows.training
-    if isinstance(rows, TrainingSet):
-        bags = ForestBags(rows, settings)
+    if isinstance(rows, (TrainingSet, HashedInMemory)):
+        bags = bags_in_memory(rows, settings)
         if inquiry is not None and inquiry.bags.of_all is None:
             bags = inquiry.bags
         ground = _Ground(bags, inquiry)

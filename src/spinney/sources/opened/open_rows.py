@@ -151,12 +151,7 @@ def open_source(
         target, weight, declarations, format, encoding, from_zero, complete, table
     )
     if not is_away:
-        if limit is not None:
-            raise refusal(
-                Setting("memory_limit", memory_limit),
-                "is for rows that are counted elsewhere",
-                phrase("leave it out, or count in {}", Setting("source", "duckdb")),
-            )
+        refuse_limit(memory_limit)
         yield _read(data, meant, identifiers=identifiers)
         return
     room = usual_room() if limit is None else limit // 2
@@ -193,6 +188,16 @@ class _Meant:
         """What readers of files are told."""
         names = ("declarations", "format", "encoding")
         return {name: getattr(self, name) for name in names}
+
+
+def refuse_limit(memory_limit: int | str | None) -> None:
+    """Refuse a limit of memory where rows are read anyway."""
+    if memory_limit is not None:
+        raise refusal(
+            Setting("memory_limit", memory_limit),
+            "is for rows that are counted elsewhere",
+            phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+        )
 
 
 def table_of_rows(

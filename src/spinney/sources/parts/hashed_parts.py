@@ -25,6 +25,8 @@ from spinney.sources.parts.parts_source import PartsSource
 from spinney.sources.rows.memory import Standing
 from spinney.sources.rows.row_numbers import (
     Draw,
+    DrawnRows,
+    HashedRows,
     Range,
     behind,
     check_room,
@@ -116,6 +118,10 @@ class HashedParts:
         return PartsSource(
             self._executor, self._parts, self.schema, self._many, standing=standing
         )
+
+    def among(self, *draws: Draw) -> HashedRows:
+        """Return the rows that draws take, with the numbers that they have."""
+        return DrawnRows(self, draws)
 
     def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import mix
-from spinney.data import Fingerprint, Schema, Target
+from spinney.data import Fingerprint, Schema, Target, fingerprint_of
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.training_rows import TrainingSet
@@ -290,6 +290,55 @@ class HashedRows(Protocol):
         """Return the rows that draws take, each of them once, and their numbers."""
         ...
 
+    def among(self, *draws: Draw) -> "HashedRows":
+        """Return the rows that draws take, with the numbers that they have."""
+        ...
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """Some of the rows that have numbers, which keep these."""
+
+    rows: HashedRows
+    draws: tuple[Draw, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """What the codes of the rows mean."""
+        return self.rows.schema
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows may be fetched."""
+        return self.rows.most_rows
+
+    @cached_property
+    def _totals(self) -> Totals:
+        with self.drawn() as source:
+            return source.root()
+
+    def root(self) -> Totals:
+        """Return the totals of the rows."""
+        return self._totals
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what tells the rows from others."""
+        return fingerprint_of(int(self._totals.rows.sum()), self._totals.weight)
+
+    def drawn(
+        self, *draws: Draw, class_weights: Floats | None = None
+    ) -> AbstractContextManager[Counts]:
+        """Give the rows that draws take."""
+        return self.rows.drawn(*self.draws, *draws, class_weights=class_weights)
+
+    def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
+        """Return the rows that draws take, each of them once, and their numbers."""
+        return self.rows.fetched(*self.draws, *draws)
+
+    def among(self, *draws: Draw) -> HashedRows:
+        """Return the rows that draws take, with the numbers that they have."""
+        return DrawnRows(self.rows, (*self.draws, *draws))
+
 
 @dataclass(frozen=True, slots=True)
 class RowsAway:
@@ -331,15 +380,20 @@ def check_room(n_rows: int, most: int) -> None:
 
 @dataclass(frozen=True)
 class HashedInMemory:
-    """Rows at hand, with their numbers."""
+    """Rows at hand, with their numbers.
+
+    ``origin`` tells them from others, where they are those of an engine; ``given`` are
+    their numbers, where they are some of more rows.
+    """
 
     training: TrainingSet
     origin: Fingerprint | None = None
+    given: Floats | None = None
 
     @cached_property
     def numbers(self) -> Floats:
         """The number of each row."""
-        return numbers_of_rows(self.training)
+        return numbers_of_rows(self.training) if self.given is None else self.given
 
     @property
     def schema(self) -> Schema:
@@ -381,3 +435,9 @@ class HashedInMemory:
         """Return the rows that draws take, each of them once, and their numbers."""
         inside = times_of(draws, self.numbers) > 0
         return self.training.taken(inside), self.numbers[inside]
+
+    def among(self, *draws: Draw) -> HashedRows:
+        """Return the rows that draws take, with the numbers that they have."""
+        rows, numbers = self.fetched(*draws)
+        origin = fingerprint_of(len(numbers), rows.weight)
+        return HashedInMemory(rows, origin, numbers)

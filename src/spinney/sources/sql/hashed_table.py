@@ -8,7 +8,7 @@ from sqlglot import exp
 from spinney._support.arrays import Floats
 from spinney.data import Fingerprint, Schema, fingerprint_of
 from spinney.sources.base import Counts, Totals
-from spinney.sources.rows.row_numbers import Draw, check_room
+from spinney.sources.rows.row_numbers import Draw, DrawnRows, HashedRows, check_room
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.sources.sql.engines.sql_engine import SqlEngine, floats
 from spinney.sources.sql.expressions import (
@@ -83,6 +83,10 @@ class HashedTable:
             weight = product(weight, case(*each, of=column("class")))
         cells = [named(weight, n) if n == "weight" else column(n) for n in names]
         return select(cells, taken)
+
+    def among(self, *draws: Draw) -> HashedRows:
+        """Return the rows that draws take, with the numbers that they have."""
+        return DrawnRows(self, draws)
 
     def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
