@@ -22,6 +22,7 @@ from spinney.sources.base import ROOT, Counts, Totals
 from spinney.sources.parts.coded_part import CodedPart
 from spinney.sources.parts.executors import Executor, added_up
 from spinney.sources.parts.parts_source import PartsSource
+from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
 from spinney.sources.rows.memory import Standing
 from spinney.sources.rows.row_numbers import (
     Draw,
@@ -118,6 +119,12 @@ class HashedParts:
         return PartsSource(
             self._executor, self._parts, self.schema, self._many, standing=standing
         )
+
+    def cluster_sums(self, points: Points) -> ClusterSums:
+        """Return the sums of all rows by their nearest point."""
+        parts = [self._executor.submit(sums_in_part, p, points) for p in self._parts]
+        total: ClusterSums = added_up(self._executor, parts, added_sums)
+        return total
 
     def among(self, *draws: Draw) -> HashedRows:
         """Return the rows that draws take, with the numbers that they have."""
@@ -242,6 +249,20 @@ def taken_at_root(
     if class_weights is not None:
         own = own * class_weights[classes[inside]]
     return Standing({ROOT: (inside, own)})
+
+
+def sums_in_part(part: CodedPart, points: Points) -> ClusterSums:
+    """Return the sums of the rows of a part by their nearest point."""
+    columns, _, weights = part.source.rows
+    return sums_by_point([columns[at] for at in points.attributes], weights, points)
+
+
+def added_sums(*parts: ClusterSums) -> ClusterSums:
+    """Return the sums of several parts."""
+    total, *others = parts
+    for each in others:
+        total = total.plus(each)
+    return total
 
 
 def rows_taken(part: CodedPart, numbers: Floats, draws: Sequence[Draw]) -> FetchedRows:

@@ -41,6 +41,7 @@ from spinney.sources.parts.hashed_parts import HashedParts
 from spinney.sources.parts.part_facts import ColumnFacts, PartFacts, united
 from spinney.sources.parts.parts_source import PartsSource
 from spinney.sources.rows import (
+    NO_TARGET,
     NumberFacts,
     as_target,
     attribute_of,
@@ -169,7 +170,7 @@ def _counted(source: PartsSource, **others: Any) -> RowsAway:
     """Return parts that are counted, and what tells their rows from others."""
     target, totals = source.schema.target, source.root()
     n_rows = int(totals.rows.sum())
-    if not target.is_numeric:
+    if not target.is_numeric and target.name != NO_TARGET:
         check_classes(target, np.flatnonzero(totals.rows), n_rows)
     return RowsAway(fingerprint_of(n_rows, totals.weight), source, **others)
 

@@ -1,5 +1,6 @@
 """Training rows, and rows in memory as a source."""
 
+from spinney.sources.rows.cluster_sums import ClusterSums, Points
 from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.joined_rows import (
     GONE,
@@ -15,6 +16,7 @@ from spinney.sources.rows.row_numbers import (
     Draw,
     HashedInMemory,
     HashedRows,
+    SummedRows,
     bag_of_rows,
     fold_of_rows,
     mixing_of,
@@ -23,6 +25,7 @@ from spinney.sources.rows.row_numbers import (
     times_of,
 )
 from spinney.sources.rows.training_rows import (
+    NO_TARGET,
     NumberFacts,
     TrainingSet,
     as_target,
@@ -47,13 +50,17 @@ from spinney.sources.rows.weight_checks import (
 __all__ = [
     "GONE",
     "LARGEST_TOTAL",
+    "NO_TARGET",
     "Batch",
+    "ClusterSums",
     "Draw",
     "HashedInMemory",
     "HashedRows",
     "JoinedRows",
     "MemorySource",
     "NumberFacts",
+    "Points",
+    "SummedRows",
     "TrainingSet",
     "are_complete",
     "as_target",

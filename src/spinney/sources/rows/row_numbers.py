@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from spinney._support.keyed_random import mix
 from spinney.data import Fingerprint, Schema, Target, fingerprint_of
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
+from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
 from spinney.sources.rows.training_rows import TrainingSet
 
 GOLDEN = (5**0.5 - 1) / 2
@@ -295,6 +296,15 @@ class HashedRows(Protocol):
         ...
 
 
+@runtime_checkable
+class SummedRows(Protocol):
+    """Rows that k-means asks."""
+
+    def cluster_sums(self, points: Points) -> ClusterSums:
+        """Return the sums of all rows by their nearest point."""
+        ...
+
+
 @dataclass(frozen=True)
 class DrawnRows:
     """Some of the rows that have numbers, which keep these."""
@@ -441,3 +451,8 @@ class HashedInMemory:
         rows, numbers = self.fetched(*draws)
         origin = fingerprint_of(len(numbers), rows.weight)
         return HashedInMemory(rows, origin, numbers)
+
+    def cluster_sums(self, points: Points) -> ClusterSums:
+        """Return the sums of all rows by their nearest point."""
+        columns = [self.training.columns[at] for at in points.attributes]
+        return sums_by_point(columns, self.training.own_weights, points)

@@ -8,6 +8,7 @@ from sqlglot import exp
 from spinney._support.arrays import Floats
 from spinney.data import Fingerprint, Schema, fingerprint_of
 from spinney.sources.base import Counts, Totals
+from spinney.sources.rows.cluster_sums import ClusterSums, Points
 from spinney.sources.rows.row_numbers import Draw, DrawnRows, HashedRows, check_room
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.sources.sql.engines.sql_engine import SqlEngine, floats
@@ -26,6 +27,7 @@ from spinney.sources.sql.expressions import (
 from spinney.sources.sql.fetched_lines import FetchedLines, lines_of
 from spinney.sources.sql.holding_source import HoldingSource
 from spinney.sources.sql.row_hash import SHARE, TIMES, cells_of, times_taken
+from spinney.sources.sql.sql_clusters import cluster_sums
 from spinney.sources.sql.sql_source import SqlSource
 
 
@@ -83,6 +85,10 @@ class HashedTable:
             weight = product(weight, case(*each, of=column("class")))
         cells = [named(weight, n) if n == "weight" else column(n) for n in names]
         return select(cells, taken)
+
+    def cluster_sums(self, points: Points) -> ClusterSums:
+        """Return the sums of all rows by their nearest point."""
+        return cluster_sums(self._engine, self._base, points)
 
     def among(self, *draws: Draw) -> HashedRows:
         """Return the rows that draws take, with the numbers that they have."""
