@@ -13,8 +13,11 @@ import spinney
 from spinney.cli import run
 from spinney.errors import ParameterError
 from spinney.growth.forest import bags
+from spinney.growth.plain import learner
 from spinney.sources.opened import open_rows
+from spinney.sources.parts import open_parts, part_facts, parts_source
 from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.sql import number_bins
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -88,6 +91,38 @@ def test_trees_are_those_of_memory(place, kind, tmp_path, request):
         grown = spinney.grow_forest(data, "y", **options, **how)
     assert_same_forest(expected, grown)
     assert sum(len(model.tree) for model in grown.trees) > 8
+
+
+@pytest.mark.parametrize("place", ["duckdb", "parts"])
+def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, request):
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 0)
+    for module, few in (
+        (number_bins, {"MOST_VALUES": 20, "MOST_ROWS": 10, "QUANTILES": 6, "PARTS": 6}),
+        (part_facts, {"MOST_VALUES": 20}),
+        (parts_source, {"MOST_ROWS": 10}),
+        (open_parts, {"N_BINS": 9}),
+    ):
+        for name, value in few.items():
+            monkeypatch.setattr(module, name, value)
+    opened_bins = []
+    bins_to_open = learner.bins_to_open
+
+    def heard(*given):
+        answer = bins_to_open(*given)
+        opened_bins.append(answer[0].mean())
+        return answer
+
+    monkeypatch.setattr(learner, "bins_to_open", heard)
+    columns = table_of(7)
+    options = {"n_estimators": 2, "shrinkage": 0.0, "min_samples_leaf": 3}
+    options |= {"missing": "fractional", "random_state": 1}
+    expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
+    opened_bins.clear()
+    with placed(place, columns, tmp_path, request) as (data, how):
+        grown = spinney.grow_forest(data, "y", **options, **how)
+    assert_same_forest(expected, grown)
+    assert opened_bins
+    assert min(opened_bins) < 1
 
 
 def test_rows_with_room_are_read_and_give_the_same_forest(monkeypatch, tmp_path):
