@@ -104,6 +104,7 @@ FUNCTIONS = {
     "association": {"data": ROWS},
     "discretise": {"values": ROWS["x"]},
     "choose_k": {"data": NUMBERS},
+    "find_clusters": {"data": NUMBERS, "n_clusters": 2},
     "explain_clusters": {"data": NUMBERS, "labels": [0, 1] * 6},
     "score": {"model": None, "data": ROWS},
     "load": {"path": NOTHING},

@@ -69,6 +69,7 @@ def test_public_names():
         "discretise",
         "evaluate",
         "explain_clusters",
+        "find_clusters",
         "grow",
         "grow_forest",
         "learning_curve",

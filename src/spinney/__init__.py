@@ -24,7 +24,7 @@ from spinney.errors import (
 )
 
 if TYPE_CHECKING:
-    from spinney.api import grow, grow_forest, load
+    from spinney.api import find_clusters, grow, grow_forest, load
     from spinney.data import Notation
     from spinney.data.readers import read_table
     from spinney.estimators import (
@@ -79,6 +79,7 @@ __all__ = [
     "discretise",
     "evaluate",
     "explain_clusters",
+    "find_clusters",
     "grow",
     "grow_forest",
     "learning_curve",
@@ -110,6 +111,7 @@ _HOMES = {
     "discretise": "spinney.search.buckets",
     "evaluate": "spinney.evaluation",
     "explain_clusters": "spinney.models.clusters.explained",
+    "find_clusters": "spinney.api",
     "grow": "spinney.api",
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",

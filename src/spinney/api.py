@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.checks import Progress
+from spinney._support.checks import Progress, check_progress
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
 from spinney.cluster import BATCHES, MIXED
-from spinney.data import Notation, Value, declarations_of
+from spinney.data import Notation, Value, check_texts_listed, declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
@@ -30,12 +30,22 @@ from spinney.models import (
     load_model,
     refuse_forest_arguments,
 )
-from spinney.models.clusters import Clusters
+from spinney.models.clusters import (
+    Clusters,
+    Plan,
+    find_clusters_away,
+    measured_rows,
+    read_rows,
+)
+from spinney.models.clusters import find_clusters as clusters_in_memory
 from spinney.output.rules import RuleSet
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
+from spinney.sources.opened import is_counted_away, refuse_limit
 
 if TYPE_CHECKING:
     import os
+
+CLUSTERING = ("rule", "method", "init", "n_init", "gamma", "max_iter", "tol", "n_jobs")
 
 
 def grow(
@@ -212,6 +222,10 @@ def grow_forest(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
+    source: str | None = None,
+    connection: Any = None,
+    table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -225,8 +239,9 @@ def grow_forest(
     Parameters
     ----------
     data, target, nominal, ordinal, numeric, ignore, values, weight, missing_values, \
-format, encoding, notation
-        As for :func:`spinney.grow`; rows are read into memory.
+source, connection, table, memory_limit, format, encoding, notation
+        As for :func:`spinney.grow`. Of a table in an engine or in parts bags are drawn
+        by what is in rows, the same wherever these are (``bootstrap="hash"``).
     n_estimators : int
         How many trees; at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these
@@ -268,12 +283,104 @@ format, encoding, notation
             nominal, ordinal, numeric, ignore, missing_values, notation, values
         ),
         weight=weight,
+        source=source,
+        connection=connection,
+        table=table,
+        memory_limit=memory_limit,
         format=format,
         encoding=encoding,
         n_jobs=n_jobs,
         progress=progress,
     )
     return _adopted_forest(forest)
+
+
+def find_clusters(
+    data: Any,
+    n_clusters: int | str | range = "auto",
+    *,
+    columns: Sequence[str] = (),
+    standardise: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
+    weight: str | None = None,
+    missing_values: Sequence[str] = (),
+    source: str | None = None,
+    connection: Any = None,
+    table: str | None = None,
+    memory_limit: int | str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
+    random_state: Any = 0,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> KMeans | KPrototypes:
+    """Find clusters of the rows of a table.
+
+    Parameters
+    ----------
+    data, nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
+connection, table, memory_limit, format, encoding, notation
+        As for :func:`spinney.grow`. Of a table in an engine or in parts clusters are
+        those of k-means, and columns must be numbers; see ``docs/databases.md``.
+    n_clusters : int, "auto" or range
+        How many; ``"auto"`` or several numbers are tried, and ``rule`` chooses.
+    columns : sequence of str
+        Those that distances are measured in; all, if not given.
+    standardise : bool
+        Whether each column is divided by its standard deviation.
+    random_state : int, RandomState or Generator, optional
+        What starts are drawn by.
+    progress : function of two numbers, optional
+        Called with what is done, and what there is to do at most.
+    **settings
+        ``rule``, ``method``, ``init``, ``n_init``, ``gamma``, ``max_iter``, ``tol`` and
+        ``n_jobs``, as of :class:`KMeans` and :class:`KPrototypes`.
+
+    Returns
+    -------
+    KMeans or KPrototypes
+        Fitted. It reads later tables by the names of columns.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> shop = {"price": [1.0, 2.0, 10.0, 11.0], "name": ["a", "b", "c", "d"]}
+    >>> model = spinney.find_clusters(shop, 2, columns=["price"])
+    >>> sorted(model.cluster_centers_.ravel().tolist())
+    [1.5, 10.5]
+    """
+    declared = declarations_of(
+        nominal, ordinal, numeric, ignore, missing_values, notation, values
+    )
+    check_texts_listed("columns", columns)
+    check_progress(progress)
+    for name in settings:
+        if name not in CLUSTERING:
+            msg = f"there is no parameter {name!r}: {did_you_mean(name, CLUSTERING)}"
+            raise ParameterError(msg)
+    plan = Plan(
+        n_clusters=n_clusters,
+        standardise=standardise,
+        seed=seed_of(random_state),
+        **settings,
+    )
+    reading: Any = {"table": table, "format": format, "encoding": encoding}
+    used: Any = {"declarations": declared, "columns": columns, "weight": weight}
+    if is_counted_away(data, source, connection, table=table):
+        where = {"source": source, "connection": connection, **reading}
+        where |= {"memory_limit": memory_limit, "progress": progress}
+        fit = find_clusters_away(data, plan, **used, **where)
+        return _adopted_clusters(fit.clusters)
+    refuse_limit(memory_limit)
+    _, chosen, weights = read_rows(data, **used, **reading)
+    rows = measured_rows(chosen, plan, markers=declared.missing)
+    fit = clusters_in_memory(rows, plan, weights=weights, progress=progress)
+    return _adopted_clusters(fit.clusters)
 
 
 def load(

@@ -14,9 +14,9 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.recipes import Recipe
 from spinney.sources.opened import open_rows
+from spinney.sources.rows.row_numbers import BYTES
 from spinney.sources.sql import holding_source
 from spinney.sources.sql.engines.sql_engine import SqlEngine
-from spinney.sources.sql.fetched_lines import BYTES
 from spinney.sources.sql.holding_source import HoldingSource
 from spinney.sources.sql.sql_source import SqlSource
 

@@ -18,6 +18,7 @@ from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.sources import ROOT, Request
 from spinney.sources.parts import PartRoles, open_parts, part_facts, parts_source
 from spinney.sources.parts.executors import InThisProcess, added_up
+from spinney.sources.rows.row_numbers import Wanted
 from spinney.testing import check_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -261,7 +262,8 @@ def test_dask():
 def test_bins_are_counted_as_plain_loops_do(few_bins):
     columns = rows_of(3, missing=0.1, n_rows=120)
     roles = PartRoles("y", "w", Declarations(numeric=("first",)))
-    source, _ = open_parts.counted_parts(InThisProcess(), in_arrow(columns), roles)
+    parts = in_arrow(columns)
+    source = open_parts.counted_parts(InThisProcess(), parts, roles, Wanted()).source
     stack = source.binned([Request(ROOT, (0,))], [120]).stack
     assert stack.low is not None
     rows = list(zip(columns["first"], columns["y"], columns["w"], strict=True))

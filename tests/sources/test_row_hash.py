@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.tables_in_parts import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
 from tests.sources.test_bins import rows_of
 from tests.twins.naive_hash import share_of_rows
@@ -13,7 +14,7 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.models import held_rows
 from spinney.sources.opened import open_rows
-from spinney.sources.sql.fetched_lines import BYTES
+from spinney.sources.rows.row_numbers import BYTES
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -56,6 +57,8 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
         for open_table in (in_sqlite(tmp_path), in_postgres(postgres)):
             with open_table(columns) as (data, how):
                 trees.append(spinney.grow(data, "y", **options, **how).tree)
+    parts = in_arrow(columns)
+    trees.append(spinney.grow(parts, "y", source="parts", **options).tree)
     for tree in trees[1:]:
         assert_same_tree(trees[0], tree, whole=True)
     assert all(lines == reserved[0] for lines in reserved)
@@ -133,6 +136,13 @@ def test_reserved_rows_take_room(options, reserved, tmp_path):
         assert not reserved
         spinney.grow(data, "y", **options, memory_limit=2 * 250 * LINE, **how)
     assert len(reserved[0]) <= 250
+
+
+def test_of_parts_no_row_comes_where_none_may(reserved):
+    options = {"source": "parts", "recipe": "auto", "memory_limit": 0}
+    with pytest.raises(ParameterError, match="to prune by, and 0 have room"):
+        spinney.grow(in_arrow(table_of(3)), "y", **options)
+    assert not reserved
 
 
 def test_a_share_that_reserves_nothing(tmp_path):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.engine_options import engine_options, opening_of, workers
 from spinney.cli.rows_output import JSON, RowsOutput, rows_options, rows_output
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -14,6 +15,7 @@ from spinney.cli.shell_options import (
     in_group,
     jobs_option,
     reading_options,
+    refuse_given,
     text_options,
     weight_option,
 )
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from spinney.cli.cluster_report import ClusterReport
     from spinney.models.clusters import Plan
 
+OF_ROWS = ("output", "plot", "elbow", "explain", "explain_rows", "spreadsheet")
 FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
 
 
@@ -34,6 +37,7 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
         "spinney cluster five.csv --columns attr1,attr2 --start two.csv --explain",
         "spinney cluster shops.csv --ignore id --standardise --model shops.spinney",
         "spinney cluster iris.csv --ignore class --plot iris.png --elbow elbow.png",
+        "spinney cluster sqlite:///shop.db --table orders --columns price,size --k 4",
         "spinney predict shops.spinney new.csv -o new_labels.csv",
     ),
     short_help="Find clusters of rows, and explain them.",
@@ -56,6 +60,7 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
     ),
     reading_options,
     weight_option,
+    engine_options,
 )
 @in_group(
     "Clusters",
@@ -134,30 +139,44 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
     click.option("--quiet", is_flag=True, help="Do not print the clusters."),
 )
 def cluster(data: str, **options: Any) -> None:
-    """Find clusters of the rows of DATA (a file, or - for standard input).
+    """Find clusters of the rows of DATA (a file, a database, or - for standard input).
 
     -o writes the rows with their cluster and the distance to it. Clusters have
     numbers from 0 on, the same in every output and in Python.
     """
     from spinney.cli.cluster_report import ClusterReport, tell_notes
-    from spinney.models.clusters import find_clusters, measured_rows, read_rows
+    from spinney.models.clusters import (
+        find_clusters,
+        find_clusters_away,
+        measured_rows,
+        read_rows,
+        sampled_table,
+    )
+    from spinney.sources.opened import is_counted_away, refuse_limit
 
     _check_options(options)
     output = _rows_output(options)
     plan = _plan(options)
     declared = declarations(options)
-    table, used, weights = read_rows(
-        data,
-        columns=options["columns"],
-        declarations=declared,
-        weight=options["weight"],
-        format=options["format_"],
-        encoding=options["encoding"],
-    )
-    rows = measured_rows(used, plan, markers=options["missing"])
-    with progress_bar("clustering") as progress:
-        fit = find_clusters(rows, plan, weights=weights, progress=progress)
-    report = ClusterReport(fit, table, used)
+    where = opening_of(options)
+    columns = {"columns": options["columns"], "weight": options["weight"]}
+    away = is_counted_away(data, where["source"], table=where["table"])
+    if away:
+        refuse_given(OF_ROWS, "needs all rows, and they stay where they are")
+        with workers(options), progress_bar("clustering") as progress:
+            given: Any = {"declarations": declared, **columns, **where}
+            fit = find_clusters_away(data, plan, progress=progress, **given)
+        table = used = sampled_table(fit)
+    else:
+        del where["source"]
+        refuse_limit(where.pop("memory_limit"))
+        table, used, weights = read_rows(
+            data, declarations=declared, **columns, **where
+        )
+        rows = measured_rows(used, plan, markers=options["missing"])
+        with progress_bar("clustering") as progress:
+            fit = find_clusters(rows, plan, weights=weights, progress=progress)
+    report = ClusterReport(fit, table, used, away=away)
     tell_notes(report, quiet=options["quiet"])
     _write_files(report, options, output)
     if not options["quiet"] and options["output"] != STANDARD_OUTPUT:

@@ -30,6 +30,7 @@ class ClusterReport:
     fit: "ClusterFit"
     table: "Table"
     used: "Table"
+    away: bool = False
 
     def write(
         self, *, ascii_only: bool, as_data: bool, explain: bool, rows_shown: int | None
@@ -49,8 +50,10 @@ class ClusterReport:
         facts = FittedClusters(fit.clusters).facts()
         facts["converged"] = fit.converged
         facts["choice"] = None if fit.choice is None else fit.choice.as_dict()
-        facts["labels"] = fit.labels.tolist()
-        facts["distances"] = fit.distances().tolist()
+        facts["labels"] = facts["distances"] = None
+        if not self.away:
+            facts["labels"] = fit.labels.tolist()
+            facts["distances"] = fit.distances().tolist()
         if explain:
             trace = fit.trace(rows_shown)
             facts["trace"] = None if trace is None else trace.as_dict()
@@ -78,7 +81,7 @@ class ClusterReport:
         return _wrapped("\n\n".join(parts), width)
 
     def _heading(self) -> str:
-        names, n_rows = self.used.names, self.table.n_rows
+        names, n_rows = self.used.names, self.fit.clusters.fingerprint.n_rows
         more = len(names) - COLUMNS_NAMED
         return (
             f"{n_rows} row{'s' * (n_rows != 1)}, "

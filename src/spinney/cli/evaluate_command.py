@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.engine_options import engine_options, opening_of, workers
 from spinney.cli.score_command import score, show_score
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -53,6 +54,7 @@ DAMAGES = ("noise", "missing_rate", "outliers")
         "spinney evaluate iris.csv --target class --learning-curve",
         "spinney evaluate iris.csv --target class --noise 0 --noise 0.2 --outliers 0.2",
         "spinney evaluate iris.csv --target class --scalability",
+        "spinney evaluate sqlite:///shop.db --table orders --target returned",
         "spinney evaluate --model iris.spinney test.csv",
     ),
     short_help="Measure recipes on rows that they have not seen.",
@@ -67,6 +69,7 @@ DAMAGES = ("noise", "missing_rate", "outliers")
         help="Measure this model instead of recipes; DATA has what it predicts.",
     ),
     reading_options,
+    engine_options,
     weight_option,
     class_weight_option,
     costs_option,
@@ -124,7 +127,9 @@ DAMAGES = ("noise", "missing_rate", "outliers")
     text_options,
 )
 def evaluate(data: str, **options: Any) -> None:
-    """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
+    """Measure recipes on rows of DATA that they were not trained on.
+
+    DATA is a file, a database, or - for standard input.
 
     Costs are reported; no tree is grown otherwise for them. With --model, no recipe but
     a grown model is measured, on all rows of DATA, as by spinney score.
@@ -209,9 +214,13 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     # Where none is named, those that the functions have by themselves.
     named = [variant_of(text) for text in options["recipes"]]
     recipes = [named] if named else []
-    with progress_bar("growing") as progress:
+    curves = options["learning_curve"] or options["scalability"]
+    if curves or any(options[damage] for damage in DAMAGES):
+        why = "is for folds or --holdout alone: experiments have rows in memory"
+        refuse_given(("source", "table", "memory_limit"), why)
+    with workers(options), progress_bar("growing") as progress:
         arguments["progress"] = progress
-        if options["learning_curve"] or options["scalability"]:
+        if curves:
             if options["sizes"]:
                 arguments["sizes"] = [size_of(text) for text in options["sizes"]]
             curve = learning_curve if options["learning_curve"] else scalability
@@ -227,4 +236,5 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
                 missing_in_test=options["missing_in_test"],
                 **arguments,
             )
-        return evaluate(data, target, *recipes, **arguments)
+        where = {**arguments, **opening_of(options)}
+        return evaluate(data, target, *recipes, **where)

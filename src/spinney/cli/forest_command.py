@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.engine_options import engine_options, opening_of, workers
 from spinney.cli.forest_report import forest_text, importances_data
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -18,6 +19,7 @@ from spinney.cli.shell_options import (
     output_options,
     reading_options,
     recipe_options,
+    refuse_given,
     table_options,
     text_options,
     weight_option,
@@ -27,8 +29,8 @@ from spinney.cli.shell_settings import plain_value, recipes_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from spinney.growth.forest import ForestBags
     from spinney.models import FittedForest
-    from spinney.sources.rows import TrainingSet
 
 _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 
@@ -42,12 +44,13 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
         "spinney forest iris.csv --target class --recipe id3 --recipe c4.5 "
         "--recipe cart",
         "spinney forest iris.csv --target class --group-importances 0.7",
+        "spinney forest sqlite:///shop.db --table orders --target returned",
         "spinney predict melons.spinney new.csv --probabilities",
         "spinney show melons.spinney --tree 3",
     ),
     short_help="Grow many trees that vote.",
 )
-@in_group("Data", table_options, reading_options, weight_option)
+@in_group("Data", table_options, reading_options, weight_option, engine_options)
 @in_group(
     "Forest",
     click.option(
@@ -111,7 +114,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
     click.option("--quiet", is_flag=True, help="Do not print what the forest is like."),
 )
 def forest(data: str, target: str, **options: Any) -> None:
-    """Grow a forest on the table DATA (a file, or - for standard input)."""
+    """Grow a forest on the table DATA (a file, a database, or - for standard input)."""
     from spinney.growth.forest import find_typical
     from spinney.models import FittedForest, forest_from
 
@@ -123,8 +126,8 @@ def forest(data: str, target: str, **options: Any) -> None:
     if "seed" in settings:
         msg = f"--set seed={settings['seed']} is of a single tree: give it by --seed"
         raise ParameterError(msg)
-    with progress_bar("growing") as progress:
-        grown, training = forest_from(
+    with workers(options), progress_bar("growing") as progress:
+        grown, bags = forest_from(
             data,
             target,
             n_trees=options["trees"],
@@ -133,21 +136,22 @@ def forest(data: str, target: str, **options: Any) -> None:
             recipe_settings=settings,
             declarations=declarations(options),
             weight=options["weight"],
-            format=options["format_"],
-            encoding=options["encoding"],
+            **opening_of(options),
             n_jobs=options["jobs"],
             progress=progress,
         )
-    typical = find_typical(
-        grown, training.columns, len(training.classes), training.weights
-    )
-    model = FittedForest(replace(grown, typical=typical))
+    if bags is not None:
+        asked = bags.training
+        columns, n_rows = asked.columns, len(asked.classes)
+        typical = find_typical(grown, columns, n_rows, asked.weights)
+        grown = replace(grown, typical=typical)
+    model = FittedForest(grown)
     if output is not None:
         model.save(output, force=options["force"])
         say(f"saved to {output}")
     if options["quiet"]:
         return
-    facts = _facts(model, training, options)
+    facts = _facts(model, bags, options)
     if options["json_"]:
         text = as_json("forest", facts, ascii_only=options["ascii_"])
         write_data(text)
@@ -203,35 +207,36 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _facts(
-    model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
+    model: "FittedForest", bags: "ForestBags | None", options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the facts of a forest that was just grown."""
-    from spinney.growth.forest import (
-        ForestBags,
-        grouped_importances,
-        permutation_importances,
-    )
+    """Return the facts of a forest that was just grown.
+
+    Without rows to ask, which had no room, nothing is known out of the bag.
+    """
+    from spinney.growth.forest import grouped_importances, permutation_importances
 
     grown = model.forest_
-    bags = ForestBags(training, grown.settings)
     facts = model.facts()
     facts["out_of_bag"] = None
-    if grown.settings.bootstrap:
-        facts["out_of_bag"] = _out_of_bag(grown, bags, training)
+    if bags is None:
+        why = "asks about rows, and none have room: raise --memory-limit"
+        refuse_given(("permutation", "group_importances"), why)
+    elif grown.settings.bootstrap:
+        facts["out_of_bag"] = _out_of_bag(grown, bags)
     importances = model.importances()
     facts["importances"] = importances_data(importances)
     facts["permutation_importances"] = None
-    if options["permutation"]:
+    if options["permutation"] and bags is not None:
         importances = permutation_importances(grown, bags, n_jobs=options["jobs"])
         facts["permutation_importances"] = importances_data(importances)
     facts["grouped_importances"] = None
-    if options["group_importances"] is not None:
+    if options["group_importances"] is not None and bags is not None:
         grouped = grouped_importances(
             importances,
-            training.schema,
-            training.columns,
+            bags.training.schema,
+            bags.training.columns,
             threshold=options["group_importances"],
-            weights=training.weights,
+            weights=bags.training.weights,
         )
         facts["grouped_importances"] = importances_data(grouped)
     facts["interactions"] = [
@@ -241,14 +246,14 @@ def _facts(
     return facts
 
 
-def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
+def _out_of_bag(grown: Any, bags: "ForestBags") -> dict[str, Any]:
     from spinney.growth.forest import out_of_bag, score_of, warn_of_bags
 
     votes, trees = out_of_bag(grown, bags)
-    warn_of_bags(trees, training)
+    warn_of_bags(trees, bags.training)
     name = "R²" if grown.schema.target.is_numeric else "accuracy"
     return {
         "measure": name,
-        "score": score_of(votes, trees, training),
+        "score": score_of(votes, trees, bags.training),
         "rows": int((trees > 0).sum()),
     }

@@ -1,11 +1,11 @@
 """Growing, from the shell."""
 
 import shlex
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.engine_options import engine_options, opening_of, workers
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -24,7 +24,6 @@ from spinney.cli.shell_options import (
     reading_options,
     recipe_options,
     refuse_given,
-    table_option,
     text_options,
     weight_option,
 )
@@ -33,8 +32,6 @@ from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spinney.growth import Model
     from spinney.models import FittedTree
     from spinney.trees import Tree
@@ -74,14 +71,7 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     click.option("--target", metavar="COLUMN", help="What to predict."),
     reading_options,
     weight_option,
-    click.option(
-        "--engine",
-        "--source",
-        "source",
-        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; of a "
-        "table in parts ('rows/*.parquet') dask (two processes, or --jobs) or parts.",
-    ),
-    table_option,
+    engine_options,
     click.option(
         "--keep-rows",
         is_flag=True,
@@ -96,12 +86,6 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "--remove",
         metavar="TABLE",
         help="With --update: remove these rows of the model.",
-    ),
-    click.option(
-        "--memory-limit",
-        metavar="SIZE",
-        help="What an engine and rows read from it may take, such as 2GiB; 0 reads "
-        "none.",
     ),
 )
 @in_group(
@@ -249,7 +233,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     default = default_recipe(rows_at_hand=not away)
     recipe, settings = recipe_of(options, default)
     with (
-        _workers(options["source"], options["jobs"]),
+        workers(options),
         progress_bar("growing", after=PATIENCE) as progress,
         limited_threads(options["jobs"]),
     ):
@@ -260,11 +244,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             settings=settings,
             declarations=declarations(options),
             weight=options["weight"],
-            source=options["source"],
-            table=options["table"],
-            memory_limit=_whole_or_text(options["memory_limit"]),
-            format=options["format_"],
-            encoding=options["encoding"],
+            **opening_of(options),
             class_weight=class_weight_of(options["class_weight"]),
             priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
             cost_matrix=cost_matrix_of(options["costs"]),
@@ -305,22 +285,6 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
-
-
-def _whole_or_text(limit: str | None) -> int | str | None:
-    return int(limit) if limit is not None and limit.isdecimal() else limit
-
-
-@contextmanager
-def _workers(source: str | None, jobs: int | None) -> "Iterator[None]":
-    """Start the processes that count parts, where they are asked for."""
-    if source != "dask":
-        yield
-        return
-    from spinney.sources.parts import local_cluster
-
-    with local_cluster() if jobs is None else local_cluster(max(1, jobs)):
-        yield
 
 
 def _reserved(model: "Model") -> str:

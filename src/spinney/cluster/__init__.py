@@ -22,6 +22,7 @@ from spinney.cluster.fit_k_means import (
 from spinney.cluster.iterations import Watch
 from spinney.cluster.mini_batch import RunningCentroids, in_batches
 from spinney.cluster.scaling import scaled
+from spinney.cluster.summed_iterations import SummedClusters, iterate_sums
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Clusters",
     "RunningCentroids",
     "Start",
+    "SummedClusters",
     "Trace",
     "Watch",
     "cells_of",
@@ -42,6 +44,7 @@ __all__ = [
     "distances_between",
     "explain_k_means",
     "in_batches",
+    "iterate_sums",
     "nearest_centroids",
     "numbers_of",
     "scaled",

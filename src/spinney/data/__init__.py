@@ -26,6 +26,7 @@ from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import (
     Declarations,
     check_names,
+    check_texts_listed,
     columns_named,
     declarations_of,
     nothing_left,
@@ -65,6 +66,7 @@ __all__ = [
     "Value",
     "association_of",
     "check_names",
+    "check_texts_listed",
     "class_warnings",
     "coded_column",
     "columns_named",

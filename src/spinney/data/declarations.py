@@ -268,13 +268,7 @@ def declarations_of(
         "missing_values": missing_values,
     }
     for name, given in lists.items():
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise refusal(
-                Setting(name, given), "must be a list of texts, such as ['x']"
-            )
-        for text in given:
-            if not isinstance(text, str):
-                raise ParameterError(Setting(name), f": {text!r} is no text")
+        check_texts_listed(name, given)
     return Declarations(
         tuple(nominal),
         _levels_of("ordinal", ordinal),
@@ -284,6 +278,15 @@ def declarations_of(
         notation=Notation.of(notation),
         values=_levels_of("values", values),
     )
+
+
+def check_texts_listed(name: str, given: Any) -> None:
+    """Refuse what is no list of texts."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise refusal(Setting(name, given), "must be a list of texts, such as ['x']")
+    for text in given:
+        if not isinstance(text, str):
+            raise ParameterError(Setting(name), f": {text!r} is no text")
 
 
 # How each reads as a text, what to give, and an example of both ways to write it.

@@ -50,7 +50,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
     recipe: Recipes = "cart"
     _: KW_ONLY
     max_features: str | float | None = "sqrt"
-    bootstrap: bool = True
+    bootstrap: bool | str = True
     replace: bool = True
     max_samples: float | None = None
     extra_random: bool = False
@@ -198,8 +198,9 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
         share of all, or all (None).
-    bootstrap : bool
-        Whether each tree is grown on rows drawn for it, or on all.
+    bootstrap : bool or "hash"
+        Whether each tree is grown on rows drawn for it, or on all. "hash" draws each
+        row by what is in it, as of tables in engines.
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int or float, optional

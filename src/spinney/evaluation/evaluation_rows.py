@@ -15,8 +15,8 @@ from spinney.data import (
     Value,
     level_order,
 )
-from spinney.data.readers import read_table
 from spinney.errors import DataError
+from spinney.sources.opened import table_of_rows
 from spinney.sources.rows import (
     NumberFacts,
     as_target,
@@ -56,32 +56,37 @@ def rows_of(
     *,
     declarations: Declarations,
     weight: str | None = None,
+    table: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once."""
     check_roles(target, weight, declarations)
-    table = read_table(
-        data, declarations=declarations, format=format, encoding=encoding
+    read = table_of_rows(
+        data,
+        declarations=declarations,
+        table=table,
+        format=format,
+        encoding=encoding,
     )
-    table, weights, places = known_rows(table, target, weight)
-    if not table.n_rows:
+    rows, weights, places = known_rows(read, target, weight)
+    if not rows.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
-    attributes = table.without((target, weight or ""))
-    tell_doubts(attributes, table[target], declarations, places)
-    column, classes = table[target], None
+    attributes = rows.without((target, weight or ""))
+    tell_doubts(attributes, rows[target], declarations, places)
+    column, classes = rows[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
     if form.is_numeric:
         check_numbers(target, NumberFacts.of(truth))
     else:
-        check_classes(form, np.unique(truth), table.n_rows)
+        check_classes(form, np.unique(truth), rows.n_rows)
         classes = form.classes
         # Numbers that are classes are classes in every part, under noise too.
         column = Column(target, "nominal", truth.astype(np.int32), classes)
-    columns = (column if each.name == target else each for each in table.columns)
+    columns = (column if each.name == target else each for each in rows.columns)
     return EvaluationRows(
-        Table(tuple(columns), table.n_rows),
+        Table(tuple(columns), rows.n_rows),
         target,
         classes,
         truth,

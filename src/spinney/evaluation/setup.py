@@ -71,7 +71,7 @@ def setup_of(
         **given("nominal", "ordinal", "numeric", "ignore", "values"),
         **given("missing_values", "notation"),
     )
-    reading = given("weight", "format", "encoding")
+    reading = given("weight", "table", "format", "encoding")
     refuse_seed(settings)
     variants = variants_of(recipes, settings)  # refused before a large table is read
     rows = rows_of(data, target, declarations=declarations, **reading)

@@ -9,6 +9,7 @@ from spinney.data import Costs, Notation, Value
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.evaluation.evaluation_rows import EvaluationRows
 from spinney.evaluation.results import Evaluation
+from spinney.evaluation.runs_away import evaluate_away
 from spinney.evaluation.setup import setup_of
 from spinney.evaluation.tasks import (
     ATTRIBUTE_NOISE,
@@ -25,6 +26,7 @@ from spinney.evaluation.tasks import (
 )
 from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
+from spinney.sources.opened import is_counted_away, refuse_limit
 
 USUAL_OUTLIERS = (0, 0.1, 0.2)
 
@@ -32,7 +34,7 @@ USUAL_OUTLIERS = (0, 0.1, 0.2)
 def evaluate(
     data: Any,
     target: str,
-    recipes: Recipes = DEFAULT_RECIPES,
+    recipes: Recipes | None = None,
     *,
     folds: int | str | None = None,
     repeats: int = 1,
@@ -45,6 +47,10 @@ def evaluate(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
+    source: str | None = None,
+    connection: Any = None,
+    table: str | None = None,
+    memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
     notation: Notation | Mapping[str, Any] | None = None,
@@ -62,15 +68,17 @@ def evaluate(
     Parameters
     ----------
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
-        The table, read into memory; see :func:`spinney.read_table`. Rows without a
-        known target are left out.
+        The table; see :func:`spinney.read_table`. Rows without a known target are left
+        out. Or what :func:`spinney.grow` counts elsewhere: then folds are drawn by what
+        is in rows, and models grown where these are (``docs/databases.md``).
     target : str
         The column to predict.
-    recipes : str, Recipe, sequence or mapping
+    recipes : str, Recipe, sequence or mapping, optional
         What to compare: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
         1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
-        is what ``grow`` grows by, ``"c4.5"``, and ``"cart"`` pruned by cost complexity.
+        is what ``grow`` grows by, ``"c4.5"``, and ``"cart"`` pruned by cost complexity;
+        the last, which needs folds of its own, not of rows that are away.
     folds : int or "loo", optional
         Parts of the cross-validation; "loo" leaves out one row at a time. If not given,
         10; where no class has so many rows, as many as the commonest has, with a
@@ -82,8 +90,8 @@ def evaluate(
     random_state : int, RandomState or Generator, optional
         What the parts are drawn by; 0 if not given. What recipes draw is
         theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
-    nominal, ordinal, numeric, ignore, values, weight, missing_values, format, \
-encoding, notation
+    nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
+connection, table, memory_limit, format, encoding, notation
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
         ``cost_matrix[label][true]``, to report the mean cost of a row. It does not
@@ -134,6 +142,15 @@ encoding, notation
         "notation": notation,
         "cost_matrix": cost_matrix,
     }
+    if is_counted_away(data, source, connection, table=table):
+        opening = {"source": source, "connection": connection, "table": table}
+        opening |= {"memory_limit": memory_limit, "progress": progress}
+        return evaluate_away(
+            data, target, recipes, {**settings, **arguments, **opening}
+        )
+    refuse_limit(memory_limit)
+    recipes = DEFAULT_RECIPES if recipes is None else recipes
+    arguments["table"] = table
     setup, _ = setup_of(data, target, recipes, {**settings, **arguments})
     tasks = [plain_task(setup.rows, part, {}) for part in setup.parts]
     return setup.run(tasks, progress)

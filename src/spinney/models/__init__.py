@@ -11,6 +11,7 @@ from spinney.models.load import ALL_KINDS, load_model
 
 if TYPE_CHECKING:
     from spinney.models.associations import associated, association
+    from spinney.models.drawn_models import grow_drawn, grow_drawn_forest
     from spinney.models.fitted_forest import (
         FOREST_PARAMETERS,
         RECIPE_PARAMETERS,
@@ -44,6 +45,8 @@ __all__ = [
     "batch_of",
     "first_rows",
     "forest_from",
+    "grow_drawn",
+    "grow_drawn_forest",
     "grow_from",
     "grow_model",
     "kept_rows_of",
@@ -61,6 +64,7 @@ __getattr__ = names_on_demand(
     {
         "associations": ("associated", "association"),
         "table_look": ("look", "look_at"),
+        "drawn_models": ("grow_drawn", "grow_drawn_forest"),
         "fitted_forest": (
             "FOREST_PARAMETERS",
             "RECIPE_PARAMETERS",

@@ -4,7 +4,7 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress, check_progress
 from spinney._support.text import shown
 from spinney.data import Declarations
-from spinney.data.readers import RowReader, read_table
+from spinney.data.readers import RowReader
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import forest as forests
 from spinney.growth.forest import (
+    HASH,
     Forest,
     ForestSettings,
     Recipes,
@@ -37,7 +38,7 @@ from spinney.models.fitted_model import FittedTable
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
-from spinney.recipes import COMMON_SETTINGS, refuse_uncommon
+from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
 from spinney.trees.predict import row_walk_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
         Interactions,
     )
     from spinney.output.picture import Picture
-    from spinney.sources.rows import TrainingSet
+    from spinney.sources.rows import HashedRows, TrainingSet
 
 
 class FittedForest(FittedTable):
@@ -376,54 +377,75 @@ def forest_from(
     recipe_settings: Mapping[str, Any],
     declarations: Declarations,
     weight: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> "tuple[Forest, TrainingSet]":
-    """Grow a forest on a table that holds its target; return it and the rows.
+    **opening: Any,
+) -> "tuple[Forest, ForestBags | None]":
+    """Grow a forest on a table that holds its target; return it and its bags.
 
     Of several recipes each tree takes one, in turn. Columns that only tell rows apart
-    are left out, unless they are declared.
+    are left out, unless they are declared or rows are away.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
-    the recipe; what is None in them is not given. Class weights are by class.
+    the recipe; what is None in them is not given. Class weights are by class. Where
+    rows are away, bags are those of some that were asked, if these had room.
+    ``opening`` is what ``open_source`` is told of a file or an engine.
     """
-    from spinney.growth import class_weights_of
-    from spinney.sources.rows import check_roles, rows_in_memory
+    from spinney.sources.opened import is_counted_away, open_source
 
     check_progress(progress)
-    check_roles(target, weight, declarations)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     given = {name: value for name, value in settings.items() if value is not None}
     recipes = recipes_of(recipe, changes)
     check_enough(n_trees, recipes)
+    where = (opening.get(name) for name in ("source", "connection"))
+    if is_counted_away(data, *where, table=opening.get("table")):
+        given["bootstrap"] = HASH if given.get("bootstrap", True) else False
     ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
-    table = read_table(
-        data, declarations=declarations, format=format, encoding=encoding
-    )
-    training = rows_in_memory(
-        table,
+    with open_source(
+        data,
         target,
-        weight,
-        declarations,
+        weight=weight,
+        declarations=declarations,
+        hashed=True,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
         identifiers=False,
-    )
-    training = forests.with_ordered_categories(training, recipes)
-    if training.schema.target.is_numeric:
-        _refuse_of_classes({**given, **changes})
+        **opening,
+    ) as opened:
+        if opened.schema.target.is_numeric:
+            _refuse_of_classes({**given, **changes})
+        rows: Any = opened.hashed
+        if rows is None:
+            rows = forests.with_ordered_categories(opened.at_hand, recipes)
+        more: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+        return forest_on(rows, recipes, given, n_trees=n_trees, **more)
+
+
+def forest_on(
+    rows: "TrainingSet | HashedRows",
+    recipes: Sequence[Recipe],
+    given: Mapping[str, Any],
+    **growing: Any,
+) -> "tuple[Forest, ForestBags | None]":
+    """Grow a forest on rows, by what is given of its settings; return it and its bags.
+
+    Of rows that have numbers these are the bags of some that are asked, if they have
+    room. ``growing`` is for ``growth.forest.grow_forest``.
+    """
+    from spinney.growth import class_weights_of
+    from spinney.sources.rows import TrainingSet
+
+    target, given = rows.schema.target, dict(given)
+    if target.is_numeric:
         given = {**FOR_NUMBERS, **given}
-    scale = class_weights_of(given.pop("class_weight", None), training.schema.target)
-    forest = forests.grow_forest(
-        training,
-        recipes,
-        ForestSettings(**given, class_weight=scale),
-        n_trees=n_trees,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    return forest, training
+    scale = class_weights_of(given.pop("class_weight", None), target)
+    settings = ForestSettings(**given, class_weight=scale)
+    if isinstance(rows, TrainingSet):
+        bags = forests.ForestBags(rows, settings)
+        return forests.grow_forest(rows, recipes, settings, **growing), bags
+    asked = forests.asked_bags(rows, settings)
+    forest = forests.grow_forest(rows, recipes, settings, asked=asked, **growing)
+    return forest, asked
 
 
 def refuse_forest_arguments(

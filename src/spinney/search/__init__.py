@@ -6,7 +6,7 @@ from spinney.search.bin_bounds import SETTINGS as UNBOUNDED_SETTINGS
 from spinney.search.bin_bounds import bins_to_open, can_bound
 from spinney.search.chaid.merge_values import MergeStep
 from spinney.search.cut_points import midpoint, midpoints
-from spinney.search.draws import Draws, drawn_tables
+from spinney.search.draws import Draws, drawn_places
 from spinney.search.groupings import LISTED, count_missing_at
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, policy_named
@@ -52,7 +52,7 @@ __all__ = [
     "compete",
     "count_missing_at",
     "decide_level",
-    "drawn_tables",
+    "drawn_places",
     "every_way",
     "given_split",
     "is_significant",

@@ -71,9 +71,8 @@ def bins_to_open(
     """
     every = np.zeros(len(stack.values), dtype=bool)
     closed = np.full(len(stack), -np.inf)
-    if stack.low is None:
+    if stack.low is None or not (several := stack.low < stack.values).any():
         return every, closed
-    several = stack.low < stack.values
     tables = np.unique(stack.owner[several])
     part = stack.taken(tables)
     assert part.low is not None

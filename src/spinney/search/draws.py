@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spinney._support.arrays import Integers
 from spinney._support.keyed_random import WORD
 from spinney.search.attribute_split import n_different
 from spinney.search.tree_search import Search
@@ -60,22 +61,25 @@ def drawn(
     return order
 
 
-def drawn_tables(
+def drawn_places(
     stack: TableStack,
     search: Search,
     draws: Draws,
     keys: Sequence[int],
     n_attributes: int,
-) -> TableStack:
-    """Return the tables of the attributes that each node draws, by its key."""
+) -> Integers:
+    """Return which tables are of the attributes that each node draws, by its key."""
     varies = np.zeros((len(keys), n_attributes), dtype=bool)
-    varies[stack.node, stack.attribute] = n_different(stack, search) > 1
+    several = n_different(stack, search) > 1
+    if stack.low is not None:  # one bin may hold several values
+        several[stack.owner[stack.low < stack.values]] = True
+    varies[stack.node, stack.attribute] = several
     taken = np.zeros(varies.shape, dtype=bool)
     for node, key in enumerate(keys):
         taken[node, drawn(key, n_attributes, draws.tries, varies[node].__getitem__)] = (
             True
         )
-    return stack.taken(np.flatnonzero(taken[stack.node, stack.attribute]))
+    return np.flatnonzero(taken[stack.node, stack.attribute])
 
 
 def _below(state: int, n: int) -> tuple[int, int]:

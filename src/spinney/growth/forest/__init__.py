@@ -6,6 +6,7 @@ from spinney._support.names_on_demand import names_on_demand
 from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest, Trees, Typical
 from spinney.growth.forest.forest_settings import (
+    HASH,
     ForestSettings,
     Recipes,
     check_enough,
@@ -24,7 +25,7 @@ from spinney.growth.forest.voting import (
 )
 
 if TYPE_CHECKING:
-    from spinney.growth.forest.bags import ForestBags
+    from spinney.growth.forest.bags import ForestBags, asked_bags
     from spinney.growth.forest.forest_growth import grow_forest
     from spinney.growth.forest.importances import (
         GroupedImportances,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from spinney.growth.forest.wide_categories import with_ordered_categories
 
 __all__ = [
+    "HASH",
     "Forest",
     "ForestBags",
     "ForestSettings",
@@ -53,6 +55,7 @@ __all__ = [
     "Recipes",
     "Trees",
     "Typical",
+    "asked_bags",
     "check_bags",
     "check_enough",
     "compact",
@@ -81,7 +84,7 @@ __all__ = [
 __getattr__ = names_on_demand(
     __name__,
     {
-        "bags": ("ForestBags",),
+        "bags": ("ForestBags", "asked_bags"),
         "forest_growth": ("grow_forest",),
         "importances": (
             "GroupedImportances",

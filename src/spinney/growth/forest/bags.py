@@ -5,6 +5,11 @@ in an order that depends on what is in the rows. So a table with its rows shuffl
 the same forest, and a row of weight 2 the same as two rows. The bag of a tree depends
 on the seed of the forest and on the number of the tree, and is drawn again where it is
 needed: a forest keeps none.
+
+Where rows are away, or ``bootstrap="hash"`` says so, each row is drawn by its number
+(:mod:`spinney.sources.rows.row_numbers`), with its weight and whatever other rows there
+are: as often as Poisson's law says, or without replacement with one probability. So a
+bag has about as many rows as are to be drawn. One without any row has all of them.
 """
 
 from collections.abc import Mapping
@@ -18,10 +23,19 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
 from spinney._support.seed_sequences import generator_states, seed_words, words_of
-from spinney.errors import Setting, refusal
-from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.errors import ParameterError, Setting, phrase, refusal
+from spinney.growth.forest.forest_settings import HASH, ForestSettings
 from spinney.growth.user_options import balanced_weights
-from spinney.sources.rows import TrainingSet
+from spinney.sources.rows import (
+    Draw,
+    HashedInMemory,
+    HashedRows,
+    TrainingSet,
+    bag_of_rows,
+    mixing_of,
+    numbers_of_rows,
+    share_of_rows,
+)
 
 
 def tree_seeds(seed: int, number: int) -> tuple[int, int]:
@@ -44,18 +58,114 @@ def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
 SEEDS_AT_ONCE = 128
 
 
+# About so many rows are asked about where rows are away.
+MOST_ASKED = 5_000
+_ASKED = mixing_of(MOST_ASKED)
+
+
+def bag_draw(settings: ForestSettings, number: int, n_rows: int) -> Draw:
+    """Return how the bag of a tree is drawn by the numbers of rows."""
+    rate = settings.bag_size(n_rows) / n_rows
+    mixing = mixing_of(tree_seeds(settings.seed, number)[1])
+    return bag_of_rows(rate, mixing, replace=settings.replace)
+
+
+def class_scale(settings: ForestSettings, sums: Floats) -> Floats | None:
+    """Return what class weights are multiplied by, where classes weigh so much."""
+    given = settings.class_weight
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return np.array([given.get(code, 1.0) for code in range(len(sums))])
+    return balanced_weights(sums)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What is known of all rows, of which bags have some, with their numbers."""
+
+    numbers: Floats
+    n_rows: int
+    weights: Floats
+    weight: float
+
+
+def asked_bags(rows: HashedRows, settings: ForestSettings) -> "ForestBags | None":
+    """Return about so many rows as are asked about, drawn by number, and their bags.
+
+    None where they have no room.
+    """
+    totals = rows.root()
+    n_rows = int(totals.rows.sum())
+    if rows.most_rows < min(n_rows, MOST_ASKED + MOST_ASKED // 10):  # about so many
+        return None
+    training, numbers = rows.fetched(share_of_rows(MOST_ASKED / n_rows, _ASKED))
+    of_all = Sampled(numbers, n_rows, totals.weights, totals.weight)
+    return ForestBags(training, settings, of_all)
+
+
+def bags_in_memory(
+    rows: TrainingSet | HashedInMemory, settings: ForestSettings
+) -> "ForestBags":
+    """Return the bags of rows at hand, which may have numbers."""
+    if isinstance(rows, TrainingSet):
+        return ForestBags(rows, settings)
+    totals = rows.root()
+    n_rows = len(rows.numbers)
+    of_all = Sampled(rows.numbers, n_rows, totals.weights, totals.weight)
+    return ForestBags(rows.training, settings, of_all)
+
+
+def nobody_to_ask(rows: HashedRows) -> ParameterError:
+    """Return the refusal to choose a shrinkage where rows to ask have no room."""
+    return refusal(
+        Setting("shrinkage", None),
+        f"is chosen by about {MOST_ASKED} rows out of the bag, and {rows.most_rows} "
+        "have room in memory",
+        phrase(
+            "give one ({}), or raise {}",
+            Setting("shrinkage", 0),
+            Setting("memory_limit"),
+        ),
+    )
+
+
 @dataclass(frozen=True)
 class ForestBags:
-    """The bags of all trees over some rows."""
+    """The bags of all trees over some rows.
+
+    ``of_all`` says what is known of all rows, where these are some that are asked.
+    """
 
     training: TrainingSet
     settings: ForestSettings
+    of_all: Sampled | None = None
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The numbers of the rows, by which they are drawn."""
+        if self.of_all is not None:
+            return self.of_all.numbers
+        return numbers_of_rows(self.training)
+
+    @property
+    def row_weight(self) -> float:
+        """What a row, or a copy of one, weighs on average, of all."""
+        if self.of_all is not None:
+            return self.of_all.weight / self.of_all.n_rows
+        n_copies = len(self.training.classes)
+        if self.copies is not None:
+            n_copies = len(self.copies.places)
+        return float(self.training.own_weights.sum()) / n_copies
 
     @cached_property
     def copies(self) -> Copies | None:
         """The rows that are drawn from; None where every tree has all."""
         if not self.settings.bootstrap:
             return None
+        if self.settings.bootstrap == HASH:
+            each = np.arange(len(self.training.classes))
+            return Copies(each, None, each)
         cells = (*self.training.columns, self.training.classes)
         return copies_of(cells, self.training.weights, ranked=False)
 
@@ -125,6 +235,8 @@ class ForestBags:
         settings, copies = self.settings, self.copies
         if copies is None:
             return np.ones((len(numbers), len(self.training.classes)), np.uint32)
+        if settings.bootstrap == HASH:
+            return self._drawn_by_number(numbers)
         n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
         bits = np.random.PCG64(0)  # its state becomes that of each tree
@@ -142,6 +254,15 @@ class ForestBags:
         drawn = np.bincount(places.ravel(), minlength=len(numbers) * n_copies)
         return drawn.astype(np.uint32).reshape(len(numbers), n_copies)
 
+    def _drawn_by_number(self, numbers: range) -> NDArray[np.uint32]:
+        n_all = self.of_all.n_rows if self.of_all else len(self.training.classes)
+        drawn = np.empty((len(numbers), len(self.training.classes)), np.uint32)
+        for own, number in zip(drawn, numbers, strict=True):
+            own[:] = bag_draw(self.settings, number, n_all).of(self.numbers)
+            if len(own) == n_all and not own.any():
+                own[:] = 1
+        return drawn
+
     def out(self, number: int) -> NDArray[np.bool_]:
         """Return which rows are not in the bag of a tree, nor any twin of theirs."""
         copies = self.copies
@@ -155,10 +276,10 @@ class ForestBags:
         those of the bag.
         """
         given, n_classes = self.settings.class_weight, self.training.schema.n_classes
-        if given is None:
-            return None
-        if isinstance(given, Mapping):
-            return np.array([given.get(code, 1.0) for code in range(n_classes)])
+        if not isinstance(given, str):
+            return class_scale(self.settings, np.zeros(n_classes))
+        if given == "balanced" and self.of_all is not None:
+            return class_scale(self.settings, self.of_all.weights)
         weights = self.training.own_weights
         if given == "balanced_subsample":
             if counts is None:
@@ -168,4 +289,4 @@ class ForestBags:
             base = 1.0 if self.base is None else self.base
             weights = np.asarray(counts * base, dtype=np.float64)
         sums = np.bincount(self.training.classes, weights, minlength=n_classes)
-        return balanced_weights(sums.astype(np.float64))
+        return class_scale(self.settings, sums.astype(np.float64))

@@ -29,11 +29,12 @@ class Inquiry:
     """
 
     def __init__(self, bags: ForestBags, copies: Integers) -> None:
-        n_asked = min(MOST_ROWS, len(copies))
+        # Rows that were drawn to be asked are asked, all of them.
+        n_asked = len(copies) if bags.of_all else min(MOST_ROWS, len(copies))
         self.bags = bags
         self.asked = np.arange(n_asked) * len(copies) // n_asked
         self.rows = copies[self.asked]
-        self.unit = float(bags.training.own_weights.sum()) / len(copies)
+        self.unit = bags.row_weight
         self._unseen: dict[int, NDArray[np.bool_]] = {}
 
     def note(self, numbers: range, drawn: NDArray[np.uint32]) -> None:

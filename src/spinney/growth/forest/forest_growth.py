@@ -15,11 +15,19 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.forest.bags import ForestBags, tree_seeds
+from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine
+from spinney.growth.forest.bags import (
+    ForestBags,
+    asked_bags,
+    bags_in_memory,
+    nobody_to_ask,
+    tree_seeds,
+)
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
 from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
+    HASH,
     ForestSettings,
     check_enough,
     forest_recipes,
@@ -33,7 +41,7 @@ from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
-from spinney.sources.rows import TrainingSet
+from spinney.sources.rows import HashedInMemory, HashedRows, TrainingSet
 from spinney.trees import SideBySide, TreeArrays, arrays_of, joined
 
 if TYPE_CHECKING:
@@ -46,12 +54,13 @@ ROWS_AT_ONCE, FEWEST_ROWS = 400_000, 20_000
 
 
 def grow_forest(
-    training: TrainingSet,
+    rows: TrainingSet | HashedRows,
     recipes: Recipe | Sequence[Recipe],
     settings: ForestSettings,
     *,
     n_trees: int,
     before: Forest | None = None,
+    asked: ForestBags | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
@@ -59,25 +68,27 @@ def grow_forest(
 
     Of several recipes each tree takes one, in turn. The same seed gives the same
     forest, whatever the threads. ``before`` is the same forest with fewer trees, which
-    are kept.
+    are kept. ``asked`` are rows that tell how far to shrink leaves, of rows that have
+    numbers; they are drawn if not given.
     """
-    numeric = training.schema.target.is_numeric
+    numeric = rows.schema.target.is_numeric
     suited = forest_recipes(
         recipes_of(recipes), numeric=numeric, extra_random=settings.extra_random
     )
     check_enough(n_trees, suited)
-    fingerprint = training.fingerprint()
+    fingerprint = rows.fingerprint()
     grown = 0
     if before is not None:
         _check_before(before, n_trees, fingerprint, suited, settings)
         grown = len(before)
-    ground = _Ground(training, settings)
-    nurseries = [_Nursery(ground, recipe) for recipe in suited]
-    threads = threads_of(n_jobs)
+    inquiry = _inquiry(rows, settings, asked)
+    nurseries = _nurseries(rows, suited, settings, inquiry)
+    # An engine is asked one question after the other.
+    threads = threads_of(n_jobs) if isinstance(nurseries[0], _Nursery) else 1
     runs = _runs(nurseries, range(grown, n_trees), threads)
     finished: list[int] = []  # how many trees each finished run has
 
-    def grow(nursery: _Nursery, numbers: range) -> SideBySide:
+    def grow(nursery: _Nursery | NurseryInEngine, numbers: range) -> SideBySide:
         trees = nursery.grow(numbers)
         finished.append(len(trees))
         return trees
@@ -95,19 +106,55 @@ def grow_forest(
     if before is not None:
         by_number, parts = [range(grown), *by_number], [before.members, *parts]
     members = _in_order(by_number, parts)
-    forest = Forest(training.schema, suited, fingerprint, settings, members)
-    shrinkage = settings.shrinkage
-    if shrinkage is None:
+    forest = Forest(rows.schema, suited, fingerprint, settings, members)
+    shrinkage = settings.shrinkage or 0.0  # 0 where trees have seen all rows
+    if inquiry is not None:
         compiled = any(nursery.coded is not None for nursery in nurseries)
-        shrinkage = ground.shrinkage(forest, compiled=compiled, threads=threads)
+        threads = threads_of(n_jobs)
+        shrinkage = best_shrinkage(forest, inquiry, compiled=compiled, threads=threads)
     return replace(forest, shrinkage=float(shrinkage))
 
 
+def _inquiry(
+    rows: TrainingSet | HashedRows, settings: ForestSettings, asked: ForestBags | None
+) -> Inquiry | None:
+    """Return the rows that tell how far leaves are shrunk, where nobody says."""
+    if settings.shrinkage is not None or not settings.bootstrap:
+        return None
+    if settings.bootstrap == HASH:
+        hashed = HashedInMemory(rows) if isinstance(rows, TrainingSet) else rows
+        bags = asked or asked_bags(hashed, settings)
+        if bags is None:
+            raise nobody_to_ask(hashed)
+    else:
+        assert isinstance(rows, TrainingSet)
+        bags = ForestBags(rows, settings)
+    assert bags.copies is not None
+    return Inquiry(bags, bags.copies.places)
+
+
+def _nurseries(
+    rows: TrainingSet | HashedRows,
+    recipes: Sequence[Recipe],
+    settings: ForestSettings,
+    inquiry: Inquiry | None,
+) -> "Sequence[_Nursery | NurseryInEngine]":
+    """Return who grows the trees of each recipe: in memory, or where the rows are."""
+    if isinstance(rows, (TrainingSet, HashedInMemory)):
+        bags = bags_in_memory(rows, settings)
+        if inquiry is not None and inquiry.bags.of_all is None:
+            bags = inquiry.bags
+        ground = _Ground(bags, inquiry)
+        return [_Nursery(ground, recipe) for recipe in recipes]
+    away = RowsInEngine(rows, settings)
+    return [NurseryInEngine(away, recipe) for recipe in recipes]
+
+
 def _runs(
-    nurseries: "Sequence[_Nursery]", numbers: range, threads: int
-) -> "list[tuple[_Nursery, range]]":
+    nurseries: "Sequence[_Nursery | NurseryInEngine]", numbers: range, threads: int
+) -> "list[tuple[_Nursery | NurseryInEngine, range]]":
     """Return who grows which trees in one go; trees take the nurseries in turn."""
-    runs: list[tuple[_Nursery, range]] = []
+    runs: list[tuple[_Nursery | NurseryInEngine, range]] = []
     n = len(nurseries)
     for turn, nursery in enumerate(nurseries):
         first = (turn - numbers.start) % n
@@ -159,18 +206,15 @@ def _check_before(
 class _Ground:
     """What all trees of a forest share: bags, and rows to ask about them."""
 
-    def __init__(self, training: TrainingSet, settings: ForestSettings) -> None:
-        self.bags = ForestBags(training, settings)
+    def __init__(self, bags: ForestBags, inquiry: Inquiry | None) -> None:
+        self.bags, training, settings = bags, bags.training, bags.settings
         if settings.class_weight != "balanced_subsample":
             scale = self.bags.class_weights()
             if scale is not None:
                 weights = training.own_weights
                 sums = np.bincount(training.classes, weights, minlength=len(scale))
                 in_bounds(scale, sums.astype(np.float64), "class_weight")
-        self.settings = settings
-        self.inquiry: Inquiry | None = None
-        if settings.shrinkage is None and self.bags.copies is not None:
-            self.inquiry = Inquiry(self.bags, self.bags.copies.places)
+        self.settings, self.inquiry = settings, inquiry
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
@@ -178,15 +222,9 @@ class _Ground:
     def in_bags(self, numbers: range) -> NDArray[np.uint32]:
         """Return how often each row is in the bags of some trees, trees × rows."""
         drawn = self.bags.drawn(numbers)
-        if self.inquiry is not None:
+        if self.inquiry is not None and self.inquiry.bags is self.bags:
             self.inquiry.note(numbers, drawn)
         return self.bags.counts_of(drawn)
-
-    def shrinkage(self, forest: Forest, *, compiled: bool, threads: int) -> float:
-        """Return how much leaves are to be shrunk; 0 where trees have seen all rows."""
-        if self.inquiry is None:
-            return 0.0
-        return best_shrinkage(forest, self.inquiry, compiled=compiled, threads=threads)
 
     @cached_property
     def scaled(self) -> Floats | None:

@@ -23,6 +23,8 @@ Recipes = str | Recipe | Sequence[str | Recipe]
 """The recipe of all trees of a forest, or several that its trees take in turn."""
 
 VOTING = ("probability", "majority")
+HASH = "hash"
+"""The bags that are drawn by what is in rows, wherever these are."""
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
 # The share of rows that a draw with replacement leaves in a bag, 1 − 1/e.
 WITHOUT_REPLACEMENT = 0.632
@@ -53,8 +55,9 @@ class ForestSettings:
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
         share of all, or all; at least one. None is all.
-    bootstrap : bool
-        Whether each tree has a bag of rows drawn for it, or all rows.
+    bootstrap : bool or "hash"
+        Whether each tree has a bag of rows drawn for it, or all rows. "hash" draws each
+        row by what is in it, so that bags are the same wherever rows are.
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int, float, optional
@@ -74,7 +77,7 @@ class ForestSettings:
     """
 
     max_features: str | float | None = "sqrt"
-    bootstrap: bool = True
+    bootstrap: bool | str = True
     replace: bool = True
     max_samples: float | None = None
     extra_random: bool = False
@@ -86,7 +89,11 @@ class ForestSettings:
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         tries_of(self.max_features, 1)
-        for name in ("bootstrap", "replace", "extra_random"):
+        if isinstance(self.bootstrap, str):
+            check_named("bootstrap", self.bootstrap, (HASH,))
+        else:
+            check_choice("bootstrap", self.bootstrap)
+        for name in ("replace", "extra_random"):
             check_choice(name, getattr(self, name))
         if not self.bootstrap:
             if self.max_samples is not None:

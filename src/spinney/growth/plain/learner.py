@@ -50,6 +50,7 @@ from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
     Decision,
+    Draws,
     LevelSplits,
     NodeToRoute,
     Search,
@@ -57,7 +58,7 @@ from spinney.search import (
     bins_to_open,
     can_bound,
     decide_level,
-    drawn_tables,
+    drawn_places,
     given_split,
     n_different,
     routes_of,
@@ -267,9 +268,12 @@ class _Learner:
         say of the attributes, and so it is the tree's search from then on.
         """
         requests = [Request(node.number, node.attributes) for node in front]
-        draws = self.options.draws
-        if draws is None and isinstance(self.source, Bins):
-            stacks = self.by_bins(self.source, front, requests)
+        draws, places = self.options.draws, None
+        cuts = draws is not None and draws.cuts
+        bounded = not cuts and can_bound(self.search, self.schema)
+        if bounded and isinstance(self.source, Bins):
+            stack, places = self.by_bins(self.source, front, requests)
+            stacks = iter([stack])
         else:
             stacks = self.source.tables(requests)
         if draws is not None:
@@ -278,26 +282,39 @@ class _Learner:
             if front[0] is self.root:
                 self.search = self.search.knowing(stack, self.schema)
             if draws is not None:
-                keys = [node.key for node in front]
-                n_attributes = len(self.schema.attributes)
-                stack = drawn_tables(stack, self.search, draws, keys, n_attributes)
+                if places is None:
+                    places = self.drawn(draws, front, stack)
+                stack = stack.taken(places)
             yield self.search, stack.scaled(self.options.class_weights)
+
+    def drawn(
+        self, draws: Draws, front: Sequence[Growing], stack: TableStack
+    ) -> Integers:
+        """Return which tables the nodes draw."""
+        keys = [node.key for node in front]
+        n_attributes = len(self.schema.attributes)
+        return drawn_places(stack, self.search, draws, keys, n_attributes)
 
     def by_bins(
         self, source: Bins, front: Sequence[Growing], requests: Sequence[Request]
-    ) -> Iterator[TableStack]:
-        """Give the tables of a source that has bins, those opened that may matter."""
-        if not can_bound(self.search, self.schema):
-            yield from self.source.tables(requests)
-            return
+    ) -> tuple[TableStack, Integers]:
+        """Return the tables of a source that has bins, those opened that may matter.
+
+        And which of them matter: all, or those that the nodes draw.
+        """
         n_rows = [int(node.totals.rows.sum()) for node in front]
         binned = source.binned(requests, n_rows)
-        search = self.search
+        stack, search, draws = binned.stack, self.search, self.options.draws
         if front[0] is self.root:
-            search = search.knowing(binned.stack, self.schema)
-        scaled = binned.stack.scaled(self.options.class_weights)
-        lines, closed = bins_to_open(search, scaled, self.schema)
-        yield replace(binned.opened(lines), closed=closed)
+            search = search.knowing(stack, self.schema)
+        places = np.arange(len(stack))
+        if draws is not None:
+            places = self.drawn(draws, front, stack)
+        part = stack.taken(places).scaled(self.options.class_weights)
+        lines, closed = np.zeros(len(stack.values), bool), np.full(len(stack), -np.inf)
+        opened, closed[places] = bins_to_open(search, part, self.schema)
+        lines[stack.lines_of(places)] = opened
+        return replace(binned.opened(lines), closed=closed), places
 
     def searched(
         self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]

@@ -56,9 +56,10 @@ from spinney.data import (
     fingerprint_of,
     without_identifiers,
 )
-from spinney.data.readers import read_by, read_table
+from spinney.data.readers import read_by
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.models.clusters.cluster_plan import MODES, RULE, Plan
+from spinney.sources.opened import table_of_rows
 from spinney.sources.rows import attribute_of
 
 # How many iterations a start has at most, if nothing is given.
@@ -123,20 +124,19 @@ def read_rows(
     columns: Sequence[str] = (),
     declarations: Declarations,
     weight: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
+    **reading: Any,
 ) -> tuple[Table, Table, Floats | None]:
     """Return a table, its columns that distances are measured in, and the weights.
 
     Columns that are ignored are read all the same, as texts: the result may show them.
     Where none is chosen, those that only tell rows apart are left out, with a note.
+    ``reading`` says how a file, or which table of a database, is read.
     """
     as_texts = (*declarations.nominal, *declarations.ignore)
-    whole = read_table(
+    whole = table_of_rows(
         data,
         declarations=replace(declarations, nominal=as_texts, ignore=()),
-        format=format,
-        encoding=encoding,
+        **reading,
     )
     left_out = {*declarations.ignore, *(() if weight is None else (weight,))}
     chosen = _chosen(columns, whole.names)
@@ -335,6 +335,7 @@ def find_clusters(
 
     Examples
     --------
+    >>> from spinney.data.readers import read_table
     >>> plan = Plan(n_clusters=2)
     >>> rows = measured_rows(read_table({"size": [1.0, 2.0, 10.0, 11.0]}), plan)
     >>> fit = find_clusters(rows, plan)

@@ -5,6 +5,7 @@ from spinney.sources.opened.open_rows import (
     engine_of,
     is_counted_away,
     open_source,
+    refuse_limit,
     table_of_rows,
 )
 
@@ -13,5 +14,6 @@ __all__ = [
     "engine_of",
     "is_counted_away",
     "open_source",
+    "refuse_limit",
     "table_of_rows",
 ]

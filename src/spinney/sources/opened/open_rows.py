@@ -1,6 +1,6 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +8,17 @@ from typing import Any
 
 from spinney._support.checks import check_named
 from spinney._support.memory_room import bytes_of, usual_room
-from spinney.data import Declarations, Fingerprint, Schema, Table, Target
+from spinney.data import Declarations, Fingerprint, Schema, Table
 from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
 from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
+from spinney.sources.rows.row_numbers import (
+    HashedRows,
+    Reserves,
+    RowsAway,
+    Wanted,
+)
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
 SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
@@ -52,12 +58,15 @@ class OpenedSource:
         What tells rows of an engine from others, whether they were read or not.
     reserved : TrainingSet, optional
         Rows of an engine that were reserved, and are not among these.
+    hashed : HashedRows, optional
+        The rows with their numbers, where these were asked for.
     """
 
     training: TrainingSet | None = None
     counted: Counts | None = None
     origin: Fingerprint | None = None
     reserved: TrainingSet | None = None
+    hashed: HashedRows | None = None
 
     @property
     def is_away(self) -> bool:
@@ -113,8 +122,9 @@ def open_source(
     connection: Any = None,
     table: str | None = None,
     memory_limit: int | str | None = None,
-    reserves: Callable[[int, Target], float | None] | None = None,
+    reserves: Reserves | None = None,
     seed: int = 0,
+    hashed: bool = False,
     from_zero: bool = False,
     identifiers: bool = True,
     format: str | None = None,
@@ -128,7 +138,8 @@ def open_source(
     or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
     memory: half of it is for DuckDB where it reads a file, half for rows that are read.
     ``reserves`` says which share of the rows of an engine is reserved, if any, of so
-    many and a target; which ones follows from their hashes and a ``seed``.
+    many and a target; which ones follows from their hashes and a ``seed``. ``hashed``
+    gives rows of an engine numbers, by which others can draw.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
     ``identifiers`` says whether columns in memory stay that only tell rows apart, and
     ``complete`` that rows which lack a cell are left out.
@@ -140,14 +151,11 @@ def open_source(
         target, weight, declarations, format, encoding, from_zero, complete, table
     )
     if not is_away:
-        if limit is not None:
-            raise refusal(
-                Setting("memory_limit", memory_limit),
-                "is for rows that are counted elsewhere",
-                phrase("leave it out, or count in {}", Setting("source", "duckdb")),
-            )
+        refuse_limit(memory_limit)
         yield _read(data, meant, identifiers=identifiers)
         return
+    room = usual_room() if limit is None else limit // 2
+    wanted = Wanted(reserves, seed, hashed, room)
     if "dask" in (source, engine_of(data)) or source == "parts":
         if limit:  # 0 is kept to: no row comes here, unless all parts are here
             raise refusal(
@@ -155,9 +163,9 @@ def open_source(
                 "is not that of workers, who keep the parts of a table",
                 "leave it out, and set theirs where the cluster is started",
             )
-        opened = _in_parts(data, meant, source)
+        opened = _in_parts(data, meant, source, wanted)
     else:
-        opened = _in_engine(data, meant, connection, limit, reserves, seed)
+        opened = _in_engine(data, meant, connection, limit, wanted)
     with opened as rows:
         yield rows
 
@@ -180,6 +188,16 @@ class _Meant:
         """What readers of files are told."""
         names = ("declarations", "format", "encoding")
         return {name: getattr(self, name) for name in names}
+
+
+def refuse_limit(memory_limit: int | str | None) -> None:
+    """Refuse a limit of memory where rows are read anyway."""
+    if memory_limit is not None:
+        raise refusal(
+            Setting("memory_limit", memory_limit),
+            "is for rows that are counted elsewhere",
+            phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+        )
 
 
 def table_of_rows(
@@ -219,15 +237,17 @@ def _read(data: Any, meant: _Meant, *, identifiers: bool) -> OpenedSource:
 
 
 @contextmanager
-def _in_parts(data: Any, meant: _Meant, source: str | None) -> Iterator[OpenedSource]:
+def _in_parts(
+    data: Any, meant: _Meant, source: str | None, wanted: Wanted
+) -> Iterator[OpenedSource]:
     """Give the rows of a table in parts, which its workers count."""
     from spinney.sources.parts import PartRoles, source_in_parts
 
     refuse_file_options(meant.format, meant.encoding)
     roles = PartRoles(meant.target, meant.weight, meant.declarations, meant.complete)
     engine, from_zero = source or engine_of(data) or "dask", meant.from_zero
-    with source_in_parts(data, roles, engine, from_zero=from_zero) as given:
-        yield OpenedSource(counted=given[0], origin=given[1])
+    with source_in_parts(data, roles, engine, wanted, from_zero=from_zero) as away:
+        yield _opened(away)
 
 
 @contextmanager
@@ -236,8 +256,7 @@ def _in_engine(
     meant: _Meant,
     connection: Any,
     limit: int | None,
-    reserves: Callable[[int, Target], float | None] | None,
-    seed: int,
+    wanted: Wanted,
 ) -> Iterator[OpenedSource]:
     """Give the rows of a table in an engine of SQL, which counts them."""
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
@@ -254,9 +273,7 @@ def _in_engine(
         meant.declarations,
         meant.from_zero,
         meant.complete,
-        usual_room() if limit is None else limit // 2,
-        reserves,
-        seed,
+        wanted,
     )
     engine = engine_of(data)
     with ExitStack() as stack:
@@ -269,8 +286,13 @@ def _in_engine(
             refuse_file_options(meant.format, meant.encoding)
             at = DatabaseTable(data, engine, meant.table)
             counted = source_in_database(at, roles)
-        away = stack.enter_context(counted)
-        yield OpenedSource(away.training, away.source, away.origin, away.reserved)
+        yield _opened(stack.enter_context(counted))
+
+
+def _opened(away: RowsAway) -> OpenedSource:
+    return OpenedSource(
+        away.training, away.source, away.origin, away.reserved, away.hashed
+    )
 
 
 def engine_of(data: Any) -> str | None:

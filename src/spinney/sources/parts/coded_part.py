@@ -14,7 +14,7 @@ from spinney.data import Column, Declarations, Schema, Table
 from spinney.data.readers import read_part
 from spinney.errors import SpinneyWarning
 from spinney.sources.parts.part_facts import ColumnFacts, PartFacts, TargetSums
-from spinney.sources.rows import row_weights
+from spinney.sources.rows import NO_TARGET, row_weights
 from spinney.sources.rows.memory import MemorySource, Ranked, Standing
 
 N_BINS = 255
@@ -54,6 +54,10 @@ def read_rows(part: Any, roles: PartRoles) -> ReadPart:
     with _LISTENING, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SpinneyWarning)
         table = read_part(part, roles.declared)
+    if roles.target == NO_TARGET:
+        cells = np.zeros(table.n_rows, np.int32)
+        target = Column(NO_TARGET, "nominal", cells, ("rows",))
+        table = Table((*table.columns, target), table.n_rows)
     said = tuple(
         each.message for each in caught if isinstance(each.message, SpinneyWarning)
     )

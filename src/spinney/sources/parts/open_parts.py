@@ -14,7 +14,6 @@ from spinney._support.arrays import Floats
 from spinney.data import (
     Attribute,
     Declarations,
-    Fingerprint,
     Schema,
     Target,
     fingerprint_of,
@@ -30,7 +29,6 @@ from spinney.errors import (
     refusal,
     warn,
 )
-from spinney.sources.base import Source
 from spinney.sources.parts.coded_part import (
     N_BINS,
     PartRoles,
@@ -39,9 +37,11 @@ from spinney.sources.parts.coded_part import (
     read_rows,
 )
 from spinney.sources.parts.executors import Executor, InThisProcess, added_up
+from spinney.sources.parts.hashed_parts import HashedParts
 from spinney.sources.parts.part_facts import ColumnFacts, PartFacts, united
 from spinney.sources.parts.parts_source import PartsSource
 from spinney.sources.rows import (
+    NO_TARGET,
     NumberFacts,
     as_target,
     attribute_of,
@@ -50,18 +50,30 @@ from spinney.sources.rows import (
     check_total,
 )
 from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.row_numbers import (
+    RowsAway,
+    Wanted,
+    check_reserved,
+    most_lines,
+    share_of_rows,
+)
 from spinney.sources.rows.training_rows import missing_targets
 from spinney.sources.rows.weight_checks import check_least
 
 
 @contextmanager
 def source_in_parts(
-    data: Any, roles: PartRoles, engine: str, *, from_zero: bool = False
-) -> Iterator[tuple[Source, Fingerprint]]:
+    data: Any,
+    roles: PartRoles,
+    engine: str,
+    wanted: Wanted,
+    *,
+    from_zero: bool = False,
+) -> Iterator[RowsAway]:
     """Give the parts of a table as a source, and what tells its rows from others."""
     if engine == "parts":
         parts = parts_of(data, engine)
-        yield counted_parts(InThisProcess(), parts, roles, from_zero=from_zero)
+        yield counted_parts(InThisProcess(), parts, roles, wanted, from_zero=from_zero)
         return
     from spinney.sources.parts.dask_executor import OnDask, dask_client
 
@@ -70,7 +82,8 @@ def source_in_parts(
             parts = client.compute(list(data.to_delayed()))
         else:
             parts = parts_of(data, engine)
-        yield counted_parts(OnDask(client), parts, roles, from_zero=from_zero)
+        executor = OnDask(client)
+        yield counted_parts(executor, parts, roles, wanted, from_zero=from_zero)
 
 
 def parts_of(data: Any, engine: str) -> list[Any]:
@@ -119,9 +132,10 @@ def counted_parts(
     executor: Executor,
     parts: Sequence[Any],
     roles: PartRoles,
+    wanted: Wanted,
     *,
     from_zero: bool = False,
-) -> tuple[Source, Fingerprint]:
+) -> RowsAway:
     """Return parts as a source, and what tells their rows from others."""
     read = [executor.submit(read_rows, part, roles) for part in parts]
     handles = [executor.submit(facts_of, part) for part in read]
@@ -134,11 +148,31 @@ def counted_parts(
     edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
     few = {i: c.numbers for i, c in numbers.items() if c.is_all}
     coded = [executor.submit(code_rows, part, schema, edges, few) for part in read]
-    source = PartsSource(executor, coded, schema, edges)
-    totals = source.root()
-    if not target.is_numeric:
-        check_classes(target, np.flatnonzero(totals.rows), facts.n_rows)
-    return source, fingerprint_of(facts.n_rows, totals.weight)
+    share = wanted.share(facts.n_rows, target)
+    if share is None and not wanted.hashed:
+        return _counted(PartsSource(executor, coded, schema, edges))
+    ranges = {i: c.range for i, c in numbers.items()}
+    ranges[-1] = facts.named(roles.target).range
+    most = most_lines(wanted.room, schema)
+    hashed = HashedParts(
+        executor, coded, schema, edges, ranges, most_rows=most, seed=wanted.seed
+    )
+    if share is None:
+        return _counted(hashed.source, hashed=hashed)
+    draw = share_of_rows(share)
+    left = hashed.taken([draw.others])
+    n_reserved = facts.n_rows - int(left.root().rows.sum())
+    check_reserved(share, n_reserved, facts.n_rows, most)
+    return _counted(left, reserved=hashed.fetched(draw)[0])
+
+
+def _counted(source: PartsSource, **others: Any) -> RowsAway:
+    """Return parts that are counted, and what tells their rows from others."""
+    target, totals = source.schema.target, source.root()
+    n_rows = int(totals.rows.sum())
+    if not target.is_numeric and target.name != NO_TARGET:
+        check_classes(target, np.flatnonzero(totals.rows), n_rows)
+    return RowsAway(fingerprint_of(n_rows, totals.weight), source, **others)
 
 
 def _edges(numbers: Floats) -> Floats:

@@ -37,6 +37,8 @@ class ColumnFacts:
         that are left out as they lack one.
     numbers : array
         All different numbers, or some in their order, as ``is_all`` says.
+    least, greatest : float
+        Of all numbers; infinite where there are none.
     """
 
     name: str
@@ -49,15 +51,18 @@ class ColumnFacts:
     n_lacking: int
     numbers: Floats
     is_all: bool
+    least: float
+    greatest: float
 
     @classmethod
     def of(cls, column: Column, n_lacking: int) -> "ColumnFacts":
         """Return the facts of a column of a part."""
         known = column.cells[~column.missing]
-        numbers, is_all = np.zeros(0), True
+        numbers, is_all, least, greatest = np.zeros(0), True, np.inf, -np.inf
         present: tuple[Value, ...] = ()
         if column.kind == "numeric":
             numbers, is_all = _told_numbers(known + 0.0)
+            least, greatest = known.min(initial=np.inf), known.max(initial=-np.inf)
         else:
             codes = np.flatnonzero(np.bincount(known, minlength=len(column.levels)))
             present = tuple(column.levels[code] for code in codes.tolist())
@@ -72,7 +77,16 @@ class ColumnFacts:
             n_lacking,
             numbers,
             is_all,
+            float(least),
+            float(greatest),
         )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least number, and how far the greatest is from it."""
+        if self.least > self.greatest:
+            return 0.0, 0.0
+        return self.least, self.greatest - self.least
 
     def united(self, other: "ColumnFacts") -> "ColumnFacts":
         """Return the facts of the cells of both."""
@@ -94,6 +108,8 @@ class ColumnFacts:
             n_lacking=one.n_lacking + other.n_lacking,
             numbers=numbers,
             is_all=is_all,
+            least=min(one.least, other.least),
+            greatest=max(one.greatest, other.greatest),
         )
 
     def in_order(self, other: "ColumnFacts") -> tuple["ColumnFacts", "ColumnFacts"]:

@@ -165,9 +165,9 @@ def added_products(*parts: list[Products]) -> list[Products]:
     return [summed(each) for each in zip(*parts, strict=True)]
 
 
-def totals_of(part: CodedPart) -> Totals:
+def totals_of(part: CodedPart, standing: Standing) -> Totals:
     """Return the totals of a part."""
-    return part.source.root()
+    return part.at(standing).root()
 
 
 def tables_at(

@@ -69,6 +69,8 @@ class PartsSource:
         What the codes mean.
     many : collection of int
         The attributes that have very many numbers, and bins.
+    standing : sequence of handles, optional
+        Where the rows of each part stand; all of them at the root, if not given.
 
     Attributes
     ----------
@@ -82,14 +84,19 @@ class PartsSource:
         parts: Sequence[Any],
         schema: Schema,
         many: Iterable[int] = (),
+        *,
+        standing: Sequence[Any] | None = None,
     ) -> None:
         self.schema = schema
         self.levels: list[int] = []
         self._executor, self._parts = executor, list(parts)
         self._many = frozenset(many)
-        self._standing = [executor.submit(at_root, part) for part in self._parts]
+        self._standing = list(standing or ())
+        if standing is None:
+            self._standing = [executor.submit(at_root, part) for part in self._parts]
         self._moves: list[Move] = []
-        totals = [executor.submit(totals_of, part) for part in self._parts]
+        pairs = zip(self._parts, self._standing, strict=True)
+        totals = [executor.submit(totals_of, *pair) for pair in pairs]
         self._totals: Totals = added_up(executor, totals, added_totals)
 
     def root(self) -> Totals:

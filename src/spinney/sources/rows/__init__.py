@@ -1,5 +1,6 @@
 """Training rows, and rows in memory as a source."""
 
+from spinney.sources.rows.cluster_sums import ClusterSums, Points
 from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.joined_rows import (
     GONE,
@@ -11,7 +12,20 @@ from spinney.sources.rows.joined_rows import (
     with_classes,
 )
 from spinney.sources.rows.memory import MemorySource
+from spinney.sources.rows.row_numbers import (
+    Draw,
+    HashedInMemory,
+    HashedRows,
+    SummedRows,
+    bag_of_rows,
+    fold_of_rows,
+    mixing_of,
+    numbers_of_rows,
+    share_of_rows,
+    times_of,
+)
 from spinney.sources.rows.training_rows import (
+    NO_TARGET,
     NumberFacts,
     TrainingSet,
     as_target,
@@ -36,28 +50,41 @@ from spinney.sources.rows.weight_checks import (
 __all__ = [
     "GONE",
     "LARGEST_TOTAL",
+    "NO_TARGET",
     "Batch",
+    "ClusterSums",
+    "Draw",
+    "HashedInMemory",
+    "HashedRows",
     "JoinedRows",
     "MemorySource",
     "NumberFacts",
+    "Points",
+    "SummedRows",
     "TrainingSet",
     "are_complete",
     "as_target",
     "attribute_of",
+    "bag_of_rows",
     "check_classes",
     "check_numbers",
     "check_roles",
     "check_target",
     "check_total",
+    "fold_of_rows",
     "given_weights",
     "join_rows",
     "known_rows",
     "mapped",
+    "mixing_of",
     "moved_target",
     "numbered_rows",
+    "numbers_of_rows",
     "row_weights",
     "rows_in_memory",
+    "share_of_rows",
     "tell_doubts",
+    "times_of",
     "training_set",
     "with_classes",
 ]

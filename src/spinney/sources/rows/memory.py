@@ -136,6 +136,15 @@ class MemorySource:
         return np.asarray(self._targets, dtype=np.int64)
 
     @property
+    def rows(self) -> tuple[list[NDArray[Any]], NDArray[Any], Floats]:
+        """The cells of the attributes, the classes or numbers, and the weights."""
+        columns = [self._given[index] for index in range(self.schema.n_columns)]
+        weights = self._weights
+        if weights is None:
+            weights = np.ones(len(self._targets))
+        return columns, self._targets, weights
+
+    @property
     def standing(self) -> Standing:
         """Where the rows stand now."""
         return Standing(dict(self._members), dict(self._made))

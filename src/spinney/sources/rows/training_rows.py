@@ -46,6 +46,8 @@ LARGEST_NUMBER = 1e140
 SMALLEST_NUMBER = 1e-140
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
+NO_TARGET = "spinney: no target"
+"""Stands for a target where rows have none: all of them are of one class."""
 
 
 @dataclass(frozen=True, slots=True)

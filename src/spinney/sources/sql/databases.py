@@ -20,13 +20,14 @@ from spinney.errors import (
     missing_extra,
     refusal,
 )
+from spinney.sources.rows.row_numbers import RowsAway
 from spinney.sources.sql.engine_columns import engine_columns, loaded
 from spinney.sources.sql.engines.postgres_engine import PostgresEngine
 from spinney.sources.sql.engines.spark_engine import SparkEngine
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.engines.sqlite_engine import SqliteEngine, plain_cursor
 from spinney.sources.sql.expressions import table as table_named
-from spinney.sources.sql.open_sql import Roles, RowsAway, counted_source
+from spinney.sources.sql.open_sql import Roles, counted_source
 
 CHANGES = (
     exp.Insert,

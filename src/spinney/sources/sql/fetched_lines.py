@@ -14,9 +14,6 @@ from spinney.sources.rows.training_rows import TrainingSet
 from spinney.sources.sql.engines.sql_engine import floats, integers
 from spinney.sources.sql.expressions import column, select, whole
 
-BYTES = 40
-"""What a cell takes in memory when trees are grown on it, ranks and copies included."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FetchedLines:
@@ -72,8 +69,3 @@ def lines_of(relation: exp.Query | exp.Table, schema: Schema) -> exp.Select:
 
 def _codes(cells: Sequence[Any]) -> NDArray[np.int32]:
     return integers(cells).astype(np.int32)
-
-
-def most_lines(n_bytes: int, schema: Schema) -> int:
-    """Return how many lines may be held in so much memory."""
-    return n_bytes // (BYTES * (schema.n_columns + 3))

@@ -1,8 +1,8 @@
 """Rows of an engine as a source: checked, described, coded, ready to be counted."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,6 @@ from spinney.data import (
     Fingerprint,
     Notation,
     Schema,
-    Target,
     fingerprint_of,
     identifier_warning,
     is_identifier,
@@ -21,10 +20,19 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, Setting, note, phrase, refusal, warn
-from spinney.sources.base import Source
+from spinney.errors import DataError, note, warn
+from spinney.sources.base import Totals
 from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.row_numbers import (
+    HashedInMemory,
+    RowsAway,
+    Wanted,
+    check_reserved,
+    most_lines,
+    share_of_rows,
+)
 from spinney.sources.rows.training_rows import (
+    NO_TARGET,
     NumberFacts,
     TrainingSet,
     as_target,
@@ -47,14 +55,10 @@ from spinney.sources.sql.expressions import (
     table,
     whole,
 )
-from spinney.sources.sql.fetched_lines import FetchedLines, lines_of, most_lines
+from spinney.sources.sql.fetched_lines import FetchedLines, lines_of
+from spinney.sources.sql.hashed_table import HashedTable
 from spinney.sources.sql.holding_source import HoldingSource
-from spinney.sources.sql.row_hash import (
-    below,
-    hashed_rows,
-    not_below,
-    plain_columns,
-)
+from spinney.sources.sql.row_hash import cells_of, hashed_rows, times_taken
 from spinney.sources.sql.sql_formula import finite
 from spinney.sources.sql.sql_schema import (
     check_weights,
@@ -67,17 +71,14 @@ from spinney.sources.sql.sql_schema import (
 )
 from spinney.sources.sql.sql_source import SqlSource
 
-Reserves = Callable[[int, Target], float | None]
-
 
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Which columns are the target and the weight, and how they are counted.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
-    ``complete`` leaves out rows that lack a cell; ``room`` is how many bytes rows may
-    take that are read into memory. ``reserves`` says which share of so many rows is to
-    be reserved, if any, by their numbers of ``row_hash`` and a ``seed``.
+    ``complete`` leaves out rows that lack a cell; ``wanted`` is how many of them may be
+    read into memory, and what is asked for by their numbers.
     """
 
     target: str
@@ -85,22 +86,7 @@ class Roles:
     declared: Declarations
     from_zero: bool = False
     complete: bool = False
-    room: int = 0
-    reserves: Reserves | None = None
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RowsAway:
-    """Rows of an engine: what counts them, or all of them where they have room.
-
-    ``origin`` tells them from others; rows that are ``reserved`` are not among them.
-    """
-
-    origin: Fingerprint
-    source: Source | None = None
-    training: TrainingSet | None = None
-    reserved: TrainingSet | None = None
+    wanted: Wanted = field(default_factory=Wanted)
 
 
 @contextmanager
@@ -132,71 +118,88 @@ def counted_source(
     notation: Notation | None = None,
 ) -> RowsAway:
     """Return the rows of an engine, counted there or read once."""
-    rows = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
-    check_weights(rows)
-    n_known = _check_known_classes(rows)
+    clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
+    check_weights(clean)
+    n_known = _check_known_classes(clean)
     if roles.complete:
-        _note_incomplete(rows)
-        rows = replace(rows, complete=True)
-    seen = seen_values(rows)
-    target = target_column(rows, seen)
+        _note_incomplete(clean)
+        clean = replace(clean, complete=True)
+    seen = seen_values(clean)
+    target = target_column(clean, seen)
     if reading := target_note(target, roles.declared):
         note(reading, of_reading=False)
     numeric = roles.target in roles.declared.numeric
     classes, _ = as_target(target, numeric=numeric)
     if classes.is_numeric:
-        classes = replace(classes, origin=_origin(rows, from_zero=roles.from_zero))
-    schema = schema_of(rows, classes, seen, markers=markers, notation=notation)
-    coded, most = coded_rows(rows, schema, seen), most_lines(roles.room, schema)
-    source, training, reserved = None, None, None
-    share = roles.reserves and roles.reserves(n_known, classes)
+        classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
+    schema = schema_of(clean, classes, seen, markers=markers, notation=notation)
+    coded, most = coded_rows(clean, schema, seen), most_lines(roles.wanted.room, schema)
+    reserved = None
+    share = roles.wanted.share(n_known, classes)
     if share is not None:
         coded, reserved = _reserved(engine, coded, schema, share, roles)
         n_known -= len(reserved.classes)
         most -= len(reserved.classes)  # they stay for as long as the tree grows
     if n_known <= most:
-        lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
-        training = lines.training(schema)
-        totals = training.source().root()
+        away, totals = _read(engine, coded, schema, roles.wanted)
+    elif roles.wanted.hashed:
+        base = _numbered(engine, coded, schema, roles.wanted.seed)
+        rows = HashedTable(engine, base, schema, most)
+        totals = rows.root()
+        away = RowsAway(_fingerprint(totals), rows.source, hashed=rows)
     else:
         counted = SqlSource(engine, engine.keep(coded), schema)
         source = HoldingSource(counted, most) if most else counted
         totals = source.root()
+        away = RowsAway(_fingerprint(totals), source)
     engine.check_unchanged()
-    n_rows = int(totals.rows.sum())
-    if not classes.is_numeric:
+    if not classes.is_numeric and roles.target != NO_TARGET:
+        n_rows = int(totals.rows.sum())
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-    _warn_of_identifiers(rows, schema)
-    origin = fingerprint_of(n_rows, totals.weight)
-    return RowsAway(origin, source, training, reserved)
+    _warn_of_identifiers(clean, schema)
+    return replace(away, reserved=reserved)
+
+
+def _read(
+    engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: Wanted
+) -> tuple[RowsAway, Totals]:
+    """Return rows that have room, read once, and their totals."""
+    lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
+    training = lines.training(schema)
+    totals = training.source().root()
+    origin = _fingerprint(totals)
+    hashed = HashedInMemory(training, origin) if wanted.hashed else None
+    return RowsAway(origin, training=training, hashed=hashed), totals
+
+
+def _fingerprint(totals: Totals) -> Fingerprint:
+    return fingerprint_of(int(totals.rows.sum()), totals.weight)
+
+
+def _numbered(engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int) -> str:
+    """Return the kept table of coded rows with their numbers."""
+    plain = engine.keep(coded)
+    base = engine.keep(hashed_rows(engine, plain, schema, seed=seed))
+    engine.drop([plain])
+    return base
 
 
 def _reserved(
     engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, roles: Roles
 ) -> tuple[exp.Select, TrainingSet]:
     """Return the select of the rows that are left, and those that are reserved."""
-    plain = engine.keep(coded)
-    base = engine.keep(hashed_rows(engine, plain, schema, seed=roles.seed))
-    engine.drop([plain])
-    lines = select(plain_columns(schema), table(base), below(share))
-    left = select(plain_columns(schema), table(base), not_below(share))
+    base = _numbered(engine, coded, schema, roles.wanted.seed)
+    draw, names = share_of_rows(share), cells_of(schema)
+    lines, left = (
+        select(map(column, names), times_taken(table(base), names, [each]))
+        for each in (draw, draw.others)
+    )
     (n_reserved,) = engine.line(select([count_all()], lines.copy()))
     (n_left,) = engine.line(select([count_all()], left.copy()))
-    if not n_reserved or not n_left:
-        none = "reserves no row" if n_left else "leaves no row to grow on"
-        raise refusal(Setting("validation_share", share), none, "take another share")
-    most = most_lines(roles.room, schema)
-    if n_reserved > most:
-        raise refusal(
-            Setting("validation_share", share),
-            f"reserves {n_reserved} rows to prune by, and {most} have room in memory",
-            phrase(
-                "take a smaller share, raise {}, or name a recipe that reserves none",
-                Setting("memory_limit"),
-            ),
-        )
+    most = most_lines(roles.wanted.room, schema)
+    check_reserved(share, n_reserved, n_reserved + n_left, most)
     reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
     return left, reserved.training(schema)
 

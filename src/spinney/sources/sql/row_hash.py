@@ -1,14 +1,4 @@
-"""A number in [0, 1) for each row, the same in every engine: a draw without a draw.
-
-Engines hash in ways of their own and know no order of rows, but all of them multiply
-and round down as IEEE 754 says. So a row's number comes of its cells alone. With {x}
-for the part of x behind the point::
-
-    u = {K Σᵢ {xᵢ kᵢ}}        xᵢ: a code, or a number as a share of its column's range
-
-Equal rows have equal u; they are numbered by their weights, and the j-th has {u + j φ},
-so that copies of one row spread evenly, whichever of equal weight is called the first.
-"""
+"""The numbers of rows (``sources.rows.row_numbers``) as a select, and draws by them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,6 +7,16 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import Schema
+from spinney.sources.rows.row_numbers import (
+    ABSENT,
+    GOLDEN,
+    MIXED,
+    ROUNDS,
+    SPREAD,
+    Draw,
+    offset_of,
+    step_of,
+)
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.expressions import (
     bound,
@@ -31,15 +31,11 @@ from spinney.sources.sql.expressions import (
     select,
     table,
     total_of,
+    whole,
 )
 
-GOLDEN = (5**0.5 - 1) / 2
-SPREAD = 1e8
-"""How often the range of a number is gone through."""
-MIXED = 99991.61803398875
-ABSENT = 0.37
-"""What a missing cell adds."""
 SHARE = "spinney share of one"
+TIMES = "spinney times"
 
 
 def hashed_rows(
@@ -55,28 +51,23 @@ def hashed_rows(
         base,
         [n for n, is_number in zip(columns, numbers, strict=True) if is_number],
     )
-    cells = ["node", "weight", *columns[-1:], *columns[:-1]]
+    cells = cells_of(schema)
     parts = [
         named(_scaled(name, step_of(place), ranges.get(name)), f"t{place}")
         for place, name in enumerate(columns)
     ]
     query = select([*map(column, cells), *parts], table(base))
     total = total_of([_behind(f"t{place}") for place in range(len(columns))])
-    offset = float(seed % 1000003) * GOLDEN
-    mixed = total_of([product(exp.Paren(this=total), bound(MIXED)), bound(offset)])
+    mixed = total_of(
+        [product(exp.Paren(this=total), bound(MIXED)), bound(offset_of(seed))]
+    )
     query = select([*map(column, cells), named(mixed, "s")], query)
-    query = select([*map(column, cells), named(_behind("s"), "u")], query)
     by_weight = exp.Order(expressions=[exp.Ordered(this=column("weight"))])
-    copy = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=by_weight)
-    query = select([*map(column, [*cells, "u"]), named(copy, "copy")], query)
-    spread = total_of([column("u"), product(double(column("copy")), bound(GOLDEN))])
+    copy = exp.Window(this=exp.RowNumber(), partition_by=[column("s")], order=by_weight)
+    query = select([*map(column, [*cells, "s"]), named(copy, "copy")], query)
+    spread = total_of([_behind("s"), product(double(column("copy")), bound(GOLDEN))])
     query = select([*map(column, cells), named(spread, "s")], query)
     return select([*map(column, cells), named(_behind("s"), SHARE)], query)
-
-
-def step_of(place: int) -> float:
-    """Return the factor of a column: no two are alike, none is part of another."""
-    return float(np.sqrt(place + 2.0)) + GOLDEN * (place + 1)
 
 
 def _behind(name: str) -> exp.Expr:
@@ -117,17 +108,49 @@ def _ranges(
     }
 
 
-def below(share: float) -> exp.Expr:
-    """Return whether a row's number is below a share."""
-    return exp.LT(this=column(SHARE), expression=bound(share))
+def times_taken(
+    relation: exp.Query | exp.Table, cells: Sequence[str], draws: Sequence[Draw]
+) -> exp.Select:
+    """Return cells of rows that draws take, and how often, in the column ``TIMES``.
+
+    ``relation`` has the numbers of rows in the column ``SHARE``.
+    """
+    kept = [*cells, SHARE]
+    query, times = relation, []
+    for place, draw in enumerate(draws):
+        name = f"d{place}"
+        query = _mixed(query, kept, draw, name)
+        kept.append(name)
+        cut = [
+            (exp.LT(this=column(name), expression=bound(limit)), whole(n))
+            for limit, n in zip(draw.limits, draw.times, strict=False)
+        ]
+        times.append(case(*cut, otherwise=whole(draw.times[-1])))
+    taken = times[0] if times else whole(1)
+    for each in times[1:]:
+        taken = product(taken, each)
+    query = select([*map(column, [*cells, SHARE]), named(taken, TIMES)], query)
+    some = exp.GT(this=column(TIMES), expression=whole(0))
+    return select(list(map(column, [*cells, SHARE, TIMES])), query, some)
 
 
-def not_below(share: float) -> exp.Expr:
-    """Return whether it is not."""
-    return exp.GTE(this=column(SHARE), expression=bound(share))
+def _mixed(
+    relation: exp.Query | exp.Table, kept: Sequence[str], draw: Draw, name: str
+) -> exp.Select:
+    """Return a relation with what a draw makes of the numbers beside it."""
+    if draw.mixing is None:
+        return select([*map(column, kept), named(column(SHARE), name)], relation)
+    factor, offset = map(bound, draw.mixing)
+    turned: exp.Expr = total_of([product(column(SHARE), factor), offset])
+    for _ in range(ROUNDS):
+        query = select([*map(column, kept), named(turned, name)], relation)
+        more = exp.Paren(this=total_of([_behind(name), bound(1.0)]))
+        relation = select([*map(column, kept), named(more, name)], query)
+        turned = product(product(column(name), column(name)), bound(MIXED))
+    query = select([*map(column, kept), named(turned, name)], relation)
+    return select([*map(column, kept), named(_behind(name), name)], query)
 
 
-def plain_columns(schema: Schema) -> list[exp.Expr]:
-    """Return the columns of coded rows without their numbers."""
-    names = ["node", "weight", "class", *(f"a{i}" for i in range(schema.n_columns))]
-    return list(map(column, names))
+def cells_of(schema: Schema) -> list[str]:
+    """Return the columns of coded rows beside their numbers."""
+    return ["node", "weight", "class", *(f"a{i}" for i in range(schema.n_columns))]

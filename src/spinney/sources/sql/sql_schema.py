@@ -21,10 +21,11 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
+from spinney.sources.rows.training_rows import NO_TARGET
 from spinney.sources.rows.weight_checks import WEIGHTS, check_least, check_weight_kind
 from spinney.sources.sql.clean_rows import CleanRows
 from spinney.sources.sql.engines.sql_engine import SqlEngine, texts
-from spinney.sources.sql.expressions import case, column, count_all, select
+from spinney.sources.sql.expressions import case, column, count_all, select, text
 from spinney.sources.sql.grouped import grouped_statements
 
 Raw = str | float
@@ -52,6 +53,9 @@ def rows_of(
 ) -> CleanRows:
     """Tell the attributes from the target and the weight."""
     by_name = {column.name: column for column in columns}
+    if target == NO_TARGET:
+        by_name[target] = SqlColumn(target, "nominal", "")
+        cells = {**cells, target: text(exp.Literal.string("rows"))}
     for name in (target, weight):
         if name is not None and name not in by_name:
             msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"

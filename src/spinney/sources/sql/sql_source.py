@@ -80,9 +80,13 @@ class SqlSource:
         The kept table of the coded rows.
     schema : Schema
         What the codes mean.
+    bins : bool
+        Whether numbers of many values are divided in bins.
     """
 
-    def __init__(self, engine: SqlEngine, base: str, schema: Schema) -> None:
+    def __init__(
+        self, engine: SqlEngine, base: str, schema: Schema, *, bins: bool = True
+    ) -> None:
         self.schema = schema
         self._engine = engine
         self._made: dict[int, Attribute] = {}
@@ -90,7 +94,7 @@ class SqlSource:
         numbers = [
             index
             for index in range(schema.n_columns)
-            if schema.attributes[index].kind == "numeric"
+            if bins and schema.attributes[index].kind == "numeric"
         ]
         self._bins = NumberBins(engine, base, numbers)
         if self._bins.edges:

@@ -168,6 +168,17 @@ class SqlEngine:
             self._kept.remove(name)
             self._drop(name)
 
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Drop the temporary tables that are kept meanwhile, whatever happens."""
+        before = set(self._kept)
+        try:
+            yield
+        finally:
+            for name in [name for name in self._kept if name not in before]:
+                with suppress(DataError):  # where the connection is gone, so are they
+                    self.drop([name])
+
     def fetch(self, statement: exp.Expr) -> list[Sequence[Any]]:
         """Return the columns of a statement's answer."""
         answer = self.execute(statement)

@@ -1,0 +1,53 @@
+"""Where rows are counted, from the shell: the engine, its table, its memory."""
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.shell_options import all_of, table_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+engine_options = all_of(
+    click.option(
+        "--engine",
+        "--source",
+        "source",
+        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; of a "
+        "table in parts ('rows/*.parquet') dask (two processes, or --jobs) or parts.",
+    ),
+    table_option,
+    click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="What an engine and rows read from it may take, such as 2GiB; 0 reads "
+        "none.",
+    ),
+)
+
+
+def opening_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of where rows are, and of how a file is read."""
+    limit = options["memory_limit"]
+    return {
+        "source": options["source"],
+        "table": options["table"],
+        "memory_limit": int(limit) if limit and limit.isdecimal() else limit,
+        "format": options["format_"],
+        "encoding": options["encoding"],
+    }
+
+
+@contextmanager
+def workers(options: dict[str, Any]) -> "Iterator[None]":
+    """Start the processes that count parts, where they are asked for."""
+    if options["source"] != "dask":
+        yield
+        return
+    from spinney.sources.parts import local_cluster
+
+    jobs = options.get("jobs")
+    with local_cluster() if jobs is None else local_cluster(max(1, jobs)):
+        yield

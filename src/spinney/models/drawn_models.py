@@ -1,0 +1,68 @@
+"""Models of some of the rows of a table that is away, drawn by their numbers."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from spinney._support.keyed_random import recipe_seed, seed_of
+from spinney.growth import Model
+from spinney.growth.forest import HASH, Forest, recipes_of
+from spinney.models.fitted_forest import (
+    FOREST_PARAMETERS,
+    RECIPE_PARAMETERS,
+    forest_on,
+)
+from spinney.models.grow import grow_model
+from spinney.models.held_rows import coded, share_away
+from spinney.recipes import COMMON_SETTINGS, Recipe
+from spinney.sources.opened import OpenedSource
+from spinney.sources.rows import HashedInMemory, HashedRows, mixing_of, share_of_rows
+
+
+def grow_drawn(rows: HashedRows, arguments: Mapping[str, Any]) -> Model:
+    """Grow a tree on rows by arguments of ``spinney.grow``; ``recipe`` is one of them.
+
+    What is reserved to prune by is drawn by the numbers of the rows, too.
+    """
+    settings = {name: arguments.get(name) for name in COMMON_SETTINGS}
+    settings["seed"] = recipe_seed(arguments.get("random_state"))
+    recipe = Recipe.named(arguments["recipe"]).changed(**settings)
+    beside = (*COMMON_SETTINGS, "recipe", "random_state", "n_jobs", "validation_share")
+    options = {name: v for name, v in arguments.items() if name not in beside}
+    share, validation = None, None
+    if options.get("ccp_alpha") is None:
+        n_rows = int(rows.root().rows.sum())
+        reserves = share_away(recipe, arguments.get("validation_share"))
+        share = reserves(n_rows, rows.schema.target)
+    if share is not None:
+        draw = share_of_rows(share, mixing_of(recipe.seed))
+        validation = coded(rows.fetched(draw)[0])
+        rows = rows.among(draw.others)
+    with opened_rows(rows) as opened:
+        return grow_model(opened, recipe=recipe, validation=validation, **options)
+
+
+@contextmanager
+def opened_rows(rows: HashedRows) -> Iterator[OpenedSource]:
+    """Give rows that have numbers to grow one tree on."""
+    origin = rows.fingerprint()
+    if isinstance(rows, HashedInMemory):
+        yield OpenedSource(rows.training, origin=origin)
+        return
+    with rows.drawn() as source:
+        yield OpenedSource(counted=source, origin=origin)
+
+
+def grow_drawn_forest(rows: HashedRows, arguments: Mapping[str, Any]) -> Forest:
+    """Grow a forest on rows by arguments of ``spinney.grow_forest``.
+
+    ``trees`` is the recipe of its trees.
+    """
+    changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
+    recipes = recipes_of(arguments.get("trees", "cart"), changes)
+    names = (*FOREST_PARAMETERS, "voting", "class_weight")
+    settings = {name: arguments[name] for name in names if name in arguments}
+    settings["seed"] = seed_of(arguments.get("random_state", 0))
+    settings["bootstrap"] = HASH if settings.get("bootstrap", True) else False
+    n_trees = arguments.get("n_estimators", 100)
+    return forest_on(rows, recipes, settings, n_trees=n_trees)[0]

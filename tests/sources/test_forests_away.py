@@ -1,0 +1,201 @@
+"""Forests on tables in engines and in parts: tree by tree those of memory."""
+
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+import pytest
+from tests.helpers.database_tables import TABLE, in_postgres, in_sqlite
+from tests.helpers.tables_in_parts import in_arrow
+from tests.sources.comparing import assert_same_tree, opened
+from tests.sources.test_bins import rows_of
+
+import spinney
+from spinney.cli import run
+from spinney.errors import ParameterError
+from spinney.growth.forest import bags
+from spinney.growth.plain import learner
+from spinney.sources.opened import open_rows
+from spinney.sources.parts import open_parts, part_facts, parts_source
+from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.sql import number_bins
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+COUNTED = 60 * BYTES * 8  # of 80 rows
+
+
+@pytest.fixture(autouse=True)
+def room(monkeypatch):
+    monkeypatch.setattr(open_rows, "usual_room", lambda: COUNTED)
+    monkeypatch.setattr(bags, "MOST_ASKED", 40)
+
+
+def table_of(seed, *, numeric=False):
+    columns = rows_of(seed, missing=0.1, n_rows=60)
+    columns = {n: [*cells, *cells[:20]] for n, cells in columns.items()}
+    columns["name"] = [None if n % 9 == 0 else "abcd"[n % 4] for n in range(80)]
+    if numeric:
+        columns["y"] = [float(n % 7) + 0.5 * (n % 2) for n in range(80)]
+    return columns
+
+
+@contextmanager
+def placed(place, columns, folder, request):
+    if place == "parts":
+        given = nullcontext((in_arrow(columns), {"source": "parts"}))
+    elif place == "duckdb":
+        given = opened("bound relation", columns, folder)
+    elif place == "sqlite":
+        given = in_sqlite(folder)(columns)
+    else:
+        given = in_postgres(request.getfixturevalue("postgres"))(columns)
+    with given as (data, how):
+        yield data, how
+
+
+def assert_same_forest(one, other):
+    assert len(one.trees) == len(other.trees)
+    for here, there in zip(one.trees, other.trees, strict=True):
+        assert_same_tree(here.tree, there.tree, whole=False)
+    assert one.forest_.shrinkage == pytest.approx(other.forest_.shrinkage)
+    assert one.forest_.settings == other.forest_.settings
+
+
+SETTINGS = {
+    "plain": {},
+    "weights": {"weight": "w", "max_samples": 0.5, "min_samples_leaf": 2},
+    "balanced": {"class_weight": "balanced", "replace": False},
+    "subsample": {"class_weight": "balanced_subsample", "recipe": ["c4.5", "id3"]},
+    "by class": {"class_weight": {"a": 3.0}, "voting": "majority", "shrinkage": 1.0},
+    "drawn cuts": {"extra_random": True, "max_features": None},
+    "all rows": {"bootstrap": False},
+    "numbers": {"max_depth": 3},
+}
+
+
+CASES = (
+    *(("parts", kind) for kind in SETTINGS),
+    *(("duckdb", kind) for kind in ("plain", "subsample", "numbers")),
+    *(("sqlite", kind) for kind in ("weights", "balanced", "all rows")),
+    ("postgres", "plain"),
+)
+
+
+@pytest.mark.parametrize(("place", "kind"), CASES)
+def test_trees_are_those_of_memory(place, kind, tmp_path, request):
+    columns = table_of(1, numeric=kind == "numbers")
+    options = {"n_estimators": 2, "random_state": 3, **SETTINGS[kind]}
+    by_hash = {**options, "bootstrap": options.get("bootstrap", True) and "hash"}
+    expected = spinney.grow_forest(columns, "y", **by_hash)
+    with placed(place, columns, tmp_path, request) as (data, how):
+        grown = spinney.grow_forest(data, "y", **options, **how)
+    assert_same_forest(expected, grown)
+    assert sum(len(model.tree) for model in grown.trees) > 8
+
+
+@pytest.mark.parametrize("place", ["duckdb", "parts"])
+def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, request):
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 0)
+    for module, few in (
+        (number_bins, {"MOST_VALUES": 20, "MOST_ROWS": 10, "QUANTILES": 6, "PARTS": 6}),
+        (part_facts, {"MOST_VALUES": 20}),
+        (parts_source, {"MOST_ROWS": 10}),
+        (open_parts, {"N_BINS": 9}),
+    ):
+        for name, value in few.items():
+            monkeypatch.setattr(module, name, value)
+    opened_bins = []
+    bins_to_open = learner.bins_to_open
+
+    def heard(*given):
+        answer = bins_to_open(*given)
+        opened_bins.append(answer[0].mean())
+        return answer
+
+    monkeypatch.setattr(learner, "bins_to_open", heard)
+    columns = table_of(7)
+    options = {"n_estimators": 2, "shrinkage": 0.0, "min_samples_leaf": 3}
+    options |= {"missing": "fractional", "random_state": 1}
+    expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
+    opened_bins.clear()
+    with placed(place, columns, tmp_path, request) as (data, how):
+        grown = spinney.grow_forest(data, "y", **options, **how)
+    assert_same_forest(expected, grown)
+    assert opened_bins
+    assert min(opened_bins) < 1
+
+
+def test_rows_with_room_are_read_and_give_the_same_forest(monkeypatch, tmp_path):
+    columns = table_of(2)
+    forests = []
+    for n_bytes in (COUNTED, 1 << 30):
+        monkeypatch.setattr(open_rows, "usual_room", lambda n=n_bytes: n)
+        with opened("bound relation", columns, tmp_path) as (data, how):
+            forests.append(spinney.grow_forest(data, "y", n_estimators=3, **how))
+    assert_same_forest(*forests)
+    assert forests[0].forest_.fingerprint == forests[1].forest_.fingerprint
+
+
+def test_a_bag_without_rows_has_all(tmp_path, request):
+    columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
+    options = {"n_estimators": 12, "shrinkage": 0.0, "random_state": 4}
+    expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
+    assert 3 in {model.tree.root.n_rows for model in expected.trees}
+    assert min(model.tree.root.n_rows for model in expected.trees) == 1
+    for place in ("duckdb", "parts"):
+        with placed(place, columns, tmp_path, request) as (data, how):
+            how = {**how, "memory_limit": 0}
+            grown = spinney.grow_forest(data, "y", **options, **how)
+        assert_same_forest(expected, grown)
+
+
+def test_rows_to_ask_need_room(tmp_path, request):
+    columns = table_of(3)
+    for place in ("sqlite", "parts"):
+        with placed(place, columns, tmp_path, request) as (data, how):
+            words = "shrinkage=None is chosen by about 40 rows .* and 0 have room"
+            with pytest.raises(ParameterError, match=words) as refused:
+                spinney.grow_forest(data, "y", memory_limit=0, **how)
+            assert refused.value.parameter == "shrinkage"
+            options = {"n_estimators": 2, "shrinkage": 0.0, "memory_limit": 0}
+            assert len(spinney.grow_forest(data, "y", **options, **how).trees) == 2
+
+
+def test_bags_of_memory_are_those_of_the_hash():
+    columns = table_of(4)
+    del columns["w"]
+    model = spinney.ForestClassifier(30, bootstrap="hash", random_state=0)
+    names = [name for name in columns if name != "y"]
+    rows = np.array([columns[name] for name in names], dtype=object).T
+    model.set_params(oob_score=True).fit(rows, columns["y"])
+    sizes = [tree.tree.root.weights.sum() for tree in model.trees]
+    assert 60 < np.mean(sizes) < 100
+    assert len(set(sizes)) > 10  # Poisson's law, and no fixed size
+    assert 0 < model.oob_score_ <= 1
+    with pytest.raises(ParameterError, match="bootstrap='hsah'"):
+        model.set_params(bootstrap="hsah").fit(rows, columns["y"])
+
+
+def test_forests_are_kept_with_their_bags(tmp_path):
+    model = spinney.grow_forest(in_arrow(table_of(5)), "y", source="parts",
+                                n_estimators=2)  # fmt: skip
+    model.save(tmp_path / "f.spinney")
+    loaded = spinney.load(tmp_path / "f.spinney")
+    assert loaded.forest_.settings.bootstrap == "hash"
+    assert_same_forest(model, loaded)
+
+
+def test_the_shell_grows_them(tmp_path, monkeypatch, capfd):
+    columns = table_of(6)
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
+    with in_sqlite(tmp_path)(columns) as (data, _):
+        asked = ["forest", data, "--table", TABLE, "--target", "y", "--trees", "3"]
+        assert run(asked) == 0
+        assert "out of bag: accuracy" in capfd.readouterr().out
+        assert run([*asked, "--memory-limit", "0"]) != 0
+        words = "give one (--shrinkage 0), or raise --memory-limit"
+        assert words in capfd.readouterr().err
+        none = [*asked, "--memory-limit", "0", "--shrinkage", "0"]
+        assert run(none) == 0
+        assert run([*none, "--permutation"]) != 0
+        assert "raise --memory-limit" in capfd.readouterr().err

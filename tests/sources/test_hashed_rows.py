@@ -1,0 +1,165 @@
+"""Numbers of rows, and what is drawn by them: the same in memory, engines and parts."""
+
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+import pytest
+from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.tables_in_parts import in_arrow
+from tests.sources.comparing import opened
+from tests.sources.test_bins import rows_of
+from tests.twins.naive_hash import share_of_rows as naive_numbers
+
+from spinney.data import declarations_of
+from spinney.sources import ROOT
+from spinney.sources.opened import open_rows, open_source
+from spinney.sources.parts import hashed_parts
+from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
+from spinney.sources.rows.row_numbers import BYTES, copies_among
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+
+@pytest.fixture(autouse=True)
+def some_room(monkeypatch):
+    """Let 100 of the 150 rows have room, of parts too."""
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 100 * BYTES * 9)
+
+
+PLACES = ("memory", "duckdb", "sqlite", "postgres", "parts")
+
+
+def table_of(seed, *, weights=True):
+    """Return a table in which rows of several parts are copies of each other."""
+    columns = rows_of(seed, missing=0.1, n_rows=90)
+    columns = {n: [*cells, *cells[:30], *cells[:30]] for n, cells in columns.items()}
+    columns["name"] = [None if n % 7 == 0 else "abc"[n % 3] for n in range(150)]
+    if not weights:
+        del columns["w"]
+    else:
+        columns["w"] = [1.0 + n % 4 for n in range(150)]
+    return columns
+
+
+@contextmanager
+def hashed(place, columns, folder, request, target="y"):
+    """Give the rows of a table with their numbers, in some place."""
+    if place == "memory":
+        given = nullcontext((columns, {}))
+    elif place == "parts":
+        given = nullcontext((in_arrow(columns), {"source": "parts"}))
+    elif place == "duckdb":
+        given = opened("bound relation", columns, folder)
+    elif place == "sqlite":
+        given = in_sqlite(folder)(columns)
+    else:
+        given = in_postgres(request.getfixturevalue("postgres"))(columns)
+    with given as (data, how):
+        weight = "w" if "w" in columns else None
+        settings = {"declarations": declarations_of(), "weight": weight, "hashed": True}
+        with open_source(data, target, **settings, **how) as rows:
+            yield rows.hashed or HashedInMemory(rows.at_hand)
+
+
+def lines_of(rows, numbers):
+    """Return rows as sorted lines: cells, class, weight and number."""
+    cells = [np.nan_to_num(c.astype(float), nan=-9.0) for c in rows.columns]
+    lines = zip(*cells, rows.classes, rows.own_weights, numbers, strict=True)
+    return sorted(tuple(map(float, line)) for line in lines)
+
+
+@pytest.mark.parametrize("target", ["y", "third"])
+@pytest.mark.parametrize("place", PLACES[1:])
+def test_numbers_and_draws_are_those_of_memory(place, target, tmp_path, request):
+    columns = table_of(1)
+    if target == "third":
+        columns["third"] = [0.5 if cell is None else cell for cell in columns["third"]]
+    half = share_of_rows(0.5, mixing_of(3))
+    bag = bag_of_rows(1.0, mixing_of(1, 2), replace=True)
+    scale = np.array([1.0, 3.0, 0.5]) if target == "y" else None
+    answers = []
+    for each in ("memory", place):
+        with hashed(each, columns, tmp_path, request, target) as rows:
+            fetched = lines_of(*rows.fetched(half))
+            with rows.drawn(bag, half, class_weights=scale) as source:
+                root = source.root()
+                sums = pytest.approx(root.weights, rel=1e-12)
+                answers.append((fetched, root.rows.tolist(), root.weights, sums))
+            assert rows.root().rows.sum() == 150
+    (lines, rows, weights, _), (others, other_rows, _, sums) = answers
+    assert lines == others
+    assert rows == other_rows
+    assert weights == sums
+    assert 45 < len(lines) < 105
+
+
+def test_numbers_are_those_of_the_naive_twin(tmp_path, request):
+    columns = table_of(2, weights=False)
+    names = [name for name in columns if name != "y"]
+    with hashed("memory", columns, tmp_path, request) as rows:
+        numbers = rows.numbers
+    cells = [columns[name] for name in names]
+    cells[-1] = [None if c is None else "abc".index(c) for c in cells[-1]]
+    labels = sorted(set(columns["y"]))
+    cells.append([labels.index(label) for label in columns["y"]])
+    naive = naive_numbers(cells, codes=[False] * (len(names) - 1) + [True, True])
+    assert naive == numbers.tolist()
+
+
+def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
+    columns = table_of(3)
+    everything = share_of_rows(1.0)
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 20)
+    answers = []
+    for size in (10, 1000):
+        monkeypatch.setattr(hashed_parts, "IN_PIECE", size)
+        with hashed("parts", columns, tmp_path, request) as rows:
+            answers.append(lines_of(*rows.fetched(everything)))
+    assert answers[0] == answers[1]
+
+
+def test_copies_are_counted_from_the_lightest():
+    sums, weights = np.array([2.0, 1.0, 2.0, 2.0]), np.array([3.0, 1.0, 1.0, 2.0])
+    assert copies_among(sums, weights).tolist() == [3, 1, 1, 2]
+    assert copies_among(sums, None).tolist() == [1, 1, 2, 3]
+
+
+def test_bags_are_drawn_by_poissons_law():
+    # Of copies of one row too: their numbers are evenly spread, their draws are not.
+    draw = bag_of_rows(1.0, mixing_of(7), replace=True)
+    assert draw.limits[:3] == pytest.approx([0.367879, 0.735759, 0.919699], abs=1e-6)
+    assert draw.times[:4] == (0, 1, 2, 3)
+    random = np.random.default_rng(0).random(2000)
+    copies = np.mod(np.arange(2000) * (5**0.5 - 1) / 2, 1.0)
+    for numbers in (random, copies):
+        bags = np.array(
+            [
+                bag_of_rows(1.0, mixing_of(0, n), replace=True).of(numbers)
+                for n in range(200)
+            ]
+        )
+        assert bags.mean() == pytest.approx(1.0, abs=0.01)
+        assert bags.var() == pytest.approx(1.0, abs=0.02)
+        assert bags.sum(axis=1).var() / 2000 == pytest.approx(1.0, abs=0.3)
+        between = np.corrcoef(bags)[np.triu_indices(200, 1)]
+        assert between.std() * 2000**0.5 == pytest.approx(1.0, abs=0.05)
+
+
+def test_without_replacement_a_row_is_drawn_once():
+    numbers = np.random.default_rng(1).random(5000)
+    times = bag_of_rows(0.632, mixing_of(4), replace=False).of(numbers)
+    assert set(times.tolist()) == {0, 1}
+    assert times.mean() == pytest.approx(0.632, abs=0.02)
+
+
+def test_nothing_is_left_behind_by_draws(tmp_path, request):
+    columns = table_of(4)
+    with hashed("duckdb", columns, tmp_path, request) as rows:
+        before = list(rows._engine._kept)
+        with rows.drawn(share_of_rows(0.7, mixing_of(1))) as source:
+            source.root()
+            assert len(rows._engine._kept) > len(before)
+        assert rows._engine._kept == before
+        with pytest.raises(KeyError), rows.drawn(share_of_rows(0.7)):
+            raise KeyError(ROOT)
+        assert rows._engine._kept == before
