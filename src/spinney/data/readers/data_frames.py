@@ -33,11 +33,9 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
     names = _names(data)
     check_names(names, declarations)
     try:
-        frame = nw.from_native(data)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        columns = dict(zip(names, _natives(frame), strict=True))
-        table = table_of(columns, len(frame), declarations, column=_column)
+        natives, n_rows = _natives(data)
+        columns = dict(zip(names, natives, strict=True))
+        table = table_of(columns, n_rows, declarations, column=_column)
         return _with_categories(table, columns, declarations)
     except NarwhalsError as error:
         reason = " ".join(str(error).split())
@@ -60,14 +58,17 @@ def _names(data: Any) -> list[str]:
     return [str(name) for name in data.columns]
 
 
-def _natives(frame: "nw.DataFrame[Any]") -> Iterator[Any]:
-    """Yield the columns of a frame as its library has them.
+def _natives(data: Any) -> tuple[Iterator[Any], int]:
+    """Return the columns of a frame as its library has them, and how many rows.
 
-    A series of narwhals takes longer to make than a small column of pandas to read.
+    What narwhals makes of a frame of pandas takes longer than to read a small one.
     """
-    if frame.implementation.is_pandas():
-        return (column for _, column in frame.to_native().items())
-    return (series.to_native() for series in frame.iter_columns())
+    if nw.dependencies.is_pandas_dataframe(data):
+        return (column for _, column in data.items()), len(data)
+    frame = nw.from_native(data)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return (series.to_native() for series in frame.iter_columns()), len(frame)
 
 
 def _column(name: str, native: Any, declarations: Declarations) -> Column:

@@ -22,7 +22,12 @@ from spinney.growth.ranked.loops.grow import Task
 from spinney.growth.ranked.loops.grow import grow as grow_nodes
 from spinney.growth.ranked.loops.layout import Grown, Growth, Members, Workspace
 from spinney.growth.ranked.prune_ranked import prune_ranked
-from spinney.growth.ranked.ranked_nodes import RankedNodes, cut_back, printing_order
+from spinney.growth.ranked.ranked_nodes import (
+    RankedNodes,
+    cut_back,
+    levels_of,
+    printing_order,
+)
 from spinney.growth.ranked.ranked_rows import RankedRows, rank_rows
 from spinney.growth.ranked.ranked_workspace import (
     ROOM,
@@ -290,8 +295,9 @@ def _nodes(rows: RankedRows, recipe: Recipe) -> RankedNodes:
 
 
 def _numbered(grown: Grown, rows: RankedRows, recipe: Recipe) -> RankedNodes:
-    order, altered = printing_order(grown.nodes), rows.limits.altered
-    return RankedNodes(grown, rows.values, rows.schema, recipe, *order, altered)
+    levels, altered = levels_of(grown.nodes), rows.limits.altered
+    order = printing_order(grown.nodes, levels)
+    return RankedNodes(grown, rows.values, rows.schema, recipe, *order, levels, altered)
 
 
 def _reason(rows: RankedRows) -> int:

@@ -114,7 +114,7 @@ class _Pruning:
             risks[some] = sizes - weights[lines, labels]
         else:
             risks[some] = (weights * self.rules.costs[labels]).sum(axis=1)
-        levels = levels_of(nodes)
+        levels = self.nodes.levels
         as_tree, risk_of_tree = (
             sums_below(nodes, levels, own) for own in (wrong, risks)
         )
@@ -166,6 +166,7 @@ class _Pruning:
             nodes.recipe,
             order,
             numbers,
+            levels,
             nodes.altered,
         )
         return Tree(tree.schema, left)

@@ -69,8 +69,9 @@ REASONS = reason_codes(
 class RankedNodes(LazyNodes):
     """Nodes in printing order, each made when it is first asked for.
 
-    ``order`` says which line of ``grown`` each node is, ``numbers`` the reverse, and
-    ``altered`` what weights of classes were multiplied by because errors cost.
+    ``order`` says which line of ``grown`` each node is, ``numbers`` the reverse,
+    ``levels`` which lines are at each depth, and ``altered`` what weights of classes
+    were multiplied by because errors cost.
     """
 
     grown: Grown
@@ -79,6 +80,7 @@ class RankedNodes(LazyNodes):
     recipe: Recipe
     order: Integers
     numbers: Integers
+    levels: Sequence[Integers]
     altered: Floats
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
@@ -304,14 +306,12 @@ def sums_below(
 
 
 def printing_order(
-    nodes: NDArray[np.int32], levels: Sequence[Integers] | None = None
+    nodes: NDArray[np.int32], levels: Sequence[Integers]
 ) -> tuple[Integers, Integers]:
     """Return the lines of nodes in printing order, and the number of each line.
 
-    Lines that no node leads to have the number -1. ``levels`` are those of the nodes,
-    where they are known.
+    Lines that no node leads to have the number -1. ``levels`` are those of the nodes.
     """
-    levels = levels_of(nodes) if levels is None else levels
     sizes, numbers = np.ones(len(nodes), np.int64), np.full(len(nodes), -1, np.int64)
     for level in reversed(levels[1:]):
         np.add.at(sizes, nodes[level, PARENT], sizes[level])
