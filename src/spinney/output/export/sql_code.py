@@ -251,20 +251,23 @@ class _Query:
         """Return what a tree says of a row that it does not divide.
 
         It walks from the heaviest branch to the heaviest. Those beside it have at most
-        half of the leaves, so that no more than log2(leaves) CASEs are nested.
+        half of the leaves, so that no more than log2(leaves) CASEs are nested. What is
+        asked last is left out where all answers say the same.
         """
-        lines, number = list[str](), root
+        asked, number = list[tuple[str, str]](), root
         while (node := self.form.nodes[number]).questions:
             heavy = max(
                 node.children, key=lambda c: (self._leaves[c], c == node.otherwise)
             )
             for child in node.children:
                 if child != heavy:
-                    said = self._cases(child, says)
-                    lines.append(f"WHEN {self._goes(node, child)} THEN {said}")
+                    asked.append((self._goes(node, child), self._cases(child, says)))
             number = heavy
-        said = says(number)
-        return _lines(["CASE", *lines, f"ELSE {said} END"]) if lines else said
+        otherwise = says(number)
+        while asked and asked[-1][1] == otherwise:
+            asked.pop()
+        lines = [f"WHEN {condition} THEN {said}" for condition, said in asked]
+        return _lines(["CASE", *lines, f"ELSE {otherwise} END"]) if lines else otherwise
 
     @cached_property
     def _leaves(self) -> list[int]:
