@@ -123,7 +123,7 @@ def test_limits_of_leaves_on_a_table():
 
 def test_rows_that_are_alike_are_no_avoidable_error(tmp_path):
     table = {"a": [0, 0, 1, 1, 2], "y": ["p", "q", "p", "p", "q"]}
-    recipe = Recipe.named("optimal").changed(objective="leaves")
+    recipe = Recipe.named("optimal").changed(objective="leaves", max_leaves=3)
     model = spinney.grow(table, "y", recipe=recipe)
     certificate = model.tree.certificate
     assert (model.tree.n_leaves, certificate.loss) == (2, 2)

@@ -163,7 +163,7 @@ def test_a_new_field_must_enter_the_format():
         Member: "number of",
         Tried: "name risk deviation leaves chosen",
         Tree: "schema nodes certificate",
-        Certificate: "loss bound depth price leaves one_by_one",
+        Certificate: "loss bound depth price leaves one_by_one max_leaves objective",
         Schema: "attributes target markers notation",
         Attribute: "name kind values unit cost formula _codes",
         Target: "name classes origin costs",
