@@ -79,17 +79,26 @@ def _mixed(one: Words, other: Words) -> Words:
     return np.asarray(words ^ (words >> SHIFT))
 
 
-def generator_states(seeds: NDArray[np.uint64]) -> list[Any]:
-    """Return the state of ``PCG64(seed)`` for each seed of 64 bits.
+def generator_words(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the four words that ``PCG64(seed)`` begins with, for each seed.
+
+    Two are of its state and two of its increment, the upper ones first.
+    """
+    halves = [seeds.astype(np.uint32), (seeds >> HALF).astype(np.uint32)]
+    return seed_words(halves, 4)
+
+
+def generator_states(words: NDArray[np.uint64]) -> list[Any]:
+    """Return the states of generators that begin with these words, four for each.
 
     >>> generator = np.random.PCG64()
-    >>> generator.state = generator_states(np.array([9], np.uint64))[0]
+    >>> words = generator_words(np.array([9], np.uint64))
+    >>> generator.state = generator_states(words)[0]
     >>> generator.random_raw() == np.random.PCG64(9).random_raw()
     True
     """
-    halves = [seeds.astype(np.uint32), (seeds >> HALF).astype(np.uint32)]
     states: list[Any] = []
-    for one, two, three, four in seed_words(halves, 4).tolist():
+    for one, two, three, four in words.tolist():
         increment = (three << 65 | four << 1 | 1) & WHOLE
         begin = increment + (one << 64 | two)
         state = (begin * PCG_FACTOR + increment) & WHOLE

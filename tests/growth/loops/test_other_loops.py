@@ -1,12 +1,18 @@
-"""The loops of shrunken forests and of hashes, against plain Python."""
+"""The loops of forests and of hashes, against plain Python and NumPy."""
 
 import struct
+from collections import Counter
 
 import numpy as np
+import pytest
 from tests.helpers.plain_loops import plain
 
-path_sums, hashing = plain(
-    "spinney.growth.forest.loops.path_sums", "spinney._support.loops.hashing"
+from spinney._support.seed_sequences import generator_words
+
+draws, path_sums, hashing = plain(
+    "spinney.growth.forest.loops.draw_bags",
+    "spinney.growth.forest.loops.path_sums",
+    "spinney._support.loops.hashing",
 )
 WORD = 2**64 - 1
 
@@ -73,3 +79,25 @@ def test_rows_are_hashed_cell_by_cell_whatever_stands_for_missing():
     expected = mixed(mixed(5 ^ mixed(bits(1.5))) ^ mixed(bits(float("nan"))))
     assert keys[0] == expected
     assert keys[1] == keys[2] == mixed(mixed(6 ^ mixed(0)) ^ mixed(bits(7.0)))
+
+
+class Counts(Counter):
+    """Counts of so many rows that no array holds them."""
+
+    def __init__(self, n_trees, n_rows):
+        super().__init__()
+        self.shape = n_trees, n_rows
+
+
+# Of 3 · 2³⁰ rows a quarter of the draws are refused, and drawn again.
+@pytest.mark.parametrize("n_rows", [2, 5, 1000, 3 * 2**30, 2**32 - 1])
+def test_bags_are_those_of_numpys_generator(n_rows):
+    seeds = np.array([0, 9, 2**63 + 5, 2**64 - 1], np.uint64)
+    drawn = Counts(len(seeds), n_rows)
+    with np.errstate(over="ignore"):
+        draws.draw_bags(generator_words(seeds), 41, drawn)
+    expected = Counter()
+    for tree, seed in enumerate(seeds.tolist()):
+        rows = np.random.default_rng(seed).integers(0, n_rows, 41)
+        expected.update((tree, row) for row in rows.tolist())
+    assert drawn == expected

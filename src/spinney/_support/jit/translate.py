@@ -59,7 +59,7 @@ def type_of_intrinsic(intrinsic: Any) -> Any:
 def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
     """Return an entry, with all that it calls, as machine code."""
     _announce()
-    with _no_garbage():
+    with _no_garbage(), _remembering():
         dispatcher = translated(loop)
         dispatcher.compile(types_of(kinds))
         (whole,) = dispatcher.overloads.values()
@@ -97,6 +97,40 @@ def _no_garbage() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+@contextmanager
+def _remembering() -> Iterator[None]:
+    """Let the compiler remember what it works out anew wherever it is needed.
+
+    That is how large a type is, for which it writes and reads a module each time, and
+    what its own functions, such as sums, return of some types.
+    """
+    context, typing = cpu_target.target_context, cpu_target.typing_context
+    size_of, resolve = context.get_abi_sizeof, typing.resolve_function_type
+    sizes: dict[str, int] = {}
+    signatures: dict[Any, Any] = {}
+
+    def remembered_size(kind: Any) -> int:
+        key = str(kind)
+        if key not in sizes:
+            sizes[key] = size_of(kind)
+        return sizes[key]
+
+    def remembered_signature(function: Any, args: Any, kws: Any) -> Any:
+        if kws or not isinstance(function, types.Function):
+            return resolve(function, args, kws)
+        key = function, tuple(args)
+        if signatures.get(key) is None:
+            signatures[key] = resolve(function, args, kws)
+        return signatures[key]
+
+    context.get_abi_sizeof = remembered_size
+    typing.resolve_function_type = remembered_signature
+    try:
+        yield
+    finally:
+        del context.get_abi_sizeof, typing.resolve_function_type
 
 
 class _Program(JITCodeLibrary):

@@ -136,8 +136,8 @@ def _grown(
     """
     rules, n = ready.rules, len(stack.spare)
     p = len(ready.cells.n_bins)
-    # About as many as full trees have, where classes are told apart with ease.
-    likely = max(1, len(bags.roots)) * n // 4
+    # More than full trees have, where classes are told apart with ease.
+    likely = max(1, len(bags.roots)) * n // 3
     first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
     keeping = FIRST_KEEPING if n >= rules.runners_up else 1
     sizes = {"n_nodes": first, "n_lines": 2 * rules.listing, "n_lost": p * keeping}

@@ -15,14 +15,18 @@ bag has about as many rows as are to be drawn. One without any row has all of th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
-from spinney._support.seed_sequences import generator_states, seed_words, words_of
+from spinney._support.seed_sequences import (
+    generator_states,
+    generator_words,
+    seed_words,
+    words_of,
+)
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
 from spinney.growth.user_options import balanced_weights
@@ -53,6 +57,8 @@ def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
     entropy = [np.full_like(own, word) for word in words_of(int(seed))]
     return seed_words([*entropy, own], 2)
 
+
+MOST_COPIES = 2**32  # of which NumPy draws by half a word
 
 # So many trees have their seeds made together: as soon as those of one.
 SEEDS_AT_ONCE = 128
@@ -192,22 +198,23 @@ class ForestBags:
         return self.settings.bag_size(len(copies.places)) * copies.weight
 
     @cached_property
-    def _made(self) -> dict[int, tuple[NDArray[np.uint64], list[Any]]]:
+    def _made(self) -> dict[int, tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
         return {}
 
-    def _seeds(self, numbers: range) -> tuple[NDArray[np.uint64], list[Any]]:
-        """Return the seeds of the nodes of trees, and generators for their bags."""
-        nodes, states = np.empty(len(numbers), np.uint64), []
+    def _seeds(self, numbers: range) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return the seeds of the nodes of trees, and those of their bags, in words."""
+        nodes = np.empty(len(numbers), np.uint64)
+        words = np.empty((len(numbers), 4), np.uint64)
         for place, number in enumerate(numbers):
             block, at = divmod(number, SEEDS_AT_ONCE)
             if block not in self._made:
                 first = block * SEEDS_AT_ONCE
                 own = range(first, first + SEEDS_AT_ONCE)
                 seeds = _seeds_of_trees(self.settings.seed, own)
-                self._made[block] = seeds[:, 0], generator_states(seeds[:, 1])
-            nodes[place] = self._made[block][0][at]
-            states.append(self._made[block][1][at])
-        return nodes, states
+                self._made[block] = seeds[:, 0], generator_words(seeds[:, 1])
+            every_node, every_word = self._made[block]
+            nodes[place], words[place] = every_node[at], every_word[at]
+        return nodes, words
 
     def node_seeds(self, numbers: range) -> NDArray[np.uint64]:
         """Return the seeds of what is drawn at the nodes of some trees."""
@@ -230,8 +237,11 @@ class ForestBags:
             own[:] = np.bincount(copies.places, bag, minlength=n_rows)
         return counts
 
-    def drawn(self, numbers: range) -> NDArray[np.uint32]:
-        """Return how often each copy is in the bags of some trees, trees × copies."""
+    def drawn(self, numbers: range, *, compiled: bool = False) -> NDArray[np.uint32]:
+        """Return how often each copy is in the bags of some trees, trees × copies.
+
+        ``compiled`` says that a compiler is at hand.
+        """
         settings, copies = self.settings, self.copies
         if copies is None:
             return np.ones((len(numbers), len(self.training.classes)), np.uint32)
@@ -239,9 +249,15 @@ class ForestBags:
             return self._drawn_by_number(numbers)
         n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
+        if compiled and settings.replace and 1 < n_copies < MOST_COPIES:
+            from spinney.growth.forest.loops.draw_bags import draw_bags
+
+            by_loops = np.zeros((len(numbers), n_copies), np.uint32)
+            draw_bags(self._seeds(numbers)[1], size, by_loops)
+            return by_loops
         bits = np.random.PCG64(0)  # its state becomes that of each tree
         random = np.random.Generator(bits)
-        states = self._seeds(numbers)[1]
+        states = generator_states(self._seeds(numbers)[1])
         places = np.empty((len(numbers), size), np.int64)
         for own, state in zip(places, states, strict=True):
             bits.state = state

@@ -219,9 +219,9 @@ class _Ground:
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
 
-    def in_bags(self, numbers: range) -> NDArray[np.uint32]:
+    def in_bags(self, numbers: range, *, compiled: bool) -> NDArray[np.uint32]:
         """Return how often each row is in the bags of some trees, trees × rows."""
-        drawn = self.bags.drawn(numbers)
+        drawn = self.bags.drawn(numbers, compiled=compiled)
         if self.inquiry is not None and self.inquiry.bags is self.bags:
             self.inquiry.note(numbers, drawn)
         return self.bags.counts_of(drawn)
@@ -269,7 +269,7 @@ class _Nursery:
 
     def grow(self, numbers: range) -> SideBySide:
         """Grow some trees."""
-        counts = self.ground.in_bags(numbers)
+        counts = self.ground.in_bags(numbers, compiled=self.coded is not None)
         if not self._suit(counts):
             each = zip(numbers, counts, strict=True)
             return joined([self.grow_one(number, own) for number, own in each])
