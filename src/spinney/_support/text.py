@@ -95,7 +95,8 @@ def counted_label(
     >>> counted_label("yes", 3.0, 4.0), counted_label(1, 3.0, 4.0, colon=True)
     ('yes 3 (75 %)', '1: 3 (75 %)')
     """
-    share = f"{100 * weight / total:.0f} %"
+    # To nine places first: what decides a half is the share, not its last bits.
+    share = f"{round(100 * weight / total, 9):.0f} %"
     return f"{label_text(label)}{':' * colon} {weight_text(weight)} ({share})"
 
 
