@@ -36,7 +36,9 @@ def test_what_a_stream_refuses(rows, tool):
         assert outcome.code != 0
         return outcome.err
 
-    assert "--keep-rows keeps the rows" in refused(*GROWING, "--keep-rows")
+    assert "--keep-rows keeps the rows" in refused(
+        *GROWING, "--keep-rows", "-o", "k.spinney"
+    )
     assert "--memory-limit" in refused(*GROWING, "--memory-limit", "1GiB")
     assert "--validation-share 0.3 needs all" in refused(
         *GROWING, "--validation-share", "0.3"
