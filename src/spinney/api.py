@@ -85,7 +85,8 @@ def grow(
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
-    recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe, optional
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid", "optimal", "hoeffding", "m5"} or \
+Recipe, optional
         ``"auto"`` if not given; it needs the rows, so where they stay in a database
         ``"c4.5"``. ``model.recipe`` tells which it was. ``"m5"`` is for numeric
         targets only.

@@ -193,7 +193,7 @@ def test_names_that_a_setting_may_have(works):
     assert line.endswith("a smaller tree may be (1-se, half-se or minimum)")
     settings = json.loads(works("recipes", "cart", "--json"))["settings"]
     choices = {s["name"]: s["choices"] for s in settings if "choices" in s}
-    assert choices["leaves"] == ["mean", "linear"]
+    assert choices["leaves"] == ["mean", "linear", "adaptive"]
     assert "m" not in choices
 
 

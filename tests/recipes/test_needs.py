@@ -57,6 +57,11 @@ def told(model):
     return {**json.loads(to_json(model.model_)), "recipe": None}
 
 
+# A stream that decides on few rows, and one that takes any luck for a change.
+SOON = RECIPES["hoeffding"].changed(delta=0.3, grace=20, tie_bound=0.3)
+TURNING = SOON.changed(delta=0.9, grace=10)
+
+
 # For each setting a situation, and a value that makes another model of it.
 EFFECTS = {
     "reuse": (CLASSES, {"recipe": "id3"}, False),
@@ -104,6 +109,11 @@ EFFECTS = {
     "objective": (("sort", "x"), {"recipe": "optimal", "max_depth": 3}, "path_length"),
     "leaf_price": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 30),
     "time_limit": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 0),
+    "delta": (CLASSES, {"recipe": SOON}, 1e-9),
+    "grace": (CLASSES, {"recipe": SOON}, 60),
+    "tie_bound": (CLASSES, {"recipe": SOON}, 0),
+    "counting_leaves": (CLASSES, {"recipe": SOON}, 1),
+    "drift": (CLASSES, {"recipe": TURNING}, True),
 }
 
 # What limits one split after the other is nothing to a search over all trees.
@@ -123,6 +133,16 @@ OF_SINGLE_SPLITS = {
     "reuse": False,
     "thresholds": "observed",
     "pruning": "error-based",
+}
+
+# What rows that are seen once are learned by.
+OF_STREAMS = {
+    "delta": 0.1,
+    "grace": 9,
+    "tie_bound": 0.1,
+    "counting_leaves": 9,
+    "drift": True,
+    "leaves": "adaptive",
 }
 
 # For each need the conditions that fail, with what brings that about.
@@ -253,6 +273,14 @@ REFUSALS = [
         "a target of classes",
     ),
     (CLASSES, {"recipe": "cart", "time_limit": 2}, "time_limit", "search='optimal'"),
+    *(
+        (CLASSES, {"recipe": "cart", name: value}, name, "search='hoeffding'")
+        for name, value in OF_STREAMS.items()
+    ),
+    (CLASSES, {"recipe": "hoeffding", "grouping": "binary"}, "search", "grouping="),
+    (CLASSES, {"recipe": "hoeffding", "missing": "mean"}, "search", "missing="),
+    (CLASSES, {"recipe": "hoeffding", "criterion": "mdl"}, "search", "criterion="),
+    (NUMBERS, {"recipe": "hoeffding"}, "search", "a target of classes"),
     (
         CLASSES,
         {"recipe": "optimal", "grouping": "multiway"},

@@ -95,6 +95,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),
     "optimal trees": partial(_trees, np.float64, "optimal"),
+    "streams": partial(_trees, np.float64, "hoeffding"),
     "predictions": _predictions,
     "clusters": _clusters,
 }

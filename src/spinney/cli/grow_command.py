@@ -63,6 +63,7 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "cat melons.csv | spinney grow - --target ripe --ignore id",
         "spinney grow melons.csv --target ripe --recipe id3 --keep-rows -o m.spinney",
         "spinney grow more.csv --update m.spinney -o new.spinney",
+        "spinney grow huge.csv --target sold --recipe hoeffding -o sold.spinney",
     ),
 )
 @in_group(
@@ -92,7 +93,8 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
     "Recipe",
     click.option(
         "--recipe",
-        help="auto, id3, c4.5, cart, chaid, optimal or m5 (for numbers).  [default: "
+        help="auto, id3, c4.5, cart, chaid, optimal, hoeffding (a stream) or m5 (for "
+        "numbers).  [default: "
         "auto; in a database c4.5]",
     ),
     recipe_options,
@@ -274,6 +276,8 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
         say(tried_text(model.tried_) + _grown_larger(model))
+    if model.learned_ is not None and not options["quiet"]:
+        say(_counted(model))
     if model.tree.certificate is not None and not options["quiet"]:
         say(str(model.tree.certificate))
     if not options["quiet"]:
@@ -285,6 +289,15 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         )
         if depth is not None:
             say(_not_all(model.tree, output, depth))
+
+
+def _counted(model: "FittedTree") -> str:
+    """Return how a stream fared, and of which rows the counts of its tree are."""
+    n_rows, learned = model.tree.root.n_rows, model.learned_
+    assert learned is not None
+    if n_rows == learned.n_rows:
+        return str(learned)
+    return f"{learned}; the counts of the tree are of the {n_rows} at its leaves"
 
 
 def _reserved(model: "Model") -> str:

@@ -316,6 +316,8 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
     if set(readers) <= {str, type(None)}:
         texts = [value or None for value in values]
         return texts, ({"text"} if any(texts) else set())
+    if set(readers) == {int}:
+        return list(values), {"number"}
     try:
         cells = [readers[type(value)][1](value) for value in values]
     except Exception as error:

@@ -152,8 +152,9 @@ def factorise(
     >>> factorise(["b", None, "a", "b"])
     (array([ 1, -1,  0,  1], dtype=int32), ('a', 'b'))
     """
-    if set(map(type, values)) <= {str, type(None)}:
-        return _factorise_texts(values)
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds <= {str} or kinds <= {int}:
+        return _factorise_alike(values)
     keys: dict[tuple[str, Value], int] = {}
     first_seen = np.fromiter(
         (
@@ -171,10 +172,10 @@ def factorise(
     return code_of[first_seen], tuple(value for _, value in ordered)
 
 
-def _factorise_texts(
+def _factorise_alike(
     values: "Sequence[Any]",
 ) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
-    """Do the same, several times faster, where every value is a str or None."""
+    """Do the same, several times faster, where all are texts, or all are int."""
     levels = tuple(sorted(set(values) - {None}))
     code_of: dict[Any, int] = {level: code for code, level in enumerate(levels)}
     code_of[None] = -1

@@ -63,6 +63,8 @@ class TreeEstimator(GrownEstimator, FittedTree):
         training = self._rows(X, y, sample_weight, (recipe,))
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
+        if model.kept is not None:  # of a stream, which partial_fit goes on with
+            self._settings_of_first = self._settings()
 
     def _fit_part(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
@@ -213,7 +215,7 @@ class TreeClassifier(ClassTarget, TreeEstimator):
 
     Parameters
     ----------
-    recipe : {"auto", "id3", "c4.5", "cart", "chaid"} or Recipe
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid", "optimal", "hoeffding"} or Recipe
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
@@ -283,6 +285,9 @@ confidence, probability, linear_terms : optional
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and
         of a model that was loaded.
+    learned_ : Learned
+        By "hoeffding": how many rows came, and how many were predicted right before
+        they were learned; None by other recipes, and of a model that was loaded.
 
     Examples
     --------
@@ -317,7 +322,8 @@ confidence, probability, linear_terms : optional
     ) -> Self:
         """Learn from some rows beside those of earlier calls, which are kept.
 
-        The tree is the one that :meth:`fit` would grow on all rows. What a later call
+        By the recipe "hoeffding" none is kept: see ``docs/streams.md``. The tree is the
+        one that :meth:`fit` would grow on all rows. What a later call
         counts are its own rows, and those of nodes that ask something else now; see
         ``docs/incremental.md``, also for recipes that are grown whole each time: the
         default, which folds of all rows choose, is one of them.

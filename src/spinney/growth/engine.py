@@ -55,6 +55,13 @@ def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     return grow(rows.at_hand, recipe, options)
 
 
+def _grow_streaming(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    from spinney.growth.streaming.grow_streaming import grow
+
+    del options  # what a stream cannot heed is refused before
+    return grow(rows.at_hand, recipe)
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """One way to grow the tree of a recipe.
@@ -62,8 +69,9 @@ class Engine:
     Parameters
     ----------
     name : str
-        "plain", "binned" (two branches, numbers in bins) or "ranked" (a branch per
-        value, values by rank).
+        "plain", "binned" (two branches, numbers in bins), "ranked" (a branch per
+        value, values by rank), "optimal" (all splits together) or "streaming" (one
+        row after another).
     grows : function
         From rows, a recipe and options to the unpruned tree.
     replays : bool
@@ -134,6 +142,7 @@ PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
 OPTIMAL = Engine("optimal", _grow_optimal)
+STREAMING = Engine("streaming", _grow_streaming)
 
 BINNED_LOOPS = ("spinney.growth.binned.loops.grow", "work_on")
 RANKED_LOOPS = ("spinney.growth.ranked.loops.grow", "grow")
@@ -171,6 +180,8 @@ def choose_engine(
     """
     if recipe.search == "optimal":
         return OPTIMAL
+    if recipe.search == "hoeffding":
+        return STREAMING
     if training is None:
         return PLAIN
     plain = plain_seconds(training, recipe)

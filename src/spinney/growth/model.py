@@ -12,6 +12,7 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.growth.incremental import KeptRows
     from spinney.growth.prune import Sequence, Steps
+    from spinney.growth.streaming import Learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class Model:
     which ways to grow were tried, where the recipe chose among several.
     ``validation_rows`` are the places in the table of rows that were reserved to prune
     by, if any were; a file does not keep them. ``member`` says which tree of a forest
-    it is, where it is one. ``kept`` are the rows, where they were to be kept.
+    it is, where it is one. ``kept`` are the rows, where they were to be kept, or what
+    was counted of them. ``learned`` says how rows fared that were learned one after
+    another; a file does not keep it.
     """
 
     tree: Tree
@@ -47,6 +50,7 @@ class Model:
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
     kept: "KeptRows | None" = field(default=None, compare=False, repr=False)
+    learned: "Learned | None" = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -259,6 +259,9 @@ class FittedTable(Explored, LargeTables):
 
     # Keeping
 
+    def _tell_what_stays(self) -> None:
+        """Warn of what a model does that no file of it can do."""
+
     def export(
         self,
         format: str,
@@ -306,6 +309,7 @@ class FittedTable(Explored, LargeTables):
         from spinney.output.export import exported
 
         self._grown()
+        self._tell_what_stays()
         return exported(
             self,
             format,

@@ -17,7 +17,14 @@ from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
 from spinney.data.readers import RowReader
-from spinney.errors import ParameterError, Setting, did_you_mean, phrase, warn
+from spinney.errors import (
+    ParameterError,
+    Setting,
+    did_you_mean,
+    phrase,
+    refusal,
+    warn,
+)
 from spinney.growth import Model, Tried
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.growth.prune import Sequence, Steps
+    from spinney.growth.streaming import GrowingStream, Learned
     from spinney.output.explain import (
         AttributeExplanation,
         NodeExplanation,
@@ -55,6 +63,7 @@ class FittedTree(SeenTree):
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
     tried_: tuple[Tried, ...]
+    learned_: "Learned | None"
     validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
@@ -64,7 +73,7 @@ class FittedTree(SeenTree):
         """Take a model as one's own."""
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
-        self.tried_ = model.tried
+        self.tried_, self.learned_ = model.tried, model.learned
         self.validation_rows_ = model.validation_rows
         self._laid_out = LaidOut(model.tree)
 
@@ -78,8 +87,20 @@ class FittedTree(SeenTree):
         return self._laid_out.arrays
 
     @property
+    def _stream(self) -> "GrowingStream | None":
+        """The stream whose leaves tell more than their counts; None if they do not."""
+        model = self._grown()
+        if model.recipe.leaves != "adaptive" or model.kept is None:
+            return None
+        from spinney.models.stream import stream_of
+
+        return stream_of(model)
+
+    @property
     def _needed(self) -> Any:
-        """The attributes that rows must have read."""
+        """The attributes that rows must have read, or that leaves tell by."""
+        if self._stream is not None:
+            return range(len(self.schema.attributes))
         return self._flat.gathered
 
     @property
@@ -100,9 +121,17 @@ class FittedTree(SeenTree):
 
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
+        if self._stream is not None:
+            return self._stream.outputs(*self._columns(X))
         return outputs(self._flat, *self._columns(X))
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
+        if self._stream is not None:
+            raise refusal(
+                Setting("leaves", "adaptive"),
+                "tells many rows at a time",
+                "use predict, or save the model: one that is loaded goes by counts",
+            )
         tree = self._flat
         walk = row_walk_of(tree, reader.columns)
         return RowPredictor(reader, walk, tree.distribution, tree.outputs)
@@ -282,6 +311,13 @@ class FittedTree(SeenTree):
             return explain_node(model, node, **rows)
         most = LIMIT if limit is None else limit
         return explain_attribute(model, node, attribute, limit=most, **rows)
+
+    def _tell_what_stays(self) -> None:
+        if self._stream is not None:
+            warn(
+                Setting("leaves", "adaptive"),
+                " stays with the stream: what is written goes by the counts of leaves",
+            )
 
     # Pruning and keeping
 
@@ -495,8 +531,9 @@ class FittedTree(SeenTree):
         """Save the model to a file; :func:`spinney.load` reads it back.
 
         ``force`` says whether a file that is there may be replaced. A model that keeps
-        its rows saves them too.
+        its rows saves them too; what a stream has counted is not saved.
         """
+        self._tell_what_stays()
         save_model(self._grown(), path, force=force)
 
 

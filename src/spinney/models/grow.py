@@ -18,12 +18,14 @@ from spinney.growth.folds import (
 )
 from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
+from spinney.growth.streaming import refuse_options
 from spinney.models.held_rows import (
     coded,
     held_rows,
     read_validation,
     share_away,
 )
+from spinney.models.stream import begin_stream, is_streamed, stream_from
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -68,6 +70,12 @@ def grow_model(
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
+    if first.search == "hoeffding":
+        by_rows = {"ccp_alpha": ccp_alpha, "validation_share": validation_share}
+        refuse_options({**given, **by_rows, "validation": validation})
+        if rows.is_away:
+            raise _no_rows(first)
+        return begin_stream(rows.at_hand, first, {})
     options = replace(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
@@ -144,7 +152,7 @@ def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
 
 def _no_rows(recipe: Recipe) -> ParameterError:
     """Return the refusal of a recipe that looks at rows, where they stay away."""
-    searched = "search" if recipe.search == "optimal" else "pruning"
+    searched = "search" if recipe.search != "greedy" else "pruning"
     what = "forest" if recipe.forest else searched
     named = RECIPES.get(recipe.name)
     remedy = "take another recipe, such as 'c4.5'"
@@ -189,6 +197,32 @@ def grow_from(
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
+    if keep_rows and recipe.search == "hoeffding":
+        raise refusal(
+            Setting("keep_rows", True),
+            "keeps the rows, and recipe 'hoeffding' learns each of them once",
+            "leave it out, or take another recipe, such as 'c4.5'",
+        )
+    if is_streamed(data, recipe, source):
+        if memory_limit is not None:
+            raise refusal(
+                Setting("memory_limit", memory_limit),
+                "is for rows that are counted elsewhere, and a stream keeps none",
+                "leave it out",
+            )
+        refuse_options({"connection": connection})
+        return stream_from(
+            data,
+            target,
+            recipe=recipe,
+            declarations=declarations,
+            weight=weight,
+            format=format,
+            encoding=encoding,
+            validation=validation,
+            validation_share=validation_share,
+            **options,
+        )
     reserves = None
     if away and validation is None and options.get("ccp_alpha") is None:
         reserves = share_away(recipe, validation_share)

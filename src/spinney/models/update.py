@@ -20,6 +20,7 @@ from spinney.growth.incremental import (
     why_whole,
 )
 from spinney.models.grow import grow_model
+from spinney.models.stream import begin_stream, learn_batch
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import (
@@ -49,6 +50,12 @@ def update_model(
     them; without it the quickest engine grows the tree.
     """
     kept = kept_rows_of(model)
+    if kept.stream is not None:
+        if removed is not None:
+            msg = "a stream keeps no rows, so that none can be removed"
+            raise ParameterError(msg, remedy="grow by another recipe, such as 'c4.5'")
+        usable = _usable(batch, kept)
+        return model if usable is None else learn_batch(model, usable)
     joined = join_rows(kept.training, _usable(batch, kept), _usable(removed, kept))
     return grow_joined(joined, kept, going_on=going_on, progress=progress)
 
@@ -88,6 +95,11 @@ def kept_rows_of(model: Model, path: str | None = None) -> KeptRows:
     if model.kept is not None:
         return model.kept
     name = "the model" if path is None else path
+    if model.recipe.search == "hoeffding":
+        msg = f"{name} is the tree of a stream as it was, and has not what it counted"
+        raise ParameterError(
+            msg, remedy="go on with the estimator that learns it, by partial_fit"
+        )
     msg = (
         f"{name} keeps counts of its {model.fingerprint.n_rows} rows and not the rows, "
         "so that none can be added or removed"
@@ -178,5 +190,7 @@ def first_rows(
     rows: TrainingSet, recipe: Recipe, given: dict[str, Any], weight: str | None = None
 ) -> Model:
     """Return the model of a first batch, ready for others."""
+    if recipe.search == "hoeffding":
+        return begin_stream(rows, recipe, given, weight)
     joined = join_rows(rows, None, None)
     return grow_joined(joined, KeptRows(rows, recipe, given, weight))

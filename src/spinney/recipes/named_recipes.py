@@ -85,6 +85,15 @@ RECIPES = {
         ),
         # The best of all trees of a depth; Gini's index is what nodes are compared by.
         Recipe("optimal", "gini", "binary", "branch", max_depth=3, search="optimal"),
+        # VFDT (Domingos and Hulten 2000), whose delta and grace these are.
+        Recipe(
+            "hoeffding",
+            "gain",
+            "multiway",
+            "branch",
+            max_leaves=10_000,
+            search="hoeffding",
+        ),
         # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
         Recipe(
             "m5",

@@ -200,6 +200,9 @@ ONE_BY_ONE = _has("search", "greedy")
 ALL_TREES = _has("search", "optimal")
 
 
+ONCE = _has("search", "hoeffding")
+
+
 ANOTHER = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
 
 
@@ -253,6 +256,19 @@ NEEDS = (
     ),
     Need("objective", (ALL_TREES, CLASSES), "it compares all trees", idle=("loss",)),
     Need("time_limit", (ALL_TREES,), "it is the longest search"),
+    # Settings of rows that are seen once.
+    Need("delta", (ONCE,), "it is how sure a leaf is to be"),
+    Need("grace", (ONCE,), "it is the time between two looks at a leaf"),
+    Need("tie_bound", (ONCE,), "it is when a leaf waits no longer"),
+    Need("counting_leaves", (ONCE,), "it is how many leaves count"),
+    Need(
+        "leaves",
+        (ONCE,),
+        "it is what leaves tell that count every attribute",
+        only=("adaptive",),
+        instead=("take ", Setting("leaves", "mean")),
+    ),
+    Need("drift", (ONCE,), "it is what the order of rows tells", idle=(False,)),
     *(
         Need(name, (ONE_BY_ONE,), "it limits single splits", idle=idle)
         for name, idle in (
@@ -279,6 +295,18 @@ NEEDS = (
         "questions of two answers are searched, missing values going to either side",
         only=("optimal",),
         instead="take another recipe, such as 'cart'",
+    ),
+    Need(
+        "search",
+        (
+            CLASSES,
+            _has("criterion", "gain", "gini"),
+            _has("grouping", "multiway"),
+            _has("missing", "branch", "drop"),
+        ),
+        "leaves count classes, and a bound is known for these gains",
+        only=("hoeffding",),
+        instead=ANOTHER,
     ),
     # Settings of classes.
     Need("probability", (CLASSES,), "it is the probability of each class"),

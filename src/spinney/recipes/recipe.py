@@ -45,6 +45,9 @@ STEPS = 1000
 # What C4.5 takes for no gain at all, in bits.
 NOTHING = 1e-6
 
+# The most rows between two looks: a leaf holds as many before it has bins.
+MOST_GRACE = 100_000
+
 # The deepest trees of which all are searched.
 DEEPEST = 5
 
@@ -169,10 +172,12 @@ class Recipe:
     min_deviation : float
         The least standard deviation of a numeric target at a node to split, as a
         share of that of all rows; M5 has 0.05.
-    leaves : {"mean", "linear"}
+    leaves : {"mean", "linear", "adaptive"}
         What a leaf of a numeric target predicts: the mean of its rows, or a linear
         model of the attributes that were asked below it before pruning; see
-        :mod:`spinney.growth.model_trees.m5`.
+        :mod:`spinney.growth.model_trees.m5`. "adaptive" is for classes by "hoeffding":
+        as long as rows come, a leaf tells by naive Bayes where that was right more
+        often than its counts; see :mod:`spinney.growth.streaming.loops.bayes`.
     smoothing : float
         The weight with which the nodes above a leaf join in its number, in rows; M5
         has 15.
@@ -192,10 +197,12 @@ class Recipe:
         Whether an attribute may be asked about again below a node that has asked about
         it: numbers at another cut, subsets of values. A branch a value leaves nothing
         to ask in any case.
-    search : {"greedy", "optimal"}
+    search : {"greedy", "optimal", "hoeffding"}
         Whether each node takes the split that is best for it, or all splits are sought
         together: the best of all trees of this ``max_depth``, 5 at most, and of
-        ``max_leaves``; see :mod:`spinney.growth.optimal`.
+        ``max_leaves``; see :mod:`spinney.growth.optimal`. Or rows are seen once, in
+        their order, and a leaf asks what has proven best on those that came to it; see
+        :mod:`spinney.growth.streaming`.
     objective : {"loss", "leaves", "path_length"}
         For "optimal": what the best tree has least of. "loss" are its errors, or what
         they cost, and among trees of the same loss it is leaves; "leaves" and
@@ -208,6 +215,19 @@ class Recipe:
     time_limit : float, optional
         For "optimal": seconds after which the best tree found is taken, with a bound
         on what a better one could save.
+    delta : float
+        For "hoeffding": the chance that a question which has proven best is not.
+    grace : int
+        For "hoeffding": how many rows come to a leaf between two looks at its counts.
+    tie_bound : float
+        For "hoeffding": once Hoeffding's bound is below this, in the unit of the gain,
+        questions are equally good, and the best so far is taken.
+    counting_leaves : int
+        For "hoeffding": the most leaves that count at a time, which is what bounds the
+        memory; those that get most rows wrong.
+    drift : bool
+        For "hoeffding": whether nodes watch the errors below them, and begin anew where
+        these rise; see :mod:`spinney.growth.streaming.loops.watch`.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
@@ -265,6 +285,11 @@ class Recipe:
     objective: str = "loss"
     leaf_price: float = 0.0
     time_limit: float | None = None
+    delta: float = 1e-7
+    grace: int = 200
+    tie_bound: float = 0.05
+    counting_leaves: int = 1000
+    drift: bool = False
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
@@ -329,8 +354,14 @@ class Recipe:
             raise refusal(
                 Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
             )
-        for name in ("exhaustive", "mdl_correction", "raising", "reuse"):
+        for name in ("exhaustive", "mdl_correction", "raising", "reuse", "drift"):
             check_choice(name, getattr(self, name))
+        check_number("delta", self.delta, most=1.0)
+        check_number("tie_bound", self.tie_bound)
+        check_whole("grace", self.grace, least=1, most=MOST_GRACE)
+        check_whole("counting_leaves", self.counting_leaves, least=1)
+        if not 0 < self.delta < 1:
+            raise refusal(Setting("delta", self.delta), "must be between 0 and 1")
         if self.search == "optimal":
             _refuse_deep_search(self.max_depth)
         _refuse_methods_of_grown_models(self.pruning)
@@ -343,7 +374,7 @@ class Recipe:
     def needs_rows(self) -> bool:
         """Whether growing asks for more than count tables can tell."""
         by_rows = self.forest > 0 or self.pruning == "cost-complexity"
-        return by_rows or self.search == "optimal"
+        return by_rows or self.search != "greedy"
 
     @property
     def bucketing(self) -> str | None:

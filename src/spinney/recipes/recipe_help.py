@@ -18,6 +18,8 @@ RECIPE_TEXTS = {
     "auto": "what folds of the rows choose: cart by gini or gain, or c4.5; of numbers "
     "m5 or cart",
     "optimal": "the tree of least training error of all trees of depth 3, proven",
+    "hoeffding": "Domingos and Hulten 2000: rows are seen once and not kept, a branch "
+    "for each value",
     "m5": "Quinlan 1992, as M5P: linear models at the leaves; for numbers only",
 }
 

@@ -43,10 +43,10 @@ CHOICES = {
         "reduced-error",
         "pre-pruning",
     ),
-    "search": ("greedy", "optimal"),
+    "search": ("greedy", "optimal", "hoeffding"),
     "objective": OBJECTIVES,
     "rule": ("1-se", "half-se", "minimum"),
-    "leaves": ("mean", "linear"),
+    "leaves": ("mean", "linear", "adaptive"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
 

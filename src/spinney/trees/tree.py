@@ -68,6 +68,7 @@ class Reason(StrEnum):
     SIGNIFICANCE = "no split is significant", 10
     DEVIATION = "its numbers differ too little from each other", 11
     BEST = "the best tree of its size ends here", 12
+    UNDECIDED = "no question has proven best on the rows so far", 13
 
     @classmethod
     def of_code(cls, code: int) -> "Reason | None":

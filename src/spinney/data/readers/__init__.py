@@ -1,6 +1,10 @@
 """Tables read from files, data frames, arrays and relations."""
 
-from spinney.data.readers.batches import number_batches, type_of_values
+from spinney.data.readers.batches import (
+    number_batches,
+    table_batches,
+    type_of_values,
+)
 from spinney.data.readers.conform import (
     Keep,
     ModelBatches,
@@ -30,6 +34,7 @@ __all__ = [
     "read_part",
     "read_table",
     "refuse_file_options",
+    "table_batches",
     "type_of_values",
     "unseen_values",
 ]

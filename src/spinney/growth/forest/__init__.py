@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
-from spinney.growth.forest.compact_tree import compact
+from spinney.growth.forest.compact_tree import CompactNodes, compact
 from spinney.growth.forest.forest import Forest, Trees, Typical
 from spinney.growth.forest.forest_settings import (
     HASH,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HASH",
+    "CompactNodes",
     "Forest",
     "ForestBags",
     "ForestSettings",

@@ -36,7 +36,7 @@ _REFUSED: tuple[tuple[str, Any, str], ...] = (
     ("smoothing", 0.0, "the leaves of a forest's trees hold no linear models"),
     ("linear_terms", 0, "a forest's trees make no attributes"),
     ("construct", 0, "a forest's trees make no attributes"),
-    ("search", "greedy", "trees that are all the best one are no forest"),
+    ("search", "greedy", "its trees take the best split of each node, one by one"),
 )
 _PRUNINGS = {
     "cost-complexity": "every tree would be grown again in folds",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spinney.growth.incremental.kept_tree import KeptTree
+from spinney.growth.streaming import GrowingStream
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 
@@ -27,6 +28,9 @@ class KeptRows:
     tree : KeptTree, optional
         The tree with its count tables, in the process that has grown it; neither files
         nor pickles have it.
+    stream : GrowingStream, optional
+        Where rows are learned and not kept: what has been counted of them. There are no
+        rows in ``training`` then, which still says what their codes mean.
     """
 
     training: TrainingSet
@@ -34,7 +38,8 @@ class KeptRows:
     given: Mapping[str, Any] = field(default_factory=dict)
     weight: str | None = None
     tree: KeptTree | None = field(default=None, repr=False)
+    stream: GrowingStream | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self.training, self.recipe, dict(self.given), self.weight
-        return KeptRows, parts
+        return KeptRows, (*parts, None, self.stream)

@@ -41,6 +41,9 @@ def why(
         what = _asked(model.tree, node, node.candidate)
         instead = _instead(model, node, criterion, able)
         return f"{what}: a part of the best tree of its size{instead}"
+    if model.recipe.search == "hoeffding" and not recounted:
+        gained = f"its {criterion.merit_name} is {node.candidate.merit:.3f}"
+        return f"{name}: had proven best when it was asked; on the rows here {gained}"
     among = " among those of at least average gain" if criterion.average else ""
     if any(attribute.cost for attribute in attributes):
         among += " for what it costs to ask"

@@ -70,7 +70,10 @@ MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 # A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "tries")
 # Settings that older readers do not know are written where they say something.
-_LATER = ("reuse", "search", "objective", "leaf_price", "time_limit")
+_LATER = (
+    *("reuse", "search", "objective", "leaf_price", "time_limit"),
+    *("delta", "grace", "tie_bound", "counting_leaves", "drift"),
+)
 _LATER_PROVEN = ("max_leaves", "objective")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 

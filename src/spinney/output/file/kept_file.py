@@ -50,8 +50,11 @@ def no_kept_arrays() -> dict[str, Floats]:
 
 
 def kept_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """Return what the header and the arrays of a model say of the rows it keeps."""
-    if model.kept is None:
+    """Return what the header and the arrays of a model say of the rows it keeps.
+
+    What a stream has counted is not written: a file is of the tree as it is.
+    """
+    if model.kept is None or model.kept.stream is not None:
         return {}, {}
     kept, rows = model.kept, model.kept.training
     entry = {

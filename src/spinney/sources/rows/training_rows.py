@@ -427,12 +427,13 @@ def rows_in_memory(
     from_zero: bool,
     identifiers: bool = True,
     complete: bool = False,
+    first: bool = False,
 ) -> TrainingSet:
     """Return the rows of a table that holds its target, ready to grow on.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
     ``identifiers`` says whether columns stay that only tell rows apart, ``complete``
-    that rows which lack a cell are left out.
+    that rows which lack a cell are left out, ``first`` that others will come.
     """
     # Before the classes are found: one that only weightless rows have is none.
     table, weights, places = known_rows(table, target, weight)
@@ -453,6 +454,7 @@ def rows_in_memory(
         weights=weights,
         markers=(*declared.missing, *table.markers),
         from_zero=from_zero,
+        first=first,
     )
     return replace(rows, places=places if rows.places is None else places[rows.places])
 
