@@ -59,6 +59,11 @@ class Leaving:
     route: Route
     children: dict[int, int] = field(default_factory=dict)
 
+    @property
+    def drops(self) -> bool:
+        """Whether a branch leads nowhere."""
+        return len(self.children) < self.route.split.n_branches
+
 
 class NodeRows:
     """The rows of all nodes that may be asked about.
@@ -215,7 +220,10 @@ class NodeRows:
         numbers, weighed = _Numbers(nodes, self._locations), self._weighed[name]
         for place in range(depth):
             steps, staying = numbers.by_place[place]
-            relation, weighed = self._step(relation, steps, staying, weighed=weighed)
+            every = not place and self._numbers[name] <= {*steps, *staying}
+            relation, weighed = self._step(
+                relation, steps, staying, weighed=weighed, every=every or place > 0
+            )
         assert isinstance(relation, exp.Query)
         return relation, weighed
 
@@ -226,8 +234,12 @@ class NodeRows:
         staying: dict[int, int],
         *,
         weighed: bool,
+        every: bool,
     ) -> tuple[exp.Query, bool]:
-        """Return the lines one step further, and whether they have weights there."""
+        """Return the lines one step further, and whether they have weights there.
+
+        ``every`` says that all nodes of the relation go on or stay.
+        """
         asked = {index for step in steps.values() for index in step.route.attributes}
         goes_to = {
             node: self._routes.sent(step.route, step.children)
@@ -255,16 +267,15 @@ class NodeRows:
             weight = share if weight is None else product(weight, share)
         most = max((*staying.values(), *_numbers_of(steps.values())), default=0)
         number = exp.Cast(this=goes, to=self._engine.whole_type(NOWHERE, most))
-        query = select(
-            [
-                named(number, "node"),
-                *([] if weight is None else [named(weight, "weight")]),
-                *(column(name, SENT) for name in self._columns),
-            ],
-            sent,
-            exp.GTE(this=goes.copy(), expression=whole(0)),
-            name=SENT,
-        )
+        listed = [
+            named(number, "node"),
+            *([] if weight is None else [named(weight, "weight")]),
+            *(column(name, SENT) for name in self._columns),
+        ]
+        # To drop lines an engine may look twice for where each of them goes.
+        drops = divided or not every or any(step.drops for step in steps.values())
+        stays = exp.GTE(this=goes.copy(), expression=whole(0)) if drops else None
+        query = select(listed, sent, stays, name=SENT)
         if divided:
             apart = case((nothing(column("child", SENT)), column("node", SENT)))
             equal = exp.EQ(this=column("from", SHARE), expression=apart)

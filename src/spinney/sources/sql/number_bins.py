@@ -143,9 +143,11 @@ class NumberBins:
                 _piece(f"a{index}", low, high, first * PARTS)
                 for first, (low, high) in enumerate(pairwise(edges))
             ]
-            chosen = _chosen(f"a{index}", edges[1:-1], pieces)
+            last = len(pieces) * PARTS - 1
+            place = exp.Floor(this=_chosen(f"a{index}", edges[1:-1], pieces))
+            chosen = exp.Least(this=place, expressions=[whole(last)])
             known_bin = case((known(column(f"a{index}")), chosen))
-            kind = self._engine.whole_type(0, len(pieces) * PARTS)
+            kind = self._engine.whole_type(0, last)
             bins.append(named(exp.Cast(this=known_bin, to=kind), f"b{index}"))
         return select([*cells, *bins], table(self.base))
 
@@ -186,14 +188,15 @@ class NumberBins:
 
 
 def _piece(name: str, low: float, high: float, first: int) -> exp.Expr:
-    """Return the bin of a number between two quantiles."""
+    """Return the bin of a number between two quantiles, before it is rounded down.
+
+    The greatest number may come to the first bin behind the next quantile.
+    """
     scale = PARTS / (high - low)
     if not 0 < scale < np.inf:
-        return whole(first)  # they are too far apart, or too near, to divide
+        return bound(float(first))  # they are too far apart, or too near, to divide
     inside = product(difference(column(name), bound(low)), bound(scale))
-    part = exp.Greatest(this=exp.Floor(this=inside), expressions=[whole(0)])
-    within = exp.Least(this=part, expressions=[whole(PARTS - 1)])
-    return exp.Add(this=whole(first), expression=within)
+    return total_of([bound(float(first)), inside])
 
 
 def _chosen(name: str, edges: Sequence[float], pieces: Sequence[exp.Expr]) -> exp.Expr:
