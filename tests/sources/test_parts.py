@@ -75,7 +75,7 @@ def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@example(recipe="cart", seed=24, missing=0.0, most_lines=10_000)
+@example(recipe="fractional", seed=24, missing=0.1, most_lines=10_000)
 def test_bins_of_any_table(recipe, seed, missing, most_lines, few_bins, monkeypatch):
     monkeypatch.setattr(opened_bins, "MOST_LINES", most_lines)
     monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
