@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test lint test-loops test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
+.PHONY: axe demo test lint test-loops test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -59,6 +59,12 @@ test-loops: $(VENV)/.tools
 # What checks the pages for those who cannot see them; tests/browser takes it if there.
 axe:
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core
+
+# Trees that Spark counts, where there is Java; pyspark is too large for every test run.
+test-spark: $(VENV)/.tools
+	$(PIP) install --constraint constraints.txt 'pyspark>=4' || \
+	  echo "pyspark could not be installed: its tests will be skipped"
+	$(BIN)/python -m pytest -m slow tests/slow/test_spark.py -k "cart or id3"
 
 # The property tests with sixteen times as many examples.
 test-fuzz: $(VENV)/.tools

@@ -1,18 +1,20 @@
 """Trees grown where the rows are, beside the same trees in memory.
 
 ``python -m benchmarks.in_database --rows 100000,1000000 --engines duckdb,sqlite`` makes
-a Parquet file of twelve columns for each size, five of them real numbers, and grows a
-tree on it in memory and in each engine, every run in a process of its own. It prints
-rows, engine, seconds, processor seconds, rows a second, the ratio of processor seconds
-to those of the first engine, the peak of memory of the process, and of that what is not
-DuckDB's, which ``--memory-limit`` bounds. The last column tells one tree from another.
+a table of twelve columns for each size, five of them real numbers, as Parquet files of
+at most 5,000,000 rows, and grows a tree on it in memory and in each engine, every run
+in a process of its own. The files are gone afterwards, unless ``--folder`` says where
+to keep them. It prints rows, engine, seconds, processor seconds, rows a second, the
+ratio of processor seconds to those of the first engine, the peak of memory of the
+process, and of that what is not DuckDB's, which ``--memory-limit`` bounds. The last
+column tells one tree from another.
 
 Rows of ``duckdb`` are read where they fit into half of ``--room``; ``duckdb-away``
 reads none. ``lightgbm`` is one tree of LightGBM on the table in memory, with
 as many leaves, for scale: it is not the same tree.
 
-``--rows 5000000,50000000 --engines memory,duckdb --most memory=5000000`` leaves an
-engine out on tables that are too large for it.
+``--rows 5000000,50000000 --engines memory,duckdb-away,lightgbm --most memory=5000000``
+leaves an engine out on tables that are too large for it.
 """
 
 import argparse
@@ -47,20 +49,27 @@ LABEL = """
 """
 
 
-def generate(path: Path, n_rows: int, seed: float = 0.5) -> None:
-    """Write a Parquet file of so many rows, the same on every run."""
+PIECE = 5_000_000
+"""How many rows a file has."""
+
+
+def generate(folder: Path, n_rows: int, seed: float = 0.5) -> None:
+    """Write Parquet files of so many rows, the same on every run."""
     import duckdb
 
+    folder.mkdir(parents=True)
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
-        connection.execute("SET memory_limit = '2GiB'")
+        connection.execute("SET memory_limit = '1GiB'")
         connection.execute("SET preserve_insertion_order = false")
         connection.execute(f"SELECT setseed({seed})")
         connection.execute(MACRO)
-        connection.execute(
-            f"COPY (SELECT *, {LABEL} FROM (SELECT {COLUMNS} FROM range({n_rows}))) "
-            f"TO '{path}' (FORMAT parquet)"
-        )
+        for number, begin in enumerate(range(0, n_rows, PIECE)):
+            count = min(PIECE, n_rows - begin)
+            connection.execute(
+                f"COPY (SELECT *, {LABEL} FROM (SELECT {COLUMNS} FROM range({count}))) "
+                f"TO '{folder / f'{number:03}.parquet'}' (FORMAT parquet)"
+            )
 
 
 def grown(path: str, engine: str, asked: argparse.Namespace) -> dict[str, object]:
@@ -73,6 +82,8 @@ def grown(path: str, engine: str, asked: argparse.Namespace) -> dict[str, object
 def _grown(
     path: str, engine: str, asked: argparse.Namespace, folder: str
 ) -> dict[str, object]:
+    import duckdb
+
     import spinney
 
     if engine == "lightgbm":
@@ -81,14 +92,14 @@ def _grown(
     options = {"recipe": recipe, "max_depth": asked.depth, "min_samples_leaf": 20}
     watched = None
     if engine == "memory":
-        data, how = path, {}
+        data, how = duckdb.sql(f"SELECT * FROM read_parquet('{path}')"), {}
+        how["source"] = "memory"
     elif engine == "sqlite":
         data, how = f"sqlite:///{_in_sqlite(path)}", {"table": "rows"}
         how["memory_limit"] = asked.room
     else:
-        import duckdb
-
         connection = duckdb.connect()
+        connection.execute("SET enable_progress_bar = false")
         memory_limit = asked.memory_limit
         connection.execute(f"SET memory_limit = '{memory_limit}'")
         connection.execute(f"SET temp_directory = '{folder}'")
@@ -145,14 +156,16 @@ class Memory:
 def _by_lightgbm(path: str, depth: int) -> dict[str, object]:
     """Grow one tree of LightGBM, reading included."""
     import lightgbm
+    import pyarrow
     import pyarrow.parquet as parquet
 
     with Memory(None) as memory:
         began, worked = perf_counter(), process_time()
-        frame = parquet.read_table(path).to_pandas()
+        names = ["c0", "c1", "c2", "y"]
+        files = sorted(Path(path).parent.glob("*.parquet"))
+        read = [parquet.read_table(each, read_dictionary=names) for each in files]
+        frame = pyarrow.concat_tables(read).unify_dictionaries().to_pandas()
         label = frame.pop("y") == "bought"
-        for name in frame.select_dtypes("object"):
-            frame[name] = frame[name].astype("category")
         settings = {"objective": "binary", "num_leaves": 2**depth, "max_depth": depth}
         settings |= {"num_threads": 2, "verbose": -1, "min_data_in_leaf": 20}
         tree = lightgbm.train(settings, lightgbm.Dataset(frame, label), 1)
@@ -178,7 +191,7 @@ def _in_sqlite(path: str) -> Path:
     """Copy a Parquet file into a SQLite table, once."""
     import duckdb
 
-    target = Path(path).with_suffix(".db")
+    target = Path(path).parent / "rows.db"
     if not target.exists():
         relation = duckdb.sql(f"SELECT * FROM read_parquet('{path}')")
         marks = ", ".join("?" * len(relation.columns))
@@ -198,22 +211,30 @@ def main() -> None:
     parser.add_argument("--memory-limit", default="2GiB", help="of DuckDB")
     parser.add_argument("--room", default="2GiB", help="half of it is for rows read")
     parser.add_argument("--most", action="append", default=[], metavar="ENGINE=ROWS")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--folder", type=Path, help="where tables are kept")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
         path, engine = asked.one
         print(json.dumps(grown(path, engine, asked)))
-        return
+    elif asked.folder is not None:
+        compare(asked, asked.folder)
+    else:
+        with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
+            compare(asked, Path(folder))
+
+
+def compare(asked: argparse.Namespace, folder: Path) -> None:
+    """Print a line for every size and engine."""
     most = {name: int(n) for name, _, n in (each.partition("=") for each in asked.most)}
     print(
         "rows        engine       seconds  processor  rows/s    ratio  peak MiB  "
         "own MiB  nodes  tree"
     )
     for n_rows in map(int, asked.rows.split(",")):
-        path = asked.folder / f"spinney_{n_rows}.parquet"
-        if not path.exists():
-            generate(path, n_rows)
+        path = folder / f"spinney_{n_rows}" / "*.parquet"
+        if not path.parent.exists():
+            generate(path.parent, n_rows)
         first = None
         for engine in asked.engines.split(","):
             if n_rows > most.get(engine, n_rows):

@@ -9,6 +9,7 @@ from tests.sources.comparing import assert_same_tree, opened
 
 import spinney
 from spinney.recipes import Recipe
+from spinney.sources import opened_bins
 from spinney.sources.sql import number_bins
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 
@@ -31,6 +32,12 @@ def small_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number_bins, "MOST_ROWS", 20)
     monkeypatch.setattr(number_bins, "QUANTILES", 3)
     monkeypatch.setattr(number_bins, "PARTS", 3)
+
+
+@pytest.fixture
+def finer_bins(small_bins: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opened_bins, "MOST_LINES", 30)
+    monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
 
 
 @pytest.fixture
@@ -80,7 +87,32 @@ def test_bins_give_the_tree_of_all_values(recipe, missing, small_bins, tmp_path)
     assert_same_tree(expected, found, whole=True)
 
 
-def test_sqlite_and_postgres_have_bins_too(small_bins, tmp_path, postgres):
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("recipe", ["cart", "fractional", "gain ratio"])
+def test_bins_that_are_opened_to_finer_ones(recipe, missing, finer_bins, tmp_path):
+    columns = rows_of(5, missing=missing)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        found = spinney.grow(rows, "y", **options, **how).tree
+    assert_same_tree(expected, found, whole=True)
+
+
+def test_no_cut_leaves_enough_on_both_sides(finer_bins, statements, tmp_path):
+    columns = rows_of(5)
+    options = {"recipe": RECIPES["cart"], "min_samples_leaf": 200}
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        tree = spinney.grow(rows, "y", **options, **how).tree
+    assert len(tree) == 1
+    # Bins that hold the middle of the rows are opened until they are too small.
+    assert sum("k0" in text for text in statements) <= 3
+
+
+@pytest.mark.parametrize("most_lines", [30, 1000])
+def test_sqlite_and_postgres_have_bins_too(
+    most_lines, finer_bins, tmp_path, postgres, monkeypatch
+):
+    monkeypatch.setattr(opened_bins, "MOST_LINES", most_lines)
     columns = rows_of(3, missing=0.05)
     options = {"recipe": RECIPES["fractional"], "max_depth": 4}
     expected = spinney.grow(columns, "y", **options).tree
@@ -118,3 +150,32 @@ def test_a_level_is_two_statements_of_few_lines(
     assert tree.height == 4
     assert len(counting) <= 2 * 4  # by bins, and those that are opened
     assert max(lines[before:]) < 1500  # where the root has 4060 values
+
+
+def test_lines_of_a_statement_have_a_bound(
+    small_bins, statements, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(number_bins, "QUANTILES", 16)
+    monkeypatch.setattr(opened_bins, "MOST_LINES", 150)
+    monkeypatch.setattr(opened_bins, "MOST_PARTS", 8)
+    columns = rows_of(1, n_rows=2000)
+    columns["y"] = ["b" if label == "c" else label for label in columns["y"]]
+    expected = spinney.grow(columns, "y", recipe=RECIPES["cart"], max_depth=1).tree
+    lines: list[int] = []
+    fetch = SqlEngine.fetch
+
+    def counted(engine: SqlEngine, statement: Any) -> Any:
+        answer = fetch(engine, statement)
+        if "k0" in str(statement) or "k1" in str(statement):
+            lines.append(len(answer[0]))
+        return answer
+
+    monkeypatch.setattr(SqlEngine, "fetch", counted)
+    with opened("bound relation", columns, tmp_path) as (rows, how):
+        options = {"recipe": RECIPES["cart"], "max_depth": 1}
+        found = spinney.grow(rows, "y", **options, **how).tree
+    assert_same_tree(expected, found, whole=True)
+    # Opened bins hold more rows than are listed at once: they are divided, and then
+    # the parts that may hold the best cut, the only ones left, are listed.
+    assert len(lines) == 2
+    assert max(lines) <= 2 * 150  # for each class

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.helpers.tables_in_parts import in_arrow, in_parquet, in_parts
@@ -15,7 +15,7 @@ from tests.sources.test_bins import RECIPES, rows_of
 import spinney
 from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.sources import ROOT, Request
+from spinney.sources import ROOT, Request, opened_bins
 from spinney.sources.parts import PartRoles, open_parts, part_facts, parts_source
 from spinney.sources.parts.executors import InThisProcess, added_up
 from spinney.sources.rows.row_numbers import Wanted
@@ -53,18 +53,32 @@ def test_bins_give_the_tree_of_all_values(recipe, few_bins):
     assert_same_tree(expected, grown(columns, **options).tree, whole=True)
 
 
+@pytest.mark.parametrize("recipe", ["cart", "fractional", "gain ratio"])
+def test_bins_that_are_opened_to_finer_ones(recipe, few_bins, monkeypatch):
+    monkeypatch.setattr(opened_bins, "MOST_LINES", 30)
+    monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
+    columns = rows_of(2, missing=0.1, n_rows=200)
+    options = {"recipe": RECIPES[recipe], "weight": "w", "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    assert_same_tree(expected, grown(columns, **options).tree, whole=True)
+
+
 @pytest.mark.slow
 @given(
     recipe=st.sampled_from(sorted(RECIPES)),
     seed=st.integers(0, 1000),
     missing=st.sampled_from([0.0, 0.1, 0.5]),
+    most_lines=st.sampled_from([20, 100, 10_000]),
 )
 @settings(
     max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_bins_of_any_table(recipe, seed, missing, few_bins):
+@example(recipe="fractional", seed=24, missing=0.1, most_lines=10_000)
+def test_bins_of_any_table(recipe, seed, missing, most_lines, few_bins, monkeypatch):
+    monkeypatch.setattr(opened_bins, "MOST_LINES", most_lines)
+    monkeypatch.setattr(opened_bins, "MOST_PARTS", 4)
     columns = rows_of(seed, missing=missing, n_rows=200)
     options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 5}
     expected = spinney.grow(columns, "y", **options).tree

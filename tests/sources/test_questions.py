@@ -82,7 +82,8 @@ def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
     kept = [text for text in statements if text.startswith("CREATE")]
     n_before = sum(text.startswith("SELECT") for text in before)
     assert len(counted) == n_before + len(asked) + len(agreed) + len(sent)
-    assert all(text.count("FROM") <= 3 for text in counted[n_before:])
+    selects = [part for text in counted[n_before:] for part in text.split("UNION ALL")]
+    assert all(part.count("FROM") <= 3 for part in selects)
     # The coded rows, and the lines of each level below the root.
     assert len(kept) == 1 + len(asked - {0})
     assert (missing == "surrogate") == bool(sent)
@@ -132,5 +133,5 @@ def test_more_attributes_than_one_statement_takes(
     with opened(kind, columns, tmp_path) as (rows, source):
         found = spinney.grow(rows, "label", **options, **source).tree
     assert len(found.root.candidates) == 9
-    assert [text.count("GROUPING(") for text in statements[-3:]] == [4, 4, 1]
+    assert [text.count("COUNT(*)") for text in statements[-3:]] == [4, 4, 1]
     assert_same_tree(expected, found, whole=True)

@@ -355,7 +355,8 @@ def write_down(
     best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
     best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
     if stack.closed is not None:
-        best.exact[here] &= stack.closed[able] < gain
+        # A bin beside the cut bounds it by its own gain, but for rounding.
+        best.exact[here] &= stack.closed[able] < gain - 2 * criterion.tolerance
     if part.form == Form.SEARCHED:
         best.bound[here] = _bounds(part, ways, able, gain, table)
     best.branch[level.counted.stack.lines_of(part.tables)] = branch

@@ -8,7 +8,9 @@ of the bin on the left. The gain is a convex function of s for the criteria name
 gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin is on one side.
 
 A bin is opened unless all its corners, its own two edges among them, fall short of the
-best cut between bins by more than ties do. So no cut that could win, or tie, is unseen.
+best cut between bins by more than ties do. So no cut that could win, or tie, is unseen,
+and what stands on both sides of the best cut is always opened. A bin that is opened may
+become finer bins, of which the same is asked again.
 Where attributes compete by their gains alone, that is the best cut of all attributes of
 the node; the others keep the best cut between their bins, and are no longer exact.
 """
@@ -66,8 +68,7 @@ def bins_to_open(
     """Return which lines of a stack are bins that may hold the best cut of their node.
 
     Besides, what no cut in a bin that stays closed exceeds, of each table.
-    ``stack`` has the weights that are searched. Where missing rows are moved to a
-    branch, all bins of their table are opened.
+    ``stack`` has the weights that are searched.
     """
     every = np.zeros(len(stack.values), dtype=bool)
     closed = np.full(len(stack), -np.inf)
@@ -89,11 +90,11 @@ def bins_to_open(
     lines = np.flatnonzero(inside)
     wanted = _contended(search, part.node, best, splits, schema)
     bound = _bounds(search, part.scaled(search.altered), lines)
+    bound[~_may_hold_a_cut(search, part, lines)] = -np.inf
     slack = 4 * search.criterion.tolerance
     opened = np.zeros(len(part.values), dtype=bool)
     opened[lines] = bound >= wanted[part.owner[lines]] - slack
-    if search.policy.moves:
-        opened |= inside & part.lacking[part.owner]
+    opened[lines[bound == -np.inf]] = False
     every[stack.lines_of(tables)] = opened
     rest = ~opened[lines]
     np.maximum.at(closed, tables[part.owner[lines[rest]]], bound[rest])
@@ -127,30 +128,61 @@ def by_gain_alone(search: Search, schema: Schema) -> bool:
     return alone and not any(attribute.cost for attribute in schema.attributes)
 
 
+def _may_hold_a_cut(
+    search: Search, stack: TableStack, lines: Integers
+) -> NDArray[np.bool_]:
+    """Return inside which bins a cut leaves enough on both sides.
+
+    Without this, where no cut of a table does, all of its bins would be opened.
+    """
+    least = (1 - 1e-9) * search.recipe.least_branch(search.total)
+    sizes, owner = stack.sizes[:, None], stack.owner[lines]
+    upto = running_sums(sizes, stack.start)[lines, 0]
+    absent = stack.weight[owner] - stack.known[owner]
+    above = stack.known[owner] - upto + stack.sizes[lines]
+    return np.asarray((upto + absent >= least) & (above + absent >= least))
+
+
 def _bounds(search: Search, stack: TableStack, lines: Integers) -> Floats:
-    """Return the greatest gain at a corner of each of some bins."""
+    """Return the greatest gain at a corner of each of some bins.
+
+    Where missing rows are moved to a branch, they are in one, and then in the other.
+    """
     upto = running_sums(stack.weights, stack.start)
     bound = np.full(len(lines), -np.inf)
+    places = (0, 1) if search.policy.moves and stack.lacking.any() else (None,)
     for start in range(0, len(lines), TOGETHER):
         some = lines[start : start + TOGETHER]
         owner, inside = stack.owner[some], stack.weights[some]
         below = upto[some] - inside
         above = stack.total[owner] - upto[some]
+        own = slice(start, start + len(some))
         for left in _corners(stack.weights.shape[1]):
             sides = np.stack(
                 [below + inside * left, above + inside * ~left], axis=1
             ).clip(min=0.0)
-            table = CountTable(
-                np.arange(2),
-                sides,
-                (sides > 0).astype(np.int64),
-                stack.missing[owner],
-                stack.missing_rows[owner],
-            )
-            gains = np.asarray(search.criterion.gain(table))
-            own = slice(start, start + len(some))
-            bound[own] = np.maximum(bound[own], gains)
+            for place in places:
+                gains = _gains(search, sides, stack, owner, place)
+                bound[own] = np.maximum(bound[own], gains)
     return bound
+
+
+def _gains(
+    search: Search,
+    sides: Floats,
+    stack: TableStack,
+    owner: Integers,
+    place: int | None,
+) -> Floats:
+    """Return the gains of two sides, missing rows on one of them, or left out."""
+    missing, missing_rows = stack.missing[owner], stack.missing_rows[owner]
+    if place is not None:
+        sides = sides.copy()
+        sides[:, place] += missing
+        missing, missing_rows = np.zeros_like(missing), np.zeros_like(missing_rows)
+    counts = (sides > 0).astype(np.int64)
+    table = CountTable(np.arange(2), sides, counts, missing, missing_rows)
+    return np.asarray(search.criterion.gain(table))
 
 
 def _corners(n_classes: int) -> Iterator[NDArray[np.bool_]]:

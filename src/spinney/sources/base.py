@@ -239,13 +239,14 @@ class BinnedTables:
     ----------
     stack : TableStack
         The tables; ``low`` says which lines stand for several values.
-    opened : function
-        From which of its lines are to be opened to the stack with their values in
-        their places.
+    opened : function, optional
+        From which of its lines are to be opened to the tables with their values, or
+        finer bins, in their places. None where nothing is left to be opened: there are
+        no bins, or all that were asked for are opened to their values.
     """
 
     stack: TableStack
-    opened: Callable[[NDArray[np.bool_]], TableStack]
+    opened: "Callable[[NDArray[np.bool_]], BinnedTables] | None" = None
 
 
 @runtime_checkable

@@ -310,11 +310,18 @@ class _Learner:
         places = np.arange(len(stack))
         if draws is not None:
             places = self.drawn(draws, front, stack)
-        part = stack.taken(places).scaled(self.options.class_weights)
-        lines, closed = np.zeros(len(stack.values), bool), np.full(len(stack), -np.inf)
-        opened, closed[places] = bins_to_open(search, part, self.schema)
-        lines[stack.lines_of(places)] = opened
-        return replace(binned.opened(lines), closed=closed), places
+        closed = None
+        while binned.opened is not None:
+            stack = binned.stack
+            part = stack.taken(places).scaled(self.options.class_weights)
+            lines = np.zeros(len(stack.values), dtype=bool)
+            closed = np.full(len(stack), -np.inf)
+            opened, closed[places] = bins_to_open(search, part, self.schema)
+            if not opened.any():
+                break
+            lines[stack.lines_of(places)] = opened
+            binned = binned.opened(lines)
+        return replace(binned.stack, closed=closed), places
 
     def searched(
         self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]

@@ -115,12 +115,15 @@ class CodedPart:
         The rows; what it finds out about a column it keeps.
     bins : mapping of int to (numbers of bins, bin of each row)
         Of attributes that have very many numbers.
+    n_rows : int
+        How many there are.
     n_bytes : int
         What the arrays take.
     """
 
     source: MemorySource
     bins: Mapping[int, Ranked]
+    n_rows: int
     n_bytes: int
 
     def __sizeof__(self) -> int:
@@ -158,7 +161,8 @@ def code_rows(
         for index, between in edges.items()
     }
     arrays = [*columns, classes, *(ranks for _, ranks in bins.values())]
-    return CodedPart(source, bins, sum(cells.nbytes for cells in arrays))
+    n_bytes = sum(cells.nbytes for cells in arrays)
+    return CodedPart(source, bins, part.table.n_rows, n_bytes)
 
 
 def _encoded(attribute: Any, column: Column) -> NDArray[Any]:

@@ -2,11 +2,11 @@
 
 The rows of a part are a source in memory, so each question of a learner is asked of
 every part as it is, and the answers are added: tables line by line, products by
-``summed``. What differs is a number of very many values. Its tables have a line a bin::
+``summed``. What differs is a number of very many values. Its tables have a line a bin,
+whose least and greatest numbers are known of all parts. Where bins are opened, their
+rows are counted by value, or by finer bins (``sources.opened_bins``)::
 
-    key 17   weights   rows   low: the least number in it   high: the greatest
-
-and where a bin is opened, its rows are counted by their values, in parts as anywhere.
+    key 17.5   weights   rows   low: the least number in it   high: the greatest
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,8 @@ from spinney.sources.base import (
     Totals,
     summed,
 )
-from spinney.sources.parts.coded_part import N_BINS, CodedPart
+from spinney.sources.opened_bins import OpenedIntervals, keys_of
+from spinney.sources.parts.coded_part import CodedPart
 from spinney.sources.rows.memory import MemorySource, Standing
 from spinney.trees import CountTable, Route, TableStack, joined_stacks
 
@@ -70,6 +71,8 @@ class Extended:
 
 
 Move = Sent | Forgotten | Extended
+Ranges = Mapping[int, tuple[Floats, Floats]]
+"""The least and the greatest number of each bin, by attribute."""
 
 
 def moved(part: CodedPart, standing: Standing, moves: Sequence[Move]) -> Standing:
@@ -84,8 +87,9 @@ def moved(part: CodedPart, standing: Standing, moves: Sequence[Move]) -> Standin
 class PartTables:
     """The tables of a part, or of several: a stack whose values are keys.
 
-    A key is a value, or the number of a bin. ``low`` and ``high`` are the least and the
-    greatest number of each line; None where no line is a bin.
+    A key is a value, the number of a bin, or where a finer one begins. ``low`` and
+    ``high`` are the least and the greatest number of each line; None where no line is a
+    finer bin.
     """
 
     stack: TableStack
@@ -211,19 +215,14 @@ def bins_at(
     source = part.at(standing)
     every = np.arange(len(requests))
     few = _of_some(requests, every, part.bins, inside=False)
-    answers = [PartTables(joined_stacks(source.tables(few)))] if few else []
+    stacks = list(source.tables(few)) if few else []
     if of_bins := _of_some(requests, every[~small], part.bins, inside=True):
         stack = joined_stacks(source.at(standing, part.bins).tables(of_bins))
-        low, high = ranges_of(part, source, of_bins, stack)
-        answers.append(PartTables(_at_places(stack, every[~small]), low, high))
+        stacks.append(_at_places(stack, every[~small]))
     if of_values := _of_some(requests, every[small], part.bins, inside=True):
         stack = joined_stacks(source.tables(of_values))
-        answers.append(PartTables(_at_places(stack, every[small])))
-    return PartTables(
-        joined_stacks(each.stack for each in answers),
-        np.concatenate([each.lowest for each in answers]),
-        np.concatenate([each.highest for each in answers]),
-    )
+        stacks.append(_at_places(stack, every[small]))
+    return PartTables(joined_stacks(stacks))
 
 
 def _of_some(
@@ -247,74 +246,99 @@ def _at_places(stack: TableStack, places: Integers) -> TableStack:
     return replace(stack, node=places[stack.node])
 
 
-def ranges_of(
-    part: CodedPart,
-    source: MemorySource,
-    requests: Sequence[Request],
-    stack: TableStack,
-) -> tuple[Floats, Floats]:
-    """Return the least and the greatest number in each line, a bin of a node."""
-    low, high = np.empty(len(stack.values)), np.empty(len(stack.values))
-    rows, owner = source.level([request.node for request in requests])
-    of_line = stack.attribute[stack.owner]
-    for index in np.unique(stack.attribute).tolist():
-        bins = part.bins[index][1][rows]
+def ranges_at(part: CodedPart) -> Ranges:
+    """Return the least and the greatest number of each bin, by attribute."""
+    ranges = {}
+    every = np.arange(part.n_rows)
+    for index, (numbers, bins) in part.bins.items():
+        cells = part.source.cells(index, every)
         known = np.flatnonzero(bins >= 0)
-        keys = owner[known] * N_BINS + bins[known]
-        cells = source.cells(index, rows[known]) + 0.0
-        least = np.full(len(requests) * N_BINS, np.inf)
-        most = np.full(len(requests) * N_BINS, -np.inf)
-        np.minimum.at(least, keys, cells)
-        np.maximum.at(most, keys, cells)
-        lines = np.flatnonzero(of_line == index)
-        at = stack.node[stack.owner[lines]] * N_BINS
-        at += stack.values[lines].astype(np.int64)
-        low[lines], high[lines] = least[at], most[at]
-    return low, high
+        order = known[np.argsort(bins[known], kind="stable")]
+        least, most = np.full((2, len(numbers)), np.inf)
+        most *= -1
+        if len(order):
+            start = np.flatnonzero(begins_run(bins[order]))
+            own = bins[order][start]
+            least[own] = np.minimum.reduceat(cells[order] + 0.0, start)
+            most[own] = np.maximum.reduceat(cells[order] + 0.0, start)
+        ranges[index] = least, most
+    return ranges
+
+
+def united_ranges(*parts: Ranges) -> Ranges:
+    """Return the ranges of bins of several parts."""
+    return {
+        index: (
+            np.min([part[index][0] for part in parts], axis=0),
+            np.max([part[index][1] for part in parts], axis=0),
+        )
+        for index in parts[0]
+    }
+
+
+def in_ranges(
+    stack: TableStack, ranges: Ranges, small: NDArray[np.bool_]
+) -> TableStack:
+    """Return tables by bins with the least and the greatest number of each line.
+
+    At nodes that are ``small`` a line is of one number.
+    """
+    values, low = stack.values.copy(), stack.values.copy()
+    of_bins = ~small[stack.node]
+    for index, (least, most) in ranges.items():
+        lines = np.flatnonzero((of_bins & (stack.attribute == index))[stack.owner])
+        bins = stack.values[lines].astype(np.int64)
+        low[lines], values[lines] = least[bins], most[bins]
+    return replace(stack, values=values, low=low)
 
 
 def opened_at(
     part: CodedPart,
     standing: Standing,
-    opened: Mapping[int, Mapping[int, Sequence[int]]],
+    intervals: OpenedIntervals,
+    nodes: Sequence[int],
 ) -> PartTables:
-    """Return the tables of opened bins, by value: by attribute, its nodes in turn.
+    """Return the tables of what is in opened bins, of each attribute at its nodes.
 
-    ``opened`` are the numbers of bins by attribute and node.
+    ``nodes`` are those that the intervals number.
     """
-    stacks = []
-    for index, by_node in opened.items():
-        bins, members = part.bins[index][1], {}
-        for node, numbers in by_node.items():
-            rows, weights = standing.members[node]
-            wanted = np.zeros(N_BINS + 1, dtype=bool)  # the last is of missing cells
-            wanted[list(numbers)] = True
-            inside = wanted[bins[rows]]
-            members[node] = rows[inside], weights[inside]
-        source = part.at(Standing(members, standing.made))
-        stacks.append(
-            joined_stacks(source.tables([Request(n, (index,)) for n in members]))
-        )
-    return PartTables(joined_stacks(stacks))
+    source = part.at(standing)
+    answers = []
+    for index, by_node in intervals.items():
+        inside, numbers = [], []
+        for place, listed in by_node.items():
+            rows, weights = standing.members[nodes[place]]
+            cells = source.cells(index, rows) + 0.0
+            keys = keys_of(listed, cells)
+            own = np.flatnonzero(~np.isnan(keys))
+            inside.append((rows[own], weights[own], keys[own]))
+            numbers.append(cells[own])
+        stack = source.tables_by(index, inside)
+        low, high = _ends(stack, [keys for _, _, keys in inside], numbers)
+        stack = _at_places(stack, np.array(list(by_node)))
+        answers.append(PartTables(stack, low, high))
+    return PartTables(
+        joined_stacks(each.stack for each in answers),
+        np.concatenate([each.lowest for each in answers]),
+        np.concatenate([each.highest for each in answers]),
+    )
 
 
-def with_opened(
-    coarse: PartTables, lines: NDArray[np.bool_], opened: TableStack, tables: Integers
-) -> TableStack:
-    """Return tables with the values of opened bins in the places of these lines.
+def _ends(
+    stack: TableStack, keys: Sequence[Floats], numbers: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Return the least and the greatest number of each line of a stack.
 
-    ``tables`` says which of the coarse tables each of the opened ones belongs to.
+    ``keys`` and ``numbers`` are those of the rows of its tables.
     """
-    stack, kept = coarse.stack, ~lines
-    owner = np.concatenate([stack.owner[kept], tables[opened.owner]])
-    values = np.concatenate([coarse.highest[kept], opened.values])
-    low = np.concatenate([coarse.lowest[kept], opened.values])
-    order = np.lexsort((values, owner))
-    return replace(
-        stack,
-        start=starts_of(np.bincount(owner, minlength=len(stack))),
-        values=values[order],
-        weights=np.concatenate([stack.weights[kept], opened.weights])[order],
-        rows=np.concatenate([stack.rows[kept], opened.rows])[order],
-        low=None if np.array_equal(low, values) else low[order],
+    key, number = (np.concatenate([np.zeros(0), *each]) for each in (keys, numbers))
+    if np.array_equal(key, number):
+        return stack.values, stack.values
+    owner = np.repeat(np.arange(len(keys)), [len(each) for each in keys])
+    order = np.lexsort((key, owner))
+    start = np.flatnonzero(begins_run(owner[order], key[order]))
+    sorted_numbers = number[order]
+    return (
+        np.minimum.reduceat(sorted_numbers, start),
+        np.maximum.reduceat(sorted_numbers, start),
     )

@@ -14,6 +14,7 @@ know no more than which calls made them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
 )
+from spinney.sources.opened_bins import are_listed, intervals_of, with_opened
 from spinney.sources.parts.coded_part import at_root
 from spinney.sources.parts.executors import Executor, added_up
 from spinney.sources.parts.part_tables import (
@@ -35,6 +37,7 @@ from spinney.sources.parts.part_tables import (
     Forgotten,
     Move,
     PartTables,
+    Ranges,
     Sent,
     added,
     added_branches,
@@ -42,13 +45,15 @@ from spinney.sources.parts.part_tables import (
     added_totals,
     agreements_at,
     bins_at,
+    in_ranges,
     moved,
     opened_at,
     products_at,
+    ranges_at,
     routed_at,
     tables_at,
     totals_of,
-    with_opened,
+    united_ranges,
 )
 from spinney.trees import CountTable, Route, TableStack
 
@@ -90,7 +95,6 @@ class PartsSource:
         self.schema = schema
         self.levels: list[int] = []
         self._executor, self._parts = executor, list(parts)
-        self._many = frozenset(many)
         self._standing = list(standing or ())
         if standing is None:
             self._standing = [executor.submit(at_root, part) for part in self._parts]
@@ -98,6 +102,10 @@ class PartsSource:
         pairs = zip(self._parts, self._standing, strict=True)
         totals = [executor.submit(totals_of, *pair) for pair in pairs]
         self._totals: Totals = added_up(executor, totals, added_totals)
+        self._ranges: Ranges = {}
+        if list(many):
+            ranges = [executor.submit(ranges_at, part) for part in self._parts]
+            self._ranges = added_up(executor, ranges, united_ranges)
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -151,37 +159,26 @@ class PartsSource:
         """Return the tables of all requests, numbers of many values by bins."""
         small = np.asarray(n_rows) <= MOST_ROWS
         asked = {index for request in requests for index in request.attributes}
-        if small.all() or not asked & self._many:
+        if small.all() or asked.isdisjoint(self._ranges):
             (stack,) = self.tables(requests)
-            return BinnedTables(stack, lambda _: stack)
-        coarse = self._tables(bins_at, tuple(requests), small)
-        nothing = np.zeros(len(coarse.stack.values), dtype=bool)
-        none = np.zeros(0, dtype=np.int64)
-        stack = with_opened(coarse, nothing, coarse.stack.taken(none), none)
-        return BinnedTables(stack, lambda lines: self._opened(coarse, lines, requests))
+            return BinnedTables(stack)
+        coarse = self._tables(bins_at, tuple(requests), small).stack
+        nodes = [request.node for request in requests]
+        return self._binned(in_ranges(coarse, self._ranges, small), nodes)
 
-    def _opened(
-        self,
-        coarse: PartTables,
-        lines: NDArray[np.bool_],
-        requests: Sequence[Request],
-    ) -> TableStack:
-        """Return tables with the values in some of their bins."""
-        stack = coarse.stack
-        wanted: dict[int, dict[int, list[int]]] = {}
-        tables: dict[tuple[int, int], int] = {}
-        for line in np.flatnonzero(lines).tolist():
-            table = int(stack.owner[line])
-            index, node = int(stack.attribute[table]), requests[stack.node[table]].node
-            bins = wanted.setdefault(index, {}).setdefault(node, [])
-            bins.append(int(stack.values[line]))
-            tables[index, node] = table
-        none = np.zeros(0, dtype=np.int64)
-        if not wanted:
-            return with_opened(coarse, lines, stack.taken(none), none)
-        opened = self._tables(opened_at, wanted)
-        order = [tables[index, node] for index in wanted for node in wanted[index]]
-        return with_opened(coarse, lines, opened.stack, np.array(order))
+    def _binned(self, stack: TableStack, nodes: Sequence[int]) -> BinnedTables:
+        """Return tables whose bins can be opened."""
+
+        def opened(lines: NDArray[np.bool_]) -> BinnedTables:
+            intervals = intervals_of(stack, lines)
+            answer = self._tables(opened_at, intervals, nodes)
+            inside = replace(answer.stack, values=answer.highest, low=answer.lowest)
+            finer = with_opened(stack, lines, inside)
+            if are_listed(intervals):
+                return BinnedTables(finer)
+            return self._binned(finer, nodes)
+
+        return BinnedTables(stack, opened)
 
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of value × branch of all requests, in one stack."""

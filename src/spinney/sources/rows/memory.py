@@ -178,6 +178,22 @@ class MemorySource:
         tally = partial(self._tallied, rows, weights)
         return self._stacks(requests, rows, owner, tally)
 
+    def tables_by(
+        self,
+        index: int,
+        parts: Sequence[tuple[Integers, Floats, Floats]],
+    ) -> TableStack:
+        """Return tables of an attribute, of rows with these weights, by these numbers.
+
+        There is a table for each part; its node is the number of the part.
+        """
+        rows = np.concatenate([each for each, _, _ in parts])
+        weights = np.concatenate([each for _, each, _ in parts])
+        numbers = np.concatenate([each for _, _, each in parts])
+        owner = np.repeat(np.arange(len(parts)), [len(each) for each, _, _ in parts])
+        tally = partial(self._tallied, rows, weights)
+        return _counted([index], [_ranked(numbers)], owner, len(parts), tally)
+
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of all requests, value × branch."""
         rows, weights, owner = self._level([request.node for request in requests])

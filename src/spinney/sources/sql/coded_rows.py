@@ -55,8 +55,7 @@ def coded_rows(rows: CleanRows, schema: Schema, seen: SeenValues) -> exp.Select:
             whens = ((bound(raw), whole(code)) for raw, code in coded[name].items())
             cell = case(*whens, of=cell) if coded[name] else exp.Null()
         if name in coded:
-            small = len(coded[name]) < 2**15
-            kind = exp.DataType.build("smallint" if small else "int")
+            kind = rows.engine.whole_type(0, len(coded[name]))
             cell = exp.Cast(this=cell, to=kind)
         elif own == "class":
             cell = double(cell)

@@ -1,6 +1,6 @@
 """Lines of counts, as engines give them, and the tables that they make."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -37,11 +37,13 @@ class CountedLines:
         attributes: Sequence[int],
         *,
         by: bool,
+        weighed: bool,
         ranges: bool = False,
     ) -> "CountedLines":
         """Read an answer; ``by`` says that it has a column beside the node.
 
-        ``ranges`` says that it has the least and the greatest number of bins.
+        ``weighed`` says that it has weights, where others have numbers of rows;
+        ``ranges`` that it has the least and the greatest number of bins.
         """
         low, high = answer[-2:] if ranges else (None, None)
         which, node, *rest = answer[:-2] if ranges else answer
@@ -52,7 +54,7 @@ class CountedLines:
             integers(node),
             np.zeros_like(attribute) if column is None else integers(column),
             integers(rows),
-            np.array([floats(each) for each in amounts]).T.reshape(len(attribute), -1),
+            _amounts(integers(rows), amounts, weighed=weighed),
             floats(value),
             floats(value),
         )
@@ -74,6 +76,22 @@ class CountedLines:
         value, least = self.value.copy(), self.low.copy()
         value[order] = np.maximum.reduceat(high[order], begins)[group]
         least[order] = np.minimum.reduceat(low[order], begins)[group]
+        return replace(self, value=value, low=least)
+
+    def in_bins(
+        self, bins: Mapping[int, tuple[Floats, Floats]], by_value: Sequence[int]
+    ) -> "CountedLines":
+        """Return lines whose values are numbers of bins by the numbers of these.
+
+        ``bins`` have the least and the greatest number of each, by attribute; at nodes
+        ``by_value`` a number is itself.
+        """
+        value, least = self.value.copy(), self.low.copy()
+        of_bins = ~np.isnan(self.value) & ~np.isin(self.node, by_value)
+        for index, (low, high) in bins.items():
+            at = np.flatnonzero(of_bins & (self.attribute == index))
+            number = self.value[at].astype(np.int64)
+            value[at], least[at] = high[number], low[number]
         return replace(self, value=value, low=least)
 
     def taken(self, lines: NDArray[Any]) -> "CountedLines":
@@ -124,6 +142,14 @@ class CountedLines:
         table = order[at[asked]]
         lines = self.taken(asked)
         return _stacked(lines, table, node, attribute, width=width, n=n_outputs)
+
+
+def _amounts(
+    rows: Integers, amounts: Sequence[Sequence[Any]], *, weighed: bool
+) -> Floats:
+    """Return weights, and further sums; where nothing is weighed, a row weighs 1."""
+    weights = [] if weighed else [rows.astype(np.float64)]
+    return np.array([*weights, *map(floats, amounts)]).T.reshape(len(rows), -1)
 
 
 def _stacked(

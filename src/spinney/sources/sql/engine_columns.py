@@ -156,7 +156,7 @@ def _check_texts(
             continue
         cell = named(_text(engine, raw, declarations.missing), "c0")
 
-        def relation(cell: exp.Expr = cell) -> exp.Query:
+        def relation(_: Sequence[str], cell: exp.Expr = cell) -> exp.Query:
             return select([cell.copy()], engine.rows)
 
         for statement, _ in grouped_statements(engine, relation, ["c0"], value="text"):

@@ -8,7 +8,8 @@ Where an engine has them, grouping sets do it in one scan::
 
 A column that a line is not grouped by is NULL in it, so the first one that is not is
 the value; a line of all NULL counts the missing ones. Elsewhere it is a UNION ALL of
-grouped selects from the relation, which is made once.
+grouped selects: from the relation, which is made once, or, where an engine reads only
+the columns that a select names, from the relation anew for each of them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,8 +33,8 @@ from spinney.sources.sql.expressions import (
     whole,
 )
 
-Relation = Callable[[], exp.Query | exp.Table]
-"""Gives a relation anew, for each statement that selects from it."""
+Relation = Callable[[Sequence[str]], exp.Query | exp.Table]
+"""Gives a relation anew, for each select from it that counts by some columns."""
 
 
 def grouped_statements(
@@ -45,21 +46,21 @@ def grouped_statements(
     sums: Callable[[], Sequence[exp.Expr]] = tuple,
     value: Literal["double", "text"] = "double",
     ranges: Mapping[str, str] | None = None,
+    one_by_one: bool = False,
 ) -> Iterator[tuple[exp.Query, Sequence[str]]]:
     """Give statements that count by keys and a column, and the columns of each.
 
     A line has the number of its column in the group, the keys, the number of rows, the
     sums and the value. With ``ranges``, columns that stand for the bins of others, it
-    has the least and the greatest number of these, too.
+    has the least and the greatest number of these, too. ``one_by_one`` says that the
+    relation is another one for each column.
     """
     wanted = _Wanted(keys, sums, double if value == "double" else text, ranges)
-    write = _in_sets if engine.grouping_sets else _in_parts
+    ways = {"sets": _in_sets, "once": _in_parts, "anew": _in_scans}
+    write = ways["anew" if one_by_one else engine.grouping]
     for start in range(0, len(columns), engine.most_columns):
         group = columns[start : start + engine.most_columns]
-        yield (
-            write(relation(), group, wanted),
-            group,
-        )
+        yield write(relation, group, wanted), group
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class _Wanted:
 
 
 def _in_sets(
-    relation: exp.Query | exp.Table,
+    relation: Relation,
     columns: Sequence[str],
     wanted: _Wanted,
 ) -> exp.Query:
@@ -90,7 +91,7 @@ def _in_sets(
         for end, extreme in (("low", exp.Min), ("high", exp.Max)):
             whens = [(_is_by(k), extreme(this=column(a))) for k, a in own]
             listed.append(named(case(*whens) if whens else _no_number(), end))
-    query = select(listed, relation)
+    query = select(listed, relation(columns))
     sets = [
         exp.Tuple(expressions=[*map(column, wanted.keys), column(name)])
         for name in columns
@@ -109,12 +110,29 @@ def _no_number() -> exp.Expr:
     return double(exp.Null())
 
 
-def _in_parts(
-    relation: exp.Query | exp.Table,
+def _in_scans(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
+    return _in_one(lambda name: relation([name]), columns, wanted)
+
+
+def _in_parts(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
+    rows = relation(columns)
+    if isinstance(rows, exp.Table):
+        return _in_one(lambda _: rows.copy(), columns, wanted)
+    query = _in_one(lambda _: table("spinney once"), columns, wanted)
+    return query.with_(
+        exp.to_identifier("spinney once", quoted=True),
+        as_=rows,
+        materialized=True,
+        copy=False,
+    )
+
+
+def _in_one(
+    rows_of: Callable[[str], exp.Query | exp.Table],
     columns: Sequence[str],
     wanted: _Wanted,
 ) -> exp.Query:
-    once = relation if isinstance(relation, exp.Table) else table("spinney once")
+    """Return grouped selects, a column each, under one another."""
     parts = []
     for place, name in enumerate(columns):
         listed: list[exp.Expr] = [
@@ -128,15 +146,7 @@ def _in_parts(
                 number = _no_number() if of is None else extreme(this=column(of))
                 listed.append(named(number, end))
         by = [*map(column, wanted.keys), column(name)]
-        parts.append(grouped_by(select(listed, once.copy()), by))
-    query: exp.Query = parts[0]
-    if len(parts) > 1:
-        query = exp.union(*parts, distinct=False, copy=False)
-    if isinstance(relation, exp.Query):
-        query = query.with_(
-            exp.to_identifier("spinney once", quoted=True),
-            as_=relation,
-            materialized=True,
-            copy=False,
-        )
-    return query
+        parts.append(grouped_by(select(listed, rows_of(name)), by))
+    return (
+        parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
+    )

@@ -200,8 +200,7 @@ class HoldingSource:
         """Return the tables of all requests; those that are held need no bins."""
         if all(self._owner(request.node) is self._away for request in requests):
             return self._away.binned(requests, n_rows)
-        stack = joined_stacks(self.tables(requests))
-        return BinnedTables(stack, lambda _: stack)
+        return BinnedTables(joined_stacks(self.tables(requests)))
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""

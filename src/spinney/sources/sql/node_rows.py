@@ -59,6 +59,11 @@ class Leaving:
     route: Route
     children: dict[int, int] = field(default_factory=dict)
 
+    @property
+    def drops(self) -> bool:
+        """Whether a branch leads nowhere."""
+        return len(self.children) < self.route.split.n_branches
+
 
 class NodeRows:
     """The rows of all nodes that may be asked about.
@@ -73,6 +78,9 @@ class NodeRows:
     routes : SqlRoutes
     made : function
         The attribute at a place that has a formula, None where there is none.
+    weighed : bool
+        Whether the kept table has weights. Without them a line weighs 1, until a row
+        is divided: the tables from there on have some.
     """
 
     def __init__(
@@ -80,6 +88,7 @@ class NodeRows:
         engine: SqlEngine,
         base: str,
         *,
+        weighed: bool,
         columns: Sequence[str],
         routes: SqlRoutes,
         made: Callable[[int], Attribute | None],
@@ -90,6 +99,7 @@ class NodeRows:
         self._tables: dict[str, set[int]] = {base: {ROOT}}
         # What numbers lines have, of nodes that have gone elsewhere since, too.
         self._numbers: dict[str, frozenset[int]] = {base: frozenset([ROOT])}
+        self._weighed = {base: weighed}
 
     def send(
         self, node: int, route: Route, children: dict[int, int], *, keep: bool
@@ -120,20 +130,24 @@ class NodeRows:
         inside = self._tables[name]
         inside.discard(node)
         if not inside and name != self._base:
-            del self._tables[name], self._numbers[name]
+            del self._tables[name], self._numbers[name], self._weighed[name]
             self._engine.drop([name])
 
     def relations(
         self, nodes: Collection[int], asked: Collection[int]
-    ) -> Iterator[Callable[[], exp.Query | exp.Table]]:
+    ) -> Iterator[tuple[Callable[[], exp.Query | exp.Table], bool]]:
         """Give the lines of nodes, some after the others, with their numbers.
 
-        ``asked`` are the attributes that will be read, which may have formulas.
+        ``asked`` are the attributes that will be read, which may have formulas. With
+        each comes whether its lines have weights.
         """
         for group in self.settled(nodes):
             (name,) = {self._locations[node].table for node in group}
             others = self._numbers[name].difference(group)
-            yield self._reader(name, group if others else (), asked)
+            yield (
+                self._reader(name, group if others else (), asked),
+                self._weighed[name],
+            )
 
     def settled(self, nodes: Collection[int]) -> list[list[int]]:
         """Keep the lines of nodes that are steps away, and divide nodes by table."""
@@ -146,10 +160,14 @@ class NodeRows:
     def lines(self, nodes: Collection[int]) -> Iterator[exp.Query | exp.Table]:
         """Give the lines of nodes to be read once, some after the others."""
         for group in self._groups(nodes):
+            name = self._locations[group[0]].table
+            weighed = self._weighed[name]
+            lines: exp.Query | exp.Table
             if any(self._locations[node].path for node in group):
-                yield self._stepped(group)
+                lines, weighed = self._stepped(group)
             else:
-                yield self._reader(self._locations[group[0]].table, group, ())()
+                lines = self._reader(name, group, ())()
+            yield lines if weighed else with_weights(lines)
 
     def _reader(
         self, name: str, nodes: Sequence[int], asked: Collection[int]
@@ -184,30 +202,44 @@ class NodeRows:
 
     def _settle(self, nodes: Sequence[int]) -> None:
         """Keep the lines of nodes as a table of their own."""
-        kept = self._engine.keep(self._stepped(nodes))
+        query, weighed = self._stepped(nodes)
+        kept = self._engine.keep(query)
         self._tables[kept], self._numbers[kept] = set(), frozenset(nodes)
+        self._weighed[kept] = weighed
         for node in nodes:
             self._move(node, Location(kept, node))
 
-    def _stepped(self, nodes: Sequence[int]) -> exp.Query:
-        """Return the lines of nodes, some of them steps away from their table."""
+    def _stepped(self, nodes: Sequence[int]) -> tuple[exp.Query, bool]:
+        """Return the lines of nodes, some of them steps away from their table.
+
+        Besides, whether they have weights.
+        """
         name = self._locations[nodes[0]].table
         depth = max(len(self._locations[node].path) for node in nodes)
         relation: exp.Query | exp.Table = table(name)
-        numbers = _Numbers(nodes, self._locations)
+        numbers, weighed = _Numbers(nodes, self._locations), self._weighed[name]
         for place in range(depth):
             steps, staying = numbers.by_place[place]
-            relation = self._step(relation, steps, staying)
+            every = not place and self._numbers[name] <= {*steps, *staying}
+            relation, weighed = self._step(
+                relation, steps, staying, weighed=weighed, every=every or place > 0
+            )
         assert isinstance(relation, exp.Query)
-        return relation
+        return relation, weighed
 
     def _step(
         self,
         relation: exp.Query | exp.Table,
         steps: dict[int, Leaving],
         staying: dict[int, int],
-    ) -> exp.Query:
-        """Return the lines one step further."""
+        *,
+        weighed: bool,
+        every: bool,
+    ) -> tuple[exp.Query, bool]:
+        """Return the lines one step further, and whether they have weights there.
+
+        ``every`` says that all nodes of the relation go on or stay.
+        """
         asked = {index for step in steps.values() for index in step.route.attributes}
         goes_to = {
             node: self._routes.sent(step.route, step.children)
@@ -215,7 +247,7 @@ class NodeRows:
         }
         goes_to |= {node: whole(number) for node, number in staying.items()}
         child = by_node(goes_to, NOWHERE)
-        cells = ["node", "weight", *self._columns]
+        cells = ["node", *(["weight"] if weighed else []), *self._columns]
         sent = select(
             [*map(column, cells), named(child, "child")],
             self._with_made(relation, asked),
@@ -228,27 +260,28 @@ class NodeRows:
             if step.route.split.shares[branch] > 0
         ]
         goes: exp.Expr = column("child", SENT)
-        weight: exp.Expr = column("weight", SENT)
+        weight: exp.Expr | None = column("weight", SENT) if weighed else None
         if divided:
             goes = first_known([goes, column("to", SHARE)])
             share = first_known([double(column("share", SHARE)), bound(1.0)])
-            weight = product(weight, share)
-        query = select(
-            [
-                named(goes, "node"),
-                named(weight, "weight"),
-                *(column(name, SENT) for name in self._columns),
-            ],
-            sent,
-            exp.GTE(this=goes.copy(), expression=whole(0)),
-            name=SENT,
-        )
+            weight = share if weight is None else product(weight, share)
+        most = max((*staying.values(), *_numbers_of(steps.values())), default=0)
+        number = exp.Cast(this=goes, to=self._engine.whole_type(NOWHERE, most))
+        listed = [
+            named(number, "node"),
+            *([] if weight is None else [named(weight, "weight")]),
+            *(column(name, SENT) for name in self._columns),
+        ]
+        # To drop lines an engine may look twice for where each of them goes.
+        drops = divided or not every or any(step.drops for step in steps.values())
+        stays = exp.GTE(this=goes.copy(), expression=whole(0)) if drops else None
+        query = select(listed, sent, stays, name=SENT)
         if divided:
             apart = case((nothing(column("child", SENT)), column("node", SENT)))
             equal = exp.EQ(this=column("from", SHARE), expression=apart)
             lines = self._engine.values(divided, ("from", "to", "share"), SHARE)
             query.append("joins", exp.Join(this=lines, side="LEFT", on=equal))
-        return query
+        return query, weight is not None
 
     def _with_made(
         self, relation: exp.Query | exp.Table, indices: Collection[int]
@@ -260,6 +293,16 @@ class NodeRows:
             if (attribute := self._made(index)) is not None
         ]
         return select([exp.Star(), *made], relation) if made else relation
+
+
+def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
+    """Return lines of which none has a weight with that of 1."""
+    return select([exp.Star(), named(double(whole(1)), "weight")], relation)
+
+
+def _numbers_of(steps: Iterable[Leaving]) -> list[int]:
+    """Return the numbers of all children that rows are sent to."""
+    return [number for step in steps for number in step.children.values()]
 
 
 def _ways(location: Location) -> dict[tuple[object, ...], object]:

@@ -148,7 +148,11 @@ def counted_source(
         totals = rows.root()
         away = RowsAway(_fingerprint(totals), rows.source, hashed=rows)
     else:
-        counted = SqlSource(engine, engine.keep(coded), schema)
+        weighed = roles.weight is not None
+        names = ["class", *(f"a{index}" for index in range(schema.n_columns))]
+        names = ["node", *(["weight"] if weighed else []), *names]
+        base = engine.keep(select(map(column, names), coded))
+        counted = SqlSource(engine, base, schema, weighed=weighed)
         source = HoldingSource(counted, most) if most else counted
         totals = source.root()
         away = RowsAway(_fingerprint(totals), source)

@@ -19,6 +19,7 @@ from spinney.sources.sql.expressions import (
     case,
     column,
     difference,
+    double,
     known,
     one_of,
     product,
@@ -50,15 +51,20 @@ def expression_of(attribute: Attribute) -> exp.Expr:
 
 def _number(formula: object) -> exp.Expr:
     if isinstance(formula, Difference):
-        return difference(column(f"a{formula.first}"), column(f"a{formula.second}"))
+        return difference(_cell(formula.first), _cell(formula.second))
     if isinstance(formula, Ratio):
-        below = exp.Nullif(this=column(f"a{formula.second}"), expression=bound(0.0))
-        return exp.Div(this=column(f"a{formula.first}"), expression=below, typed=True)
+        below = exp.Nullif(this=_cell(formula.second), expression=bound(0.0))
+        return exp.Div(this=_cell(formula.first), expression=below, typed=True)
     assert isinstance(formula, Linear)
     terms = zip(formula.places, formula.coefficients, strict=True)
     return exp.Paren(
-        this=total_of([product(bound(float(c)), column(f"a{i}")) for i, c in terms])
+        this=total_of([product(bound(float(c)), _cell(i)) for i, c in terms])
     )
+
+
+def _cell(index: int) -> exp.Expr:
+    """Return a number, which may be kept as a whole one of few bytes, as a float."""
+    return double(column(f"a{index}"))
 
 
 def _holds(clause: Clause) -> exp.Expr:

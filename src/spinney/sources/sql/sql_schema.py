@@ -124,7 +124,10 @@ def seen_values(rows: CleanRows) -> SeenValues:
             and (each.kind != "numeric" or name == "class")
         ]
         statements = grouped_statements(
-            rows.engine, rows.select, names, value="double" if numeric else "text"
+            rows.engine,
+            lambda _: rows.select(),
+            names,
+            value="double" if numeric else "text",
         )
         for statement, group in statements:
             which, _, values = rows.engine.fetch(statement)

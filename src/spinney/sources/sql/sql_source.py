@@ -15,6 +15,7 @@ written is quoted or bound, where the rows are coded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,12 @@ from spinney.sources.base import (
     Totals,
     batches_of_terms,
 )
+from spinney.sources.opened_bins import (
+    OpenedIntervals,
+    are_listed,
+    intervals_of,
+    with_opened,
+)
 from spinney.sources.sql import number_bins
 from spinney.sources.sql.counted_lines import CountedLines
 from spinney.sources.sql.engines.sql_engine import SqlEngine, floats, integers
@@ -40,6 +47,7 @@ from spinney.sources.sql.expressions import (
     by_node,
     column,
     difference,
+    double,
     first_known,
     grouped_by,
     known,
@@ -52,12 +60,7 @@ from spinney.sources.sql.expressions import (
 from spinney.sources.sql.fetched_lines import FetchedLines, lines_of
 from spinney.sources.sql.grouped import Relation, grouped_statements
 from spinney.sources.sql.node_rows import NodeRows
-from spinney.sources.sql.number_bins import (
-    Interval,
-    NumberBins,
-    intervals_of,
-    opened_lines,
-)
+from spinney.sources.sql.number_bins import NumberBins, opened_lines
 from spinney.sources.sql.sql_products import (
     MOST_IN_STATEMENT,
     products_of,
@@ -67,6 +70,11 @@ from spinney.sources.sql.sql_products import (
 )
 from spinney.sources.sql.sql_routes import SqlRoutes
 from spinney.trees import CountTable, Route, TableStack, Term
+
+Lines = exp.Query | exp.Table
+Reader = Callable[[], Lines]
+Measured = Callable[[exp.Expr | None], list[exp.Expr]]
+"""From the weight, None where all are 1, to sums beside that of weights."""
 
 
 class SqlSource:
@@ -80,12 +88,20 @@ class SqlSource:
         The kept table of the coded rows.
     schema : Schema
         What the codes mean.
+    weighed : bool
+        Whether it has weights; otherwise each row weighs 1.
     bins : bool
         Whether numbers of many values are divided in bins.
     """
 
     def __init__(
-        self, engine: SqlEngine, base: str, schema: Schema, *, bins: bool = True
+        self,
+        engine: SqlEngine,
+        base: str,
+        schema: Schema,
+        *,
+        weighed: bool = True,
+        bins: bool = True,
     ) -> None:
         self.schema = schema
         self._engine = engine
@@ -96,14 +112,16 @@ class SqlSource:
             for index in range(schema.n_columns)
             if bins and schema.attributes[index].kind == "numeric"
         ]
-        self._bins = NumberBins(engine, base, numbers)
-        if self._bins.edges:
-            plain, base = base, engine.keep(self._bins.beside(base))
-            engine.drop([plain])
         columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
-        columns += [f"b{index}" for index in self._bins.edges]
+        kept = ["node", *(["weight"] if weighed else []), *columns]
+        self._bins = NumberBins(engine, base, columns=kept, numbers=numbers)
         self._rows = NodeRows(
-            engine, base, columns=columns, routes=self._routes, made=self._made.get
+            engine,
+            self._bins.base,
+            weighed=weighed,
+            columns=[*columns, *(f"b{index}" for index in self._bins.ranges)],
+            routes=self._routes,
+            made=self._made.get,
         )
         self._totals = self._count_classes()
 
@@ -112,7 +130,7 @@ class SqlSource:
         weights = np.zeros(target.width)
         rows = np.zeros(target.n_outputs, dtype=np.int64)
         by = self._by
-        for lines in self._lines([ROOT], {-1: "node"}, self._weights, by=by):
+        for lines in self._lines([ROOT], {-1: "node"}, self._moments, by=by):
             lines.put(weights[None], rows[None], slice(None), 0)
         return Totals(weights, rows)
 
@@ -121,15 +139,14 @@ class SqlSource:
         """What rows are grouped by beside the node: the class, if there are any."""
         return None if self.schema.target.is_numeric else "class"
 
-    def _weights(self) -> list[exp.Expr]:
-        """Return the sums of the target: of weights by class, or moments."""
+    def _moments(self, weight: exp.Expr | None) -> list[exp.Expr]:
+        """Return the sums of a number as target, beside the weight; else none."""
         origin = self.schema.target.origin
         if origin is None:
-            return [summed_up(column("weight"))]
-        number = difference(column("class"), bound(float(origin)))
-        first = product(column("weight"), number)
-        second = product(first.copy(), number.copy())
-        return [summed_up(column("weight")), summed_up(first), summed_up(second)]
+            return []
+        number: exp.Expr = difference(column("class"), bound(float(origin)))
+        first = number if weight is None else product(weight, number)
+        return [summed_up(first), summed_up(product(first.copy(), number.copy()))]
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -164,7 +181,7 @@ class SqlSource:
         target = self.schema.target
         yield self._counted(
             wanted,
-            self._weights,
+            self._moments,
             by=self._by,
             shape=(target.width, target.n_outputs),
         )
@@ -178,61 +195,68 @@ class SqlSource:
         """
         wanted = [(request.node, request.attributes) for request in requests]
         indices = sorted({index for _, attributes in wanted for index in attributes})
-        many = [index for index in indices if index in self._bins.edges]
+        ranges = {i: each for i, each in self._bins.ranges.items() if i in indices}
         small = [
             request.node
             for request, n in zip(requests, n_rows, strict=True)
             if n <= number_bins.MOST_ROWS
         ]
-        if not many or len(small) == len(requests):
+        if not ranges or len(small) == len(requests):
             (stack,) = self.tables(requests)
-            return BinnedTables(stack, lambda _: stack)
-        names = {i: f"k{i}" if i in many else f"a{i}" for i in indices}
-        nodes = [node for node, _ in wanted]
-        coarse = CountedLines.joined(
-            list(
-                self._lines(
-                    nodes,
-                    names,
-                    self._weights,
-                    by=self._by,
-                    beside=lambda relation: self._bins.keyed(relation, many, small),
-                    ranges={f"k{index}": f"a{index}" for index in many},
-                )
-            )
+            return BinnedTables(stack)
+        key = "k" if small else "b"
+        lines = self._lines(
+            [node for node, _ in wanted],
+            {i: f"{key if i in ranges else 'a'}{i}" for i in indices},
+            self._moments,
+            by=self._by,
+            beside=lambda relation: self._bins.keyed(relation, small),
         )
-        target = self.schema.target
-        stack = coarse.stack(wanted, target.width, target.n_outputs)
+        coarse = CountedLines.joined(list(lines)).in_bins(ranges, small)
+        return self._binned(self._stack(coarse, wanted), wanted)
 
-        def opened(lines: NDArray[np.bool_]) -> TableStack:
-            if not lines.any():
-                return stack
-            parts = self._opened(intervals_of(stack, lines), nodes)
-            closed = coarse.taken(~_among(coarse, stack, lines, nodes))
-            joined = CountedLines.joined([closed, *parts])
-            return joined.stack(wanted, target.width, target.n_outputs)
+    def _binned(
+        self, stack: TableStack, wanted: Sequence[tuple[int, Sequence[int]]]
+    ) -> BinnedTables:
+        """Return tables whose bins can be opened."""
+
+        def opened(lines: NDArray[np.bool_]) -> BinnedTables:
+            intervals = intervals_of(stack, lines)
+            parts = self._opened(intervals, [node for node, _ in wanted])
+            inside = self._stack(CountedLines.joined(parts), wanted)
+            finer = with_opened(stack, lines, inside)
+            if are_listed(intervals):
+                return BinnedTables(finer)
+            return self._binned(finer, wanted)
 
         return BinnedTables(stack, opened)
 
+    def _stack(
+        self, lines: CountedLines, wanted: Sequence[tuple[int, Sequence[int]]]
+    ) -> TableStack:
+        target = self.schema.target
+        return lines.stack(wanted, target.width, target.n_outputs)
+
     def _opened(
-        self,
-        intervals: Mapping[int, Mapping[int, Sequence[Interval]]],
-        nodes: Sequence[int],
+        self, intervals: OpenedIntervals, nodes: Sequence[int]
     ) -> list[CountedLines]:
-        """Return the lines of the values in opened bins, by one statement."""
+        """Return the lines of what is in opened bins, by one statement."""
         by_node = {
             index: {nodes[at]: listed for at, listed in each.items()}
             for index, each in intervals.items()
         }
         asked = sorted({node for each in by_node.values() for node in each})
+        ends = {f"k{index}": f"a{index}" for index in by_node}
         parts = self._lines(
             asked,
             {index: f"k{index}" for index in by_node},
-            self._weights,
+            self._moments,
             by=self._by,
-            beside=lambda relation: opened_lines(relation, by_node),
+            beside=lambda relation: opened_lines(self._engine, relation, by_node),
+            one_by_one=True,
+            ranges=None if are_listed(intervals) else ends,
         )
-        return [part.taken(~np.isnan(part.value)) for part in parts]
+        return list(parts)
 
     def fetched(self, nodes: Sequence[int]) -> FetchedLines:
         """Return the lines of nodes as they are: rows, or parts of rows."""
@@ -254,7 +278,7 @@ class SqlSource:
         goes = {r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests}
         yield self._counted(
             wanted,
-            lambda: [summed_up(column("weight"))],
+            lambda _: [],
             by="branch",
             shape=(most + 1, most + 1),
             asked={r.split.attribute for r in requests},
@@ -278,7 +302,7 @@ class SqlSource:
                 self._lines(
                     [node for node, _ in routes],
                     {-1: "branch"},
-                    self._weights,
+                    self._moments,
                     by=self._by,
                     asked=asked,
                     beside=_branches(goes),
@@ -318,7 +342,7 @@ class SqlSource:
         asked = {term.attribute for term in terms}
         lines: dict[int, dict[int, list[float]]] = {node: {} for node in nodes}
         n_columns = len(terms) + target.is_numeric
-        for relation in self._rows.relations(nodes, asked):
+        for relation, weighed in self._rows.relations(nodes, asked):
             columns = [
                 term_expression(
                     term, is_numeric=self._attribute(term.attribute).kind == "numeric"
@@ -334,7 +358,7 @@ class SqlSource:
             inner = select(
                 [
                     column("node"),
-                    column("weight"),
+                    column("weight") if weighed else named(double(whole(1)), "weight"),
                     named(group, "group"),
                     *(named(each, f"z{i}") for i, each in enumerate(columns)),
                 ],
@@ -357,7 +381,7 @@ class SqlSource:
     def _counted(
         self,
         wanted: Sequence[tuple[int, Sequence[int]]],
-        measured: Callable[[], list[exp.Expr]],
+        measured: Measured,
         *,
         by: str | None,
         shape: tuple[int, int],
@@ -382,56 +406,51 @@ class SqlSource:
         self,
         nodes: Sequence[int],
         columns: Mapping[int, str],
-        measured: Callable[[], list[exp.Expr]],
+        measured: Measured,
         *,
         by: str | None,
         asked: Collection[int] = (),
         beside: Callable[[Relation], Relation] | None = None,
         ranges: Mapping[str, str] | None = None,
+        one_by_one: bool = False,
     ) -> Iterator[CountedLines]:
         """Give the lines of counts of some columns at nodes.
 
-        ``beside`` puts more columns beside those of lines, of what is ``asked``.
+        ``beside`` puts more columns beside those of lines, of what is ``asked``; if
+        ``one_by_one``, other lines for each column.
         """
         places = {name: index for index, name in columns.items()}
-        for relation in self._rows.relations(nodes, {*columns, *asked}):
+        for reader, weighed in self._rows.relations(nodes, {*columns, *asked}):
+            relation = partial(_read, reader)
             statements = grouped_statements(
                 self._engine,
                 relation if beside is None else beside(relation),
                 list(places),
                 keys=["node"] if by is None else ["node", by],
-                sums=measured,
+                sums=partial(_sums, measured, weighed=weighed),
                 ranges=ranges,
+                one_by_one=one_by_one,
             )
             for statement, group in statements:
                 yield CountedLines.read(
                     self._engine.fetch(statement),
                     [places[name] for name in group],
                     by=by is not None,
+                    weighed=weighed,
                     ranges=ranges is not None,
                 )
 
 
-def _among(
-    lines: CountedLines,
-    stack: TableStack,
-    opened: NDArray[np.bool_],
-    nodes: Sequence[int],
-) -> NDArray[np.bool_]:
-    """Return which lines are counts of the opened lines of a stack."""
-    at = np.flatnonzero(opened)
-    owner = stack.owner[at]
-    keys = zip(
-        np.asarray(nodes)[stack.node[owner]].tolist(),
-        stack.attribute[owner].tolist(),
-        stack.values[at].tolist(),
-        strict=True,
-    )
-    wanted = set(keys)
-    every = zip(
-        lines.node.tolist(), lines.attribute.tolist(), lines.value.tolist(), strict=True
-    )
-    return np.fromiter((key in wanted for key in every), bool, len(lines.node))
+def _read(reader: Reader, _: Sequence[str]) -> Lines:
+    """Return lines, the same whatever they are counted by."""
+    return reader()
+
+
+def _sums(measured: Measured, *, weighed: bool) -> list[exp.Expr]:
+    """Return what is added up: weights, if there are any, and what is measured."""
+    if not weighed:
+        return measured(None)
+    return [summed_up(column("weight")), *measured(column("weight"))]
 
 
 def _branches(
@@ -440,11 +459,11 @@ def _branches(
     """Return what puts the branch beside lines, of another split at each node."""
 
     def beside(relation: Relation) -> Relation:
-        def read() -> exp.Query:
+        def read(names: Sequence[str]) -> exp.Query:
             branch = by_node({node: write() for node, write in goes.items()})
             if otherwise is not None:
                 branch = first_known([branch, whole(otherwise)])
-            return select([exp.Star(), named(branch, "branch")], relation())
+            return select([exp.Star(), named(branch, "branch")], relation(names))
 
         return read
 

@@ -22,6 +22,7 @@ class DuckDBEngine(SqlEngine):
 
     name = "DuckDB"
     dialect = "duckdb"
+    grouping = "anew"  # several times as fast as its grouping sets
 
     def __init__(
         self, relation: "DuckDBPyRelation", connection: "DuckDBPyConnection | None"
@@ -52,6 +53,12 @@ class DuckDBEngine(SqlEngine):
         if answer is None or statement.startswith(("CREATE", "DROP")):
             return None
         return list(answer.fetchnumpy().values())
+
+    def whole_type(self, least: int, most: int) -> exp.DataType:
+        """Return the narrowest type of whole numbers from one to another."""
+        if least >= 0 and most < 2**8:
+            return exp.DataType.build("utinyint", dialect="duckdb")
+        return super().whole_type(least, most)
 
     def count_distinct(self, cell: exp.Expr) -> exp.Expr:
         """Return about how many different cells there are, from a small sketch."""

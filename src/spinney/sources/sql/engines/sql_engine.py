@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from secrets import token_hex
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sqlglot import Dialect, exp
@@ -40,7 +40,9 @@ class SqlEngine:
 
     name: ClassVar[str]
     dialect: ClassVar[str]
-    grouping_sets: ClassVar[bool] = True
+    grouping: ClassVar[Literal["sets", "once", "anew"]] = "sets"
+    """How rows are counted by several columns: by grouping sets, or by a select a
+    column, of rows that are made once, or anew for each (``sources.sql.grouped``)."""
     most_values: ClassVar[int] = 30_000
     """How many values are bound in a statement; others are literals."""
     most_columns: ClassVar[int] = 200
@@ -112,6 +114,11 @@ class SqlEngine:
         return exp.Values(
             expressions=tuples, alias=exp.TableAlias(this=identifier, columns=columns)
         )
+
+    def whole_type(self, least: int, most: int) -> exp.DataType:
+        """Return the narrowest type of whole numbers from one to another."""
+        small = least >= -(2**15) and most < 2**15
+        return exp.DataType.build("smallint" if small else "int")
 
     def count_distinct(self, cell: exp.Expr) -> exp.Expr:
         """Return how many different cells there are, about."""

@@ -44,7 +44,7 @@ class SqliteEngine(SqlEngine):
 
     name = "SQLite"
     dialect = "sqlite"
-    grouping_sets = False
+    grouping = "once"
     most_columns = 400
 
     def __init__(

@@ -1,0 +1,56 @@
+"""Adult and covertype, counted in engines: the trees of the same rows in memory.
+
+Loops search large tables in memory, and know of rivals that lost what bins say, so what
+is compared is the trees as they are printed.
+"""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.real_tables import arguments_of, needs_tables
+
+import spinney
+
+pytestmark = [
+    pytest.mark.slow,
+    needs_tables,
+    pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning"),
+]
+CART = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
+C45 = spinney.Recipe.named("c4.5").changed(raising=False)
+
+
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("adult", {"recipe": CART, "max_depth": 7}),
+        ("adult", {"recipe": C45, "max_depth": 4}),
+        ("covertype", {"recipe": CART, "max_depth": 6}),
+    ],
+)
+def test_trees_of_duckdb_are_those_of_memory(name, options):
+    given = arguments_of(name)
+    expected = spinney.grow(**given, **options)
+    found = spinney.grow(**given, **options, source="duckdb", memory_limit=0)
+    assert len(expected.tree) > 30
+    assert str(found) == str(expected)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_adult_in_a_database(engine, tmp_path, request):
+    given = arguments_of("adult")
+    frame = pd.read_csv(given.pop("data"), keep_default_na=False)
+    columns: dict[str, list[Any]] = {
+        str(name): cells.tolist() for name, cells in frame.items()
+    }
+    if engine == "sqlite":
+        open_table = in_sqlite(tmp_path)
+    else:
+        open_table = in_postgres(request.getfixturevalue("postgres"))
+    options = {"recipe": CART, "max_depth": 6}
+    expected = spinney.grow(frame, **given, **options)
+    with open_table(columns) as (data, how):
+        found = spinney.grow(data, **given, **options, memory_limit=0, **how)
+    assert str(found) == str(expected)
