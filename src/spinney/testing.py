@@ -250,11 +250,7 @@ def _n_inexact(one: Node, other: Node) -> int:
 
 def _is_exact(one: Node, place: int, pair: tuple[Candidate, Candidate]) -> bool:
     expected, actual = pair
-    if place == one.chosen:
-        return True
-    # Memory, too, may know a cut that lost by bins alone.
-    by_bins = not expected.exact and isinstance(expected.split, Threshold)
-    return not by_bins and (actual.exact or not expected.exact)
+    return actual.exact or not expected.exact or place == one.chosen
 
 
 def _pairs(one: Tree, other: Tree) -> Iterator[tuple[Node, Node]]:
@@ -280,7 +276,7 @@ def _assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
     for place, (expected, actual) in enumerate(pairs):
         if _is_exact(one, place, (expected, actual)):
             _assert_same_candidate(expected, actual, exact=exact)
-        elif expected.exact:  # of bins that could not win, the best cut between them
+        else:  # of bins that could not win, the best cut between them
             assert actual.gain <= expected.gain + ROUNDING, "a rival gains too much"
     for first, second in zip(one.surrogates, other.surrogates, strict=True):
         assert first.split == second.split, "surrogates differ"
