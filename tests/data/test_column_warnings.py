@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.data.column_warnings import (
+    class_warnings,
     identifier_warnings,
     number_warnings,
     table_warnings,
@@ -11,7 +12,7 @@ from spinney.data.column_warnings import (
 )
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import SpinneyNote
+from spinney.errors import SpinneyNote, SpinneyWarning
 
 
 def test_text_that_is_all_different_looks_like_an_identifier():
@@ -65,30 +66,51 @@ def test_numbers_kept_from_being_numeric_by_a_text():
     ages = [*map(str, range(20)), "NA", "NA", "?"]
     (warning,) = number_warnings(read_table({"age": ages}))
     assert str(warning) == (
-        "column 'age' reads as text because of '?' in row 23 and 'NA': declare that "
-        "missing (missing_values=['?', 'NA']) or the column nominal (nominal=['age'])"
+        "column 'age' reads as text because of '?' in row 23 and 'NA': mend these "
+        "cells, declare them missing (missing_values=['?', 'NA']) or the column "
+        "nominal (nominal=['age'])"
     )
 
 
 def test_one_odd_cell_among_few():
     table = read_table({"size": ["1", "2", "x", "4"]})
     (warning,) = number_warnings(table)
-    assert "because of 'x' in row 3: declare that missing" in str(warning)
+    assert "because of 'x' in row 3: mend that cell, declare it missing" in str(warning)
     # Where rows were left out, it is the row of the user's table.
     (warning,) = number_warnings(table, rows=np.array([1, 2, 5, 6]))
-    assert "because of 'x' in row 6: declare that missing" in str(warning)
+    assert "because of 'x' in row 6: mend that cell, declare it missing" in str(warning)
 
 
 def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
     cells = [*map(str, range(9)), "x"]
     table = read_table({"size": cells, "other": [1, 2] * 5})
-    with pytest.warns(SpinneyNote) as told:
+    with pytest.warns(SpinneyWarning) as told:
         assert without_identifiers(table, Declarations()).names == ("other",)
+    assert not isinstance(told[0].message, SpinneyNote)  # nobody wants that
     assert str(told[0].message) == (
-        "column 'size' reads as text because of 'x' in row 10, has values of which all "
-        "10 differ and is left out; to keep it, declare it (nominal=['size']); if that "
-        "is missing (missing_values=['x']), it is one of numbers"
+        "column 'size' reads as text because of 'x' in row 10, and is left out: mend "
+        "that cell, declare it missing (missing_values=['x']) or the column nominal "
+        "(nominal=['size'])"
     )
+    assert identifier_warnings(table) == []  # nor that it is to be ignored
+
+
+def test_many_odd_cells_are_named_in_part():
+    table = read_table({"size": [*map(str, range(90)), *"abcdefg"]})
+    (warning,) = number_warnings(table)
+    assert "'e' in row 95 and 2 more texts: mend these cells" in str(warning)
+    assert "missing (missing_values=…)" in str(warning)
+
+
+def test_classes_that_may_be_one():
+    classes = ["Ja", "ja", "ja ", "nein", "nien", "nie"]
+    codes = np.array([0, 2, 4, 5, *[1] * 10, *[3] * 10])
+    first, second = class_warnings("y", classes, codes)
+    assert "holds 'Ja' in row 1, 'ja' and 'ja ' in row 2, three classes" in str(first)
+    assert "holds 'nein', 'nien' in row 3 and 'nie' in row 4, three" not in str(second)
+    assert "holds 'nein' and 'nien' in row 3, two classes" in str(second)
+    # One of few rows beside others of few is no slip.
+    assert class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []
 
 
 @pytest.mark.parametrize(
@@ -96,13 +118,12 @@ def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
     [
         ["1", "2", "NA"],
         ["1", "2", "3", "x", "x"],
-        [*map(str, range(50)), "a", "b", "c"],
         [*map(str, range(20))],
         ["a", "b"],
         [*range(20), "NA"],
         [None, None],
     ],
-    ids=["too few", "twice", "three texts", "no text", "all text", "typed", "nothing"],
+    ids=["too few", "twice", "no text", "all text", "typed", "nothing"],
 )
 def test_no_numbers(cells):
     assert number_warnings(read_table({"x": cells})) == []

@@ -171,3 +171,40 @@ def test_a_part_of_dask_that_fails_is_named():
     match = r"could not be made or read \(ZeroDivisionError: division by zero\): mend"
     with pytest.raises(DataError, match=match):
         OnDask(Client()).gather(Failed())
+
+
+def odd_rows(cells, classes):
+    numbered = enumerate(zip(cells, classes, strict=True))
+    return ["size,part,y", *(f"{cell},{i % 3},{y}" for i, (cell, y) in numbered)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "classes", "doubt"),
+    [
+        (range(30), [*map(str, range(29)), "unknown"], "'y' reads as text because of"),
+        ([*range(29), "82 kg"], ["ja", "nein"] * 15, "because of '82 kg' in row 30"),
+        (range(30), ["ja ", *["ja", "nein"] * 14, "nien"], "'ja ' in row 1, two clas"),
+        (range(30), ["ja", *["ja", "nein"] * 14, "nien"], "'nien' in row 30, two clas"),
+    ],
+    ids=["odd target", "odd cell", "space", "slip"],
+)
+def test_grow_says_what_look_does(tmp_path, capsys, cells, classes, doubt):
+    path = written(tmp_path, odd_rows(cells, classes))
+    assert run(["look", path, "--target", "y"]) == 0
+    looked = capsys.readouterr().out
+    assert doubt in looked
+    assert "identifier" not in looked
+    assert run(["grow", path, "--target", "y"]) == 0
+    assert doubt in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("classes", "reading"),
+    [
+        ([0, 1, 0, 1], "is read as 2 classes: 0, 1"),
+        (["a", "b ", "a", "b "], 'is read as 2 classes: a, "b "'),
+        ([0.5, 1, 2, 3], "is read as a number to predict"),
+    ],
+)
+def test_look_says_how_a_target_is_read(classes, reading):
+    assert reading in str(spinney.look({"x": [1, 2, 3, 5], "y": classes}, "y"))

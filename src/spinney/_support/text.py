@@ -203,10 +203,17 @@ def figure(number: float, *, digits: int = 6) -> str:
 
 
 def label_text(label: "Value") -> str:
-    """Return a label for a person: a number in six digits, quotes if it is empty."""
+    """Return a label for a person: a number in six digits.
+
+    It is in quotes where its end or beginning could not be seen.
+
+    >>> print(label_text("yes"), label_text("yes "), label_text(""))
+    yes "yes " ""
+    """
     if isinstance(label, float):
         return figure(label)
-    return shown(label) or '""'
+    text = shown(label)
+    return text if text and text == text.strip() else f'"{text}"'
 
 
 def counted_text(counts: "Iterable[tuple[Value, int]]") -> str:

@@ -16,10 +16,8 @@ from spinney.data.column_warnings import (
     class_warnings,
     identifier_warning,
     is_identifier,
-    likeness_warnings,
     number_warnings,
     placeholder_warnings,
-    table_warnings,
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
@@ -38,7 +36,7 @@ from spinney.data.notation import Notation
 from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
-from spinney.data.target_doubts import holds_classes, target_note, target_warnings
+from spinney.data.target_doubts import doubts_of, holds_classes, target_note
 from spinney.data.times import TIME_UNITS
 
 __all__ = [
@@ -72,6 +70,7 @@ __all__ = [
     "columns_named",
     "cost_array",
     "declarations_of",
+    "doubts_of",
     "factorise",
     "fingerprint_of",
     "holds_classes",
@@ -80,7 +79,6 @@ __all__ = [
     "is_missing",
     "left_out",
     "level_order",
-    "likeness_warnings",
     "marker_numbers",
     "marker_values",
     "missing_columns",
@@ -91,9 +89,7 @@ __all__ = [
     "plain_values",
     "refuse_text",
     "summary_of",
-    "table_warnings",
     "target_note",
-    "target_warnings",
     "warn_of_large_integers",
     "without_identifiers",
 ]

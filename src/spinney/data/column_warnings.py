@@ -1,7 +1,7 @@
 """Columns worth a second look before a tree is grown."""
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import SURE, evidence_of
 from spinney.data.table import Column, Table, Value
-from spinney.errors import Setting, SpinneyWarning, Text, note, phrase
+from spinney.errors import (
+    Setting,
+    SpinneyNote,
+    SpinneyWarning,
+    note,
+    phrase,
+    warn,
+)
 
 FEWEST_IDENTIFIERS = 10
 FEWEST_COUNTED = 3  # rows that a column numbers whose name says so
@@ -19,9 +26,10 @@ FEWEST_COUNTED = 3  # rows that a column numbers whose name says so
 FEWEST_CELLS_WITH_REPEATS = 20
 SHARE_OF_IDENTIFIERS = 0.9
 SHARE_OF_NUMBERS = 0.9
-MOST_MARKERS = 2
 FEWEST_NUMBERS = 3  # different ones, beside which a single text is odd
 MOST_NAMED = 5
+FEWEST_LETTERS = 4  # of a word in which one may be a slip
+FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one may be a slip
 # What columns that count rows are called, in letters alone.
 COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
 MOST_TRIED = 200  # values of a column whose form is looked for
@@ -29,6 +37,8 @@ MOST_TRIED = 200  # values of a column whose form is looked for
 
 def identifier_warnings(table: Table) -> list[SpinneyWarning]:
     """Return a warning for every text column whose cells (nearly) all differ.
+
+    There is none of numbers that a few texts made texts: :func:`number_warnings`.
 
     Examples
     --------
@@ -46,7 +56,7 @@ def identifier_warnings(table: Table) -> list[SpinneyWarning]:
     return [
         identifier_warning(column.name, len(_present(column)), n_cells)
         for column, n_cells in counted
-        if is_identifier(_present(column), n_cells)
+        if is_identifier(_present(column), n_cells) and not _odd_texts(column)
     ]
 
 
@@ -65,7 +75,7 @@ def without_identifiers(
 
     Those are texts that nearly all differ, and numbers that count the rows and are
     called so. One that is declared stays, and so do all if no other column would. Of
-    numbers that a text made texts, that is said; ``rows`` are as for
+    numbers that a few texts made texts, that is a warning; ``rows`` are as for
     :func:`number_warnings`.
 
     >>> import warnings
@@ -79,7 +89,7 @@ def without_identifiers(
     column 'id' numbers the rows and is left out; to keep it, declare it \
 (numeric=['id'])
     """
-    left_out: dict[str, tuple[Text, ...]] = {}
+    left_out: dict[str, SpinneyWarning] = {}
     for column in table.columns:
         name = column.name
         if declarations.kind(name) is not None:
@@ -87,28 +97,26 @@ def without_identifiers(
         n_cells = int(np.count_nonzero(~column.missing))
         present = _present(column)
         if column.kind == "nominal" and is_identifier(present, n_cells):
-            why = f"has values of which {_how_many(len(present), n_cells)} differ"
-            left_out[name] = (why, " and is left out; ", _to_keep("nominal", name))
             if odd := _odd_texts(column):
-                because = f"reads as text because of {_cells_of(odd, column, rows)}"
-                as_missing = phrase(
-                    "; if {} missing ({}), it is one of numbers",
-                    "that is" if len(odd) == 1 else "these are",
-                    Setting("missing_values", odd),
-                )
-                left_out[name] = (because, ", ", *left_out[name], as_missing)
+                left_out[name] = _number_warning(column, odd, rows, ", and is left out")
+                continue
+            why = f"has values of which {_how_many(len(present), n_cells)} differ"
+            left_out[name] = _left_out(name, why, "nominal")
         elif _bare(name) in COUNTS and numbers_rows(column):
-            to_keep = _to_keep("numeric", name)
-            left_out[name] = ("numbers the rows and is left out; ", to_keep)
+            left_out[name] = _left_out(name, "numbers the rows", "numeric")
     if len(left_out) == len(table.columns):
         return table
-    for name, words in left_out.items():
-        note(f"column {name!r} ", *words)
+    for warning in left_out.values():
+        if isinstance(warning, SpinneyNote):
+            note(*warning.args)
+        else:
+            warn(*warning.args, remedy=warning.remedy)
     return table.without(left_out)
 
 
-def _to_keep(kind: str, name: str) -> Text:
-    return phrase("to keep it, declare it ({})", Setting(kind, [name]))
+def _left_out(name: str, why: str, kind: str) -> SpinneyNote:
+    to_keep = phrase("to keep it, declare it ({})", Setting(kind, [name]))
+    return SpinneyNote(f"column {name!r} {why} and is left out; ", to_keep)
 
 
 def numbers_rows(column: Column) -> bool:
@@ -163,7 +171,7 @@ def number_warnings(
     declarations: Declarations | None = None,
     rows: Integers | None = None,
 ) -> list[SpinneyWarning]:
-    """Return a warning for every column that one or two texts keep from being numeric.
+    """Return a warning for every column that a few texts keep from being numeric.
 
     ``rows`` are where those of the table were in that of the user, if not all are left.
 
@@ -175,19 +183,29 @@ def number_warnings(
     column 'age' reads as text because of 'x' in row 6
     """
     declared = () if declarations is None else declarations.nominal
-    warnings = []
-    for column in table.columns:
-        if column.name in declared or not (odd := _odd_texts(column)):
-            continue
-        remedy = phrase(
-            "declare that missing ({}) or the column nominal ({})",
-            Setting("missing_values", odd),
+    return [
+        _number_warning(column, odd, rows)
+        for column in table.columns
+        if column.name not in declared and (odd := _odd_texts(column))
+    ]
+
+
+def _number_warning(
+    column: Column, odd: list[str], rows: Integers | None, end: str = ""
+) -> SpinneyWarning:
+    """Return the warning of odd texts among the numbers of a column."""
+    those = ["that cell", "it"] if len(odd) == 1 else ["these cells", "them"]
+    missing = Setting("missing_values", odd if len(odd) <= MOST_NAMED else ...)
+    return SpinneyWarning(
+        f"column {column.name!r} reads as text because of "
+        f"{_cells_of(odd, column, rows)}{end}",
+        remedy=phrase(
+            "mend {}, declare {} missing ({}) or the column nominal ({})",
+            *those,
+            missing,
             Setting("nominal", [column.name]),
-        )
-        why = f"because of {_cells_of(odd, column, rows)}"
-        msg = f"column {column.name!r} reads as text {why}"
-        warnings.append(SpinneyWarning(msg, remedy=remedy))
-    return warnings
+        ),
+    )
 
 
 def _odd_texts(column: Column) -> list[str]:
@@ -204,7 +222,7 @@ def _odd_texts(column: Column) -> list[str]:
     )
     others = [text for text in texts if not likely.matches(text)]
     n_numbers = len(texts) - len(others)
-    if not 1 <= len(others) <= MOST_MARKERS:
+    if not others:
         return []
     if n_numbers >= SHARE_OF_NUMBERS * len(texts):
         return others
@@ -220,12 +238,29 @@ def _cells_with(text: str, column: Column) -> Integers:
 
 def _cells_of(texts: Sequence[str], column: Column, rows: Integers | None) -> str:
     """Return some texts in words; one that a single cell holds, with its row."""
-    words = []
-    for text in texts:
-        cells = _cells_with(text, column)
-        where = f" in row {(cells if rows is None else rows[cells])[0] + 1}"
-        words.append(f"{text!r}{where if len(cells) == 1 else ''}")
-    return " and ".join(words)
+    words = [
+        _with_row(text, _cells_with(text, column), rows) for text in texts[:MOST_NAMED]
+    ]
+    if len(texts) > MOST_NAMED:
+        words.append(f"{len(texts) - MOST_NAMED} more texts")
+    return _listed(words)
+
+
+def _with_row(text: str, cells: Integers, rows: Integers | None) -> str:
+    """Return a text in quotes, with its row if it is in one only."""
+    if len(cells) != 1:
+        return repr(text)
+    return f"{text!r} in row {(cells if rows is None else rows[cells])[0] + 1}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words with commas between them, and "and" before the last.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def table_warnings(
@@ -270,28 +305,82 @@ def _alike(levels: Sequence[Value]) -> str:
     return ""
 
 
-def class_warnings(name: str, classes: Sequence[Value]) -> list[SpinneyWarning]:
-    """Return a warning of classes that read alike, but for capitals and spaces.
+def class_warnings(
+    name: str,
+    classes: Sequence[Value],
+    codes: Integers,
+    rows: Integers | None = None,
+) -> list[SpinneyWarning]:
+    """Return a warning for all classes that may be one, written in different ways.
 
-    >>> print(*class_warnings("sold", ["Yes ", "no", "yes"]))
-    target 'sold' holds 'Yes ' and 'yes', two classes that read alike: make them one, \
-or ignore this if they differ
+    They differ in capitals and spaces only; or one of a single row is a slip of the pen
+    away from one of many. ``codes`` are the class of each row, ``rows`` as for
+    :func:`number_warnings`.
+
+    >>> sold = np.array([0, 1, 1, 2, 2])
+    >>> print(*class_warnings("sold", ["Yes ", "no", "yes"], sold))
+    target 'sold' holds 'Yes ' in row 1 and 'yes', two classes that read alike: make \
+them one, or ignore this if they differ
     """
-    seen = dict[str, str]()
-    for level in classes:
-        if isinstance(level, str):
-            plain = " ".join(level.casefold().split())
-            if plain in seen:
-                alike = f"{seen[plain]!r} and {level!r}"
-                problem = f"target {name!r} holds {alike}"
-                remedy = "make them one, or ignore this if they differ"
-                return [
-                    SpinneyWarning(
-                        f"{problem}, two classes that read alike", remedy=remedy
-                    )
-                ]
-            seen[plain] = level
-    return []
+    texts = {code: text for code, text in enumerate(classes) if isinstance(text, str)}
+    if not texts:
+        return []
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    alike = dict[str, list[int]]()
+    for code, text in texts.items():
+        if counts[code]:
+            alike.setdefault(" ".join(text.casefold().split()), []).append(code)
+    n_rows = {plain: counts[each].sum() for plain, each in alike.items()}
+    common = [plain for plain in alike if n_rows[plain] >= FEWEST_OF_A_CLASS]
+    for plain in [plain for plain in alike if n_rows[plain] == 1]:
+        nearest = next((each for each in common if _is_slip(plain, each)), None)
+        if nearest is not None:
+            alike[nearest] += alike.pop(plain)
+    return [
+        _alike_warning(
+            name,
+            [
+                _with_row(texts[code], np.flatnonzero(codes == code), rows)
+                for code in several
+            ],
+        )
+        for several in alike.values()
+        if len(several) > 1
+    ]
+
+
+def _alike_warning(name: str, classes: list[str]) -> SpinneyWarning:
+    how_many = {2: "two", 3: "three"}.get(len(classes), str(len(classes)))
+    return SpinneyWarning(
+        f"target {name!r} holds {_listed(classes)}, {how_many} classes that read alike",
+        remedy="make them one, or ignore this if they differ",
+    )
+
+
+def _is_slip(text: str, meant: str) -> bool:
+    """Tell whether a word is another with a letter missing, more, wrong or misplaced.
+
+    Digits are no slips, and neither are short words.
+
+    >>> _is_slip("nien", "nein"), _is_slip("marie", "married"), _is_slip("ab", "ad")
+    (True, False, False)
+    >>> _is_slip("grade 1", "grade 2"), _is_slip("setossa", "setosa")
+    (False, True)
+    """
+    if min(len(text), len(meant)) < FEWEST_LETTERS:
+        return False
+    start = _n_shared(text, meant)
+    end = _n_shared(text[start:][::-1], meant[start:][::-1])
+    odd, right = text[start : len(text) - end], meant[start : len(meant) - end]
+    if not (odd + right).isalpha():
+        return False
+    return max(len(odd), len(right)) <= 1 or (len(odd) == 2 and odd == right[::-1])
+
+
+def _n_shared(one: str, other: str) -> int:
+    """Return with how many of the same letters two texts begin."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def placeholder_warnings(table: Table) -> list[SpinneyWarning]:

@@ -23,7 +23,7 @@ from spinney._support.text_table import aligned
 from spinney.data.column_warnings import numbers_rows, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
-from spinney.data.target_doubts import target_note, target_warnings
+from spinney.data.target_doubts import doubts_of, target_reading
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
 from spinney.errors import Part, Setting, Text, in_words, phrase
 
@@ -155,13 +155,15 @@ def summary_of(
     colour  nominal        1       2  █▄        red 2 (67 %), blue 1 (33 %)
     """
     declarations = declarations or Declarations()
-    warnings, notes = table_warnings(table, declarations), table.notes
-    if target is not None:
+    attributes, notes = table, table.notes
+    if target is None:
+        warnings = table_warnings(table, declarations)
+    else:
         column, attributes = table[target], table.without([target])
-        warnings += target_warnings(attributes, column, declarations)
-        notes += tuple(filter(None, [target_note(column, declarations)]))
+        warnings = doubts_of(attributes, column, declarations)
+        notes += (target_reading(column, declarations),)
     doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
-    doubts += [doubt for column in table.columns for doubt in _doubts(column)]
+    doubts += [doubt for column in attributes.columns for doubt in _doubts(column)]
     return TableSummary(
         table.n_rows, tuple(map(_summary, table.columns)), notes, tuple(doubts)
     )

@@ -16,13 +16,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.text import shown
+from spinney._support.text import label_text, number_text, shown
 from spinney.data.association import association_of
+from spinney.data.column_warnings import (
+    class_warnings,
+    likeness_warnings,
+    number_warnings,
+    placeholder_warnings,
+    table_warnings,
+)
 from spinney.data.declarations import Declarations
-from spinney.data.table import Column, Table
+from spinney.data.table import Column, Table, Value
 from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
 MOST_CLASSES = 20
+MOST_NAMED = 5  # classes
 MOST_NUMBERS = 30  # different whole numbers that may be names
 FEWEST_ROWS = 200  # of fewer, one column often tells a class: in iris, a petal's width
 MOST_ROWS = 10_000  # that are looked at
@@ -73,6 +81,54 @@ number, say so (numeric=['stars'])
         return phrase(holds + remedy, Setting("numeric", [name]))
     remedy = "to be predicted as a number; if they are classes, say so ({})"
     return phrase(holds + remedy, Setting("nominal", [name]))
+
+
+def target_reading(column: Column, declared: Declarations) -> Text:
+    """Return how a target is read, in any case.
+
+    >>> sold = Column("sold", "numeric", np.array([0.0, 1.0]))
+    >>> target_reading(sold, Declarations())
+    "target 'sold' is read as 2 classes: 0, 1"
+    """
+    if reading := target_note(column, declared):
+        return reading
+    name = shown(column.name)
+    if not holds_classes(column, numeric=column.name in declared.numeric):
+        return f"target {name!r} is read as a number to predict"
+    classes: list[Value] = _numbers(column).tolist()
+    if column.kind != "numeric":
+        classes = [column.levels[int(code)] for code in classes]
+    elif column.unit is not None:
+        classes = [number_text(float(time), column.unit) for time in classes]
+    texts = [label_text(each) for each in classes]
+    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
+    plural = "" if len(texts) == 1 else "es"
+    some = ", ".join(texts[:MOST_NAMED])
+    return f"target {name!r} is read as {len(texts)} class{plural}: {some}{more}"
+
+
+def doubts_of(
+    attributes: Table,
+    target: Column,
+    declared: Declarations,
+    rows: Integers | None = None,
+) -> list[SpinneyWarning]:
+    """Return all that is doubtful about a table that is to tell a target.
+
+    ``rows`` are where those of the table were in that of the user.
+    """
+    alone = Table((target,), attributes.n_rows)
+    classes = []
+    if target.kind != "numeric":
+        classes = class_warnings(target.name, target.levels, target.cells, rows)
+    return [
+        *number_warnings(alone, declared, rows),
+        *placeholder_warnings(alone),
+        *likeness_warnings(alone),
+        *classes,
+        *table_warnings(attributes, declared, rows),
+        *target_warnings(attributes, target, declared),
+    ]
 
 
 def target_warnings(

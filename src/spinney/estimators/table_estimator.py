@@ -104,7 +104,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         doubts = [
             *number_warnings(table, self._declarations(named=True)),
             *placeholder_warnings(table),
-            *class_warnings(target.name, target.classes),
+            *class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:
             warn(*doubt.args, remedy=doubt.remedy)

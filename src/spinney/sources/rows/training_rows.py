@@ -20,13 +20,10 @@ from spinney.data import (
     Table,
     Target,
     Value,
-    class_warnings,
+    doubts_of,
     fingerprint_of,
     holds_classes,
-    likeness_warnings,
-    table_warnings,
     target_note,
-    target_warnings,
     without_identifiers,
 )
 from spinney.data.readers import read_table
@@ -471,13 +468,7 @@ def tell_doubts(
     """
     if reading := target_note(target, declared):
         note(reading, of_reading=False)
-    warnings = [
-        *likeness_warnings(Table((target,), attributes.n_rows)),
-        *class_warnings(target.name, target.levels),
-        *table_warnings(attributes, declared, rows),
-        *target_warnings(attributes, target, declared),
-    ]
-    for warning in warnings:
+    for warning in doubts_of(attributes, target, declared, rows):
         warn(*warning.args, remedy=warning.remedy)
 
 

@@ -214,7 +214,9 @@ export class State {
           : !leaf && asked[tree.attribute[node]]
       ) {
         matches.push(node);
-      } else if (node && tree.size < 20000 && has(tree.answer(node))) matches.push(node);
+      } else if (node && tree.size < 20000 && tree.answerParts(node).texts.some(has)) {
+        matches.push(node);
+      }
     }
     return matches;
   }

@@ -6,6 +6,7 @@
 import { rounded, startsOf, unpack, unpackAll } from "./numbers.js";
 import { labelOf } from "./schema.js";
 
+const ANSWERS_SHOWN = 6;
 const QUESTIONS = ["attribute", "cut", "listed", "branches", "cuts"];
 
 // Splits, one for each line: thresholds, several cuts, or groups of codes.
@@ -265,28 +266,42 @@ export class Tree extends Questions {
     return absent && !text.endsWith(" is missing") ? `${text} or missing` : text;
   }
 
-  // The answer alone, as short as keeps it true: "≤ 0.38", "red, green".
+  // The answer alone, as short as keeps it true: "≤ 0.38", "red, green"; of many values
+  // the first ones.
   answer(node) {
+    const { texts, tail } = this.answerParts(node);
+    const some = texts.slice(0, ANSWERS_SHOWN);
+    if (texts.length > some.length) some.push(`… ${texts.length - some.length} more`);
+    return [some.join(", "), ...tail].join(" ");
+  }
+
+  // All values that it names, or its one comparison; and whether missing cells join them.
+  answerParts(node) {
     const above = this.parent[node];
     const branch = this.branch[node];
     const attribute = this.schema.attributes[this.attribute[above]];
     const absent = this.absent[above] > 0 && this.readMissing(above) === branch;
-    const tail = absent ? " or missing" : "";
-    if (this.isGrouped(above)) {
-      const [codes, without] = this.readCodes(above, branch);
-      if (!codes.length) return "missing";
-      const texts = codes.slice(0, 30).map((code) => attribute.valueText(code));
-      if (codes.length > 30) texts.push(`… ${codes.length - 30} more`);
-      return `${without ? "not " : ""}${texts.join(", ")}${tail}`;
+    const tail = absent ? ["or missing"] : [];
+    if (!this.isGrouped(above)) {
+      const cuts = this.cutsOf(above);
+      if (cuts[0] === Infinity) return { texts: [branch ? "missing" : "known"], tail: [] };
+      return { texts: [this.cutAnswer(above, branch)], tail };
     }
-    const cuts = this.cutsOf(above);
-    if (cuts.length > 1) return cutText(attribute, cuts, branch, "") + tail;
-    const [cut] = cuts;
-    if (cut === Infinity) return branch ? "missing" : "known";
+    const [codes, without] = this.readCodes(above, branch);
+    if (!codes.length) return { texts: ["missing"], tail: [] };
+    const texts = Array.from(codes, (code) => attribute.valueText(code));
+    if (without) texts[0] = `not ${texts[0]}`;
+    return { texts, tail };
+  }
+
+  cutAnswer(node, branch) {
+    const attribute = this.schema.attributes[this.attribute[node]];
+    const cuts = this.cutsOf(node);
+    if (cuts.length > 1) return cutText(attribute, cuts, branch, "");
     if (attribute.kind === "ordinal") {
-      return `${branch ? "≥" : "<"} ${attribute.levelAbove(cut)}${tail}`;
+      return `${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`;
     }
-    return `${branch ? ">" : "≤"} ${this.cutShort(above)}${tail}`;
+    return `${branch ? ">" : "≤"} ${this.cutShort(node)}`;
   }
 
   // The first cut in as many digits as keep the rows on their sides.

@@ -200,7 +200,7 @@ export class TreeView {
     const whole = ends ? state.label(node) : schema.attributes[tree.attribute[node]].text;
     const title = shortened(whole, WIDEST - 20, TITLE, true);
     const note = this.note(node, ends);
-    const label = node ? labelLines(tree.answer(node)) : [];
+    const label = node ? labelLines(tree.answerParts(node)) : [];
     const widest = Math.max(textWidth(title, TITLE, true), textWidth(note, NOTE));
     box = {
       ends,
@@ -728,17 +728,20 @@ export class TreeView {
 }
 
 // An answer in as many lines as it needs, values whole; the last says what is left out.
-function labelLines(answer) {
-  const words = answer
-    .split(/(?<=,) | (?=or missing$|… )/)
-    .map((word) => shortened(word, LABEL_ROOM, LABEL));
+function labelLines({ texts, tail }) {
+  const words = [...texts.slice(0, -1).map((text) => `${text},`), texts.at(-1), ...tail].map(
+    (word) => shortened(word, LABEL_ROOM, LABEL),
+  );
   const lines = [words[0]];
+  let first = 0; // of the words in the last line
   for (let at = 1; at < words.length; at += 1) {
     const longer = `${lines.at(-1)} ${words[at]}`;
     if (textWidth(longer, LABEL) <= LABEL_ROOM) lines[lines.length - 1] = longer;
-    else if (lines.length < LABEL_LINES) lines.push(words[at]);
-    else {
-      lines[lines.length - 1] = `… ${words.length - at + 1} more`;
+    else if (lines.length < LABEL_LINES) {
+      lines.push(words[at]);
+      first = at;
+    } else {
+      lines[lines.length - 1] = `… ${texts.length - first} more`;
       break;
     }
   }
