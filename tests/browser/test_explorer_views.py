@@ -53,6 +53,20 @@ def test_the_tree_is_drawn_and_read_aloud(melons):
     assert items.first.get_attribute("aria-expanded") == "true"
 
 
+def test_a_label_counts_the_values_it_leaves_out(visit):
+    towns = [f"Town, {i:03}" for i in range(400)]
+    table = {"town": towns * 2, "y": ["no", "yes", "no", "no"] * 200}
+    model = spinney.grow(table, "y", recipe="cart", pruning="none")
+    page = visit(model.explore().html)
+    lines = "all => all.map((each) => each.firstChild.textContent)"  # without titles
+    labels = page.locator("svg.drawing text").evaluate_all(lines)
+    counts = [int(text.split()[1]) for text in labels if text.startswith("… ")]
+    named = [text.count("Town") for text in labels if text.startswith("Town")]
+    assert sum(counts) + sum(named) == 400
+    node = page.locator(".branch-line th").all_inner_texts()
+    assert [text.split("…")[1] for text in node] == [" 294 more", " 94 more"]
+
+
 def test_keys_walk_the_tree(melons):
     melons.focus("[role=tree]")
     for key, node in (

@@ -76,6 +76,18 @@ def test_a_missing_value_is_told_at_its_own_question():
     assert lines[3] == "    node 3: y = 1  [weight 0.6667]  → b"
 
 
+def test_a_split_of_many_branches_is_cut():
+    tickets = {"ticket": [f"t{i:02}" for i in range(40)] * 2, "y": [0, 1, 1, 1] * 20}
+    model = spinney.grow(tickets, "y", recipe="id3")
+    lines = str(model.explain(0)).splitlines()
+    assert "  … 28 more branches        56" in lines
+    (gain,) = (line for line in lines if line.startswith("  gain"))
+    assert gain.count("2/80 ×") == 12
+    assert " + … 28 more + 2/80 × 0.000) = 0.811" in gain
+    assert str(model.explain(0, attribute="ticket")).count("ticket = ") == 40
+    assert str(model.explain(row={"ticket": ["t03"]})).endswith("(0: 0.000, 1: 1.000)")
+
+
 # Smoothing and costs
 
 # At size 1: 2 n and 7 y; at size 2: 7 n and 2 y.
@@ -87,7 +99,8 @@ def test_smoothed_shares_are_told_from_counted_ones():
     told = model.explain(row={"size": [1]})
     # (7 + 1) / (9 + 2) and 7 / 9.
     assert str(told).splitlines()[-1] == (
-        "sold = y  (n 0.273, y 0.727, smoothed; counted n 0.222, y 0.778)"
+        "sold = y  (n 0.273, y 0.727, smoothed; "
+        "the shares of rows are n 0.222, y 0.778)"
     )
     assert told.as_dict()["counted"] == pytest.approx((2 / 9, 7 / 9))
     plain = spinney.grow(SHOP, "sold", recipe="id3")

@@ -246,7 +246,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     "--attribute",
     metavar="COLUMN",
     help="List all ways to split on this attribute at the node: every cut, every "
-    "subset, with counts and merit. Those of a number need --data.",
+    "subset, every branch, with counts and merit. Those of a number need --data.",
 )
 @click.option(
     "--data",

@@ -79,8 +79,9 @@ def _announce() -> None:
     if not _announced:
         _announced.append(True)
         logging.getLogger("spinney").warning(
-            "Spinney translates its loops for this machine, once: this takes up to "
-            "20 seconds. `spinney compile` does it ahead, for all of them."
+            "Spinney translates its loops for this machine, those that this task needs, "
+            "and keeps them: this takes up to 20 seconds. Other tasks need others; "
+            "`spinney compile` translates all of them ahead."
         )
 
 

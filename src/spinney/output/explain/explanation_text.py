@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from spinney._support.text import (
     costs_text,
+    ends_in_digit,
     figure,
     label_text,
     number_text,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 40
 VALUES_SHOWN = 8
+BRANCHES_SHOWN = TERMS_SHOWN = 12
+WIDEST = 60  # a longer question does not move the counts of all others
 MANY_VALUES = 12  # of fewer nobody doubts that the best subset was found
 
 
@@ -48,8 +51,9 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         more.append(("surprise, −lg P", *map(_surprise, node.surprise), "", ""))
     lines = head_lines(node, cells, more)
     for candidate in node.candidates:
-        working = working_lines(candidate, node)
-        lines += ["", *candidate_text(candidate, cells, working)]
+        working = [_fewer_terms(line) for line in working_lines(candidate, node)]
+        shown_lines = candidate_text(candidate, cells, working, most=BRANCHES_SHOWN)
+        lines += ["", *shown_lines]
     lines.append("")
     if node.average_gain is not None:
         able = [c.attribute for c in node.candidates if c.competes]
@@ -159,11 +163,12 @@ def _cells(
     left: "Collection[int]" = (0,),
     *,
     ascii_only: bool,
+    widest: int | None = None,
 ) -> list[str]:
     """Return rows of cells as lines; in ASCII cells may be longer."""
     if ascii_only:
         rows = [tuple(map(signs_to_ascii, row)) for row in rows]
-    return aligned(rows, left=left)
+    return aligned(rows, left=left, widest=widest)
 
 
 def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
@@ -193,12 +198,33 @@ def split_lines(candidate: "CandidateLines", impurity: str) -> list[str]:
     return [*gain, *candidate.working, *fact_lines(candidate, impurity)]
 
 
+def _fewer_terms(line: str) -> str:
+    """Return arithmetic with a long sum cut; its last term leads on.
+
+    >>> _fewer_terms(" + ".join(map(str, range(20))))
+    '0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + … 8 more + 19'
+    """
+    terms = line.split(" + ")
+    n_more = len(terms) - TERMS_SHOWN
+    if n_more < 2:
+        return line
+    first, last = terms[: TERMS_SHOWN - 1], terms[-1]
+    return " + ".join([*first, f"… {n_more} more", last])
+
+
 def candidate_text(
-    candidate: "CandidateLines", cells: "Cells", working: "Sequence[str]"
+    candidate: "CandidateLines",
+    cells: "Cells",
+    working: "Sequence[str]",
+    *,
+    most: int | None = None,
 ) -> list[str]:
-    """Return a split: its counts, and how its merit follows from them."""
+    """Return a split: its counts, and how its merit follows from them.
+
+    Of more branches than ``most``, the first.
+    """
     rows: list[tuple[str, ...]] = []
-    for number, branch in enumerate(candidate.branches):
+    for number, branch in enumerate(candidate.branches[:most]):
         rows.append(
             (
                 branch.text,
@@ -215,6 +241,11 @@ def candidate_text(
         if len(values) > VALUES_SHOWN:
             more = f"  … {len(values) - VALUES_SHOWN} more values"
             rows.append((more, *[""] * len(branch.weights), "", ""))
+    others = candidate.branches[len(candidate.branches[:most]) :]
+    if others:
+        more = f"… {len(others)} more branches"
+        total = weight_text(sum(branch.weight for branch in others))
+        rows.append((more, *[""] * len(others[0].weights), total, ""))
     lacking = []
     if candidate.missing and not candidate.missing_weight:  # of a forest's tree
         goes = candidate.missing_goes_to
@@ -225,7 +256,7 @@ def candidate_text(
         rows.append((goes, *counts_text(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
-        *(f"  {line}" for line in cells(rows)),
+        *(f"  {line}" for line in cells(rows, widest=WIDEST)),
         *lacking,
         *(f"  {line}" for line in working),
     ]
@@ -353,7 +384,8 @@ def _verdict(row: "RowExplanation") -> str:
     shares = _shares(row.classes, row.probabilities)
     pairs = zip(row.probabilities, row.counted, strict=True)
     if not all(isclose(share, counted, abs_tol=1e-9) for share, counted in pairs):
-        shares += f", smoothed; counted {_shares(row.classes, row.counted)}"
+        counted = _shares(row.classes, row.counted)
+        shares += f", smoothed; the shares of rows are {counted}"
     if row.costs:
         cost = costs_text(row.classes, row.costs, row.label)
         shares += f"; least expected cost: {cost}"
@@ -362,7 +394,10 @@ def _verdict(row: "RowExplanation") -> str:
 
 def _shares(classes: tuple["Value", ...], shares: tuple[float, ...]) -> str:
     pairs = zip(classes, shares, strict=True)
-    return ", ".join(f"{shown(label)} {share:.3f}" for label, share in pairs)
+    colon = ":" * ends_in_digit(classes)
+    return ", ".join(
+        f"{label_text(label)}{colon} {share:.3f}" for label, share in pairs
+    )
 
 
 def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:

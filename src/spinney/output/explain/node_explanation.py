@@ -303,7 +303,9 @@ def facts_at(tree: Tree, node: Node, number: int, search: Search) -> dict[str, A
     target, criterion, altered = tree.schema.target, search.criterion, search.altered
     return {
         "node": int(number),
-        "path": tuple(tree.condition(step) for step in tree.path(number)[1:]),
+        "path": tuple(
+            tree.condition(step, most=VALUES_SHOWN) for step in tree.path(number)[1:]
+        ),
         "target": target.name,
         "classes": target.classes or ("mean", "sd"),
         "weights": figures_of(node.weights, target=target),

@@ -11,7 +11,7 @@ from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import number_text
 from spinney.data import Attribute, Value
 from spinney.growth import Model
-from spinney.output.explain.explanation_text import row_text
+from spinney.output.explain.explanation_text import VALUES_SHOWN, row_text
 from spinney.trees import Node, Tree, describe, expected_costs, labels_of
 from spinney.trees.predict import flatten
 
@@ -113,7 +113,7 @@ def explain_row(
             RowStep(
                 number,
                 node.depth,
-                tree.condition(node),
+                tree.condition(node, most=VALUES_SHOWN),
                 weights[number],
                 *_asked(tree, node, cells, row),
                 tree.label(node) if arithmetic is None else arithmetic.value,
