@@ -194,7 +194,7 @@ def test_grow_says_what_look_does(tmp_path, capsys, cells, classes, doubt):
     looked = capsys.readouterr().out
     assert doubt in looked
     assert "identifier" not in looked
-    assert run(["grow", path, "--target", "y"]) == 0
+    assert run(["grow", path, "--target", "y", "--recipe", "c4.5"]) == 0
     assert doubt in capsys.readouterr().err
 
 
@@ -208,3 +208,46 @@ def test_grow_says_what_look_does(tmp_path, capsys, cells, classes, doubt):
 )
 def test_look_says_how_a_target_is_read(classes, reading):
     assert reading in str(spinney.look({"x": [1, 2, 3, 5], "y": classes}, "y"))
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (["show", "m.spinney", "-o", "x.png"], "plot tree MODEL -o tree.png"),
+        (["show", "m.spinney", "--png", "x.png"], "plot tree MODEL -o tree.png"),
+        (["forest", "rows.csv", "--model", "m"], "-o FILE keeps the forest"),
+    ],
+)
+def test_options_that_are_elsewhere(capsys, command, remedy):
+    assert run(command) == 2
+    assert remedy in capsys.readouterr().err
+
+
+def test_columns_with_commas_between_are_written_one_by_one(tmp_path, capsys):
+    path = written(tmp_path, ["a,b,c", "1,2,3", "4,5,6"])
+    assert run(["look", path, "--ignore", "a,b"]) == 3
+    assert "by itself (--ignore a --ignore b)" in capsys.readouterr().err
+
+
+def test_names_of_columns_are_shown_whole():
+    name = "longterm-disability-assistance"
+    assert f"{name}  numeric" in str(spinney.look({name: [1, 2, 4]}))
+
+
+def test_one_row_in_python():
+    frame = pd.DataFrame({"size": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]})
+    model = spinney.grow(frame, "y", recipe="cart")
+    with pytest.raises(DataError, match=r"of one row; model.predictor\(\) takes a row"):
+        model.predict({"size": 1})
+    with pytest.raises(DataError, match=r"frame.iloc\[\[0\]\], or goes to model.pred"):
+        model.explain(row=frame.iloc[0])
+    assert model.predictor()(frame.iloc[0]) == "a"
+
+
+def test_a_model_from_a_file_is_named_in_a_line(tmp_path):
+    data = {"size": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}
+    model = spinney.grow(data, "y", recipe="cart", max_depth=3)
+    model.save(tmp_path / "m.spinney")
+    loaded = repr(spinney.load(tmp_path / "m.spinney"))
+    assert "Recipe.named('cart').changed(max_depth=3)" in loaded
+    assert len(loaded.splitlines()) == 1

@@ -42,6 +42,16 @@ EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
 
 # Commands whose name Python has another meaning for.
 FUNCTIONS = {"compile": "compile_"}
+_PICTURES = (
+    "--svg FILE keeps a picture, spinney plot tree MODEL -o tree.png one of pixels"
+)
+# What people mean by options that a command does not have.
+HINTS = {
+    ("show", "-o"): _PICTURES,
+    ("show", "--output"): _PICTURES,
+    ("show", "--png"): _PICTURES,
+    ("forest", "--model"): "-o FILE keeps the forest, --recipe says what its trees are",
+}
 
 
 class _Commands(click.Group):
@@ -202,6 +212,8 @@ def _misused(error: click.ClickException) -> int:
     elif isinstance(error, click.NoSuchOption):
         near = error.possibilities
         remedy = f"{did_you_mean(error.option_name, near)} See" if near else "see"
+        if hint := HINTS.get((path.rpartition(" ")[2], error.option_name)):
+            remedy = f"{hint}; see"
         say(f"error: there is no option {error.option_name!r}: {remedy} {path} --help")
     else:
         message = error.format_message().rstrip(".")

@@ -12,7 +12,15 @@ from typing import Any
 
 from spinney.data.notation import Notation
 from spinney.data.table import Kind, Value
-from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
+from spinney.errors import (
+    DataError,
+    ParameterError,
+    Setting,
+    Text,
+    did_you_mean,
+    phrase,
+    refusal,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +210,14 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
     for name in declarations.names:
         if name not in names and not may_lack:
             parts = [part.strip() for part in name.split(",")]
-            remedy = did_you_mean(name, names)
+            remedy: Text = did_you_mean(name, names)
             if len(parts) > 1 and set(parts) <= set(names):
-                remedy = "name each column by itself"
-            msg = f"column {name!r} is declared but not in the table: {remedy}"
-            raise DataError(msg)
+                kind = "ignore" if name in declarations.ignore else "nominal"
+                kind = "numeric" if name in declarations.numeric else kind
+                each = Setting(kind, parts)
+                remedy = phrase("name each column by itself ({})", each)
+            msg = f"column {name!r} is declared but not in the table"
+            raise DataError(msg, remedy=remedy)
     for name, count in Counter(declarations.names).items():
         if count > 1:
             msg = (

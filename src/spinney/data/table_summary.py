@@ -30,6 +30,7 @@ from spinney.errors import Part, Setting, Text, in_words, phrase
 N_BARS = 8
 N_NAMED = 3
 LONGEST = 24
+LONGEST_NAME = 60  # of a column, which must be written whole to declare it
 TIMES = {DAY_UNIT: "date", INSTANT_UNIT: "date and time", CLOCK_UNIT: "time of day"}
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 
@@ -55,7 +56,7 @@ class ColumnSummary:
         """Return its line of the table, bars drawn with these signs."""
         between = ", " if self.kind in ("nominal", "ordinal") else " … "
         return (
-            _short(shown(self.name)),
+            _short(shown(self.name), LONGEST_NAME),
             self.kind,
             str(self.n_missing or ""),
             str(self.n_values),

@@ -59,15 +59,15 @@ def report(
     ]
     names = asked or usual or list(measured)
     keys = [name for name in lines[0] if not _is_measured(name)]
-    label_width = max(NARROWEST_LABEL, min(30, room // 3))
-    if width is None:
-        label_width = ENDLESS
     spread = "+/-" if ascii_only else "±"
-    keyed = [_key_column(key, lines, label_width) for key in keys]
     columns = {
         name: _measure_column(name, lines, spread=spread if name == names[0] else None)
         for name in names
     }
+    # What all measures leave is for the labels; where that is little, the other way.
+    left = room - _width(list(columns.values())) - len(GAP) * len(keys)
+    label_width = max(NARROWEST_LABEL, min(30, room // 3), left // len(keys))
+    keyed = [_key_column(key, lines, label_width) for key in keys]
     shown_names = _that_fit(names, columns, room - _width(keyed))
     cells = [*keyed, *(columns[name] for name in shown_names)]
     text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))

@@ -315,6 +315,28 @@ class Recipe:
             return RECIPES[name]
         refuse_unknown("recipe", name, RECIPES)
 
+    def __repr__(self) -> str:
+        """Return the recipe of its name, and what is changed of it.
+
+        >>> Recipe.named("c4.5").changed(min_step=0)
+        Recipe.named('c4.5').changed(min_step=0)
+        """
+        from spinney.recipes.named_recipes import RECIPES
+
+        base = RECIPES.get(self.name)
+        others = {each.name: each.default for each in fields(self) if each.repr}
+        if base is not None:
+            others = {name: getattr(base, name) for name in others}
+        settings = ", ".join(
+            f"{name}={getattr(self, name)!r}"
+            for name, other in others.items()
+            if getattr(self, name) != other
+        )
+        if base is None:
+            return f"Recipe({settings})"
+        changed = f".changed({settings})" if settings else ""
+        return f"Recipe.named({self.name!r}){changed}"
+
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         criterion = criterion_named(self.criterion)

@@ -79,9 +79,9 @@ def _announce() -> None:
     if not _announced:
         _announced.append(True)
         logging.getLogger("spinney").warning(
-            "Spinney translates its loops for this machine, those that this task needs, "
-            "and keeps them: this takes up to 20 seconds. Other tasks need others; "
-            "`spinney compile` translates all of them ahead."
+            "Spinney translates its loops for this machine, those of this task: this "
+            "takes up to 20 seconds, once. Other tasks need others; `spinney "
+            "compile` translates all of them ahead."
         )
 
 

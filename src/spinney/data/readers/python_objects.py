@@ -76,8 +76,9 @@ def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Tabl
 def _length(name: str, cells: Any) -> int:
     single = getattr(cells, "ndim", 1) == 0  # an array of no dimension has no length
     if single or isinstance(cells, (str, bytes)) or not hasattr(cells, "__len__"):
-        msg = f"column {name!r} is of type {type(cells).__name__}: give it as a list"
-        raise DataError(msg)
+        msg = f"column {name!r} is of type {type(cells).__name__}"
+        remedy = "give it as a list, even of one row; model.predictor() takes a row as "
+        raise DataError(msg, remedy=remedy + "a dict of values")
     return len(cells)
 
 

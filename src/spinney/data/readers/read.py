@@ -135,11 +135,13 @@ def _made_of(data: Any, declarations: Declarations) -> Table:
         return read_frame(data, declarations=declarations)
     if hasattr(data, "__arrow_c_stream__") and not is_series(data):
         return read_stream(data, declarations=declarations)
-    msg = (
-        f"an object of type {type(data).__name__} is no table: pass a file, a data "
-        "frame, an array of two dimensions or a dict of columns"
+    msg = f"an object of type {type(data).__name__} is no table"
+    remedy = (
+        "pass a file, a data frame, an array of two dimensions or a dict of columns"
     )
-    raise DataError(msg)
+    if is_series(data):
+        remedy += "; a row of a frame is frame.iloc[[0]], or goes to model.predictor()"
+    raise DataError(msg, remedy=remedy)
 
 
 def _read_file(
