@@ -45,6 +45,8 @@ PAGES = (
     "docs/clusters.md",
     "docs/choosing_k.md",
     "docs/mixed_clusters.md",
+    "docs/optimal.md",
+    "docs/streams.md",
     "docs/from_scikit_learn.md",
     "docs/from_r.md",
 )

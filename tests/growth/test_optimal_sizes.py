@@ -11,9 +11,15 @@ from tests.twins.naive_optimal import least_by_leaves, least_without_error
 
 import spinney
 from spinney import Recipe, TreeClassifier
-from spinney.errors import ParameterError
+from spinney.errors import DataError, ParameterError
+from spinney.growth.optimal import search_problem
 from spinney.growth.optimal.loops.layout import Family
-from spinney.growth.optimal.search_problem import problem_of
+from spinney.growth.optimal.search_problem import (
+    problem_of,
+    refuse_size,
+    room_for,
+    sizes_within,
+)
 from spinney.growth.optimal.search_trees import search_trees
 
 
@@ -148,10 +154,35 @@ def test_a_search_that_ends_between_two_depths_proves_nothing():
 
 def test_what_ends_in_time_is_no_worse_than_looking_two_questions_ahead():
     random = np.random.default_rng(3)
-    rows = random.random((300, 6)).round(2)
-    label = sum((rows[:, at] > 0.5).astype(int) << at for at in range(3))
-    recipe = Recipe.named("optimal").changed(max_depth=4, time_limit=0.5)
-    assert TreeClassifier(recipe).fit(rows, label).tree.certificate.loss == 0
+    ranks = random.integers(0, 100, (6, 300))
+    classes = sum((ranks[at] > 30).astype(int) << at for at in range(3))
+    losses = (1.0 - np.eye(8))[classes]
+    price = 2.0**-10
+    problem = problem_of(ranks, losses, np.ones(300), family=Family.LABELS, price=price)
+
+    def stop(loss, bound):
+        problem.stop[0] = 1
+
+    found = search_trees(problem, 4, tell=stop)
+    assert found.loss == 8 * price  # a leaf for each class
+    assert found.bound < found.loss
+
+
+@pytest.mark.parametrize("most_leaves", [None, 31])
+def test_a_search_is_refused_by_all_the_memory_of_its_rooms(most_leaves, monkeypatch):
+    ranks = np.arange(200).reshape(2, 100)
+    numbers = np.ones((100, 1))
+    problem = problem_of(ranks, numbers, np.ones(100), family=Family.PAIR, price=0.1)
+    problem = problem._replace(sizes=sizes_within(most_leaves))
+    n_bytes = 3 * sum(array.nbytes for array in room_for(problem, 5))
+    monkeypatch.setattr(search_problem, "MOST_BYTES", n_bytes)
+    refuse_size(problem, 5, 3)
+    monkeypatch.setattr(search_problem, "MOST_BYTES", n_bytes - 1)
+    fewer = "rows or attributes" if most_leaves is None else "rows, attributes or leav"
+    with pytest.raises(
+        DataError, match=f"2 columns .* 100 rows .*: take fewer {fewer}"
+    ):
+        refuse_size(problem, 5, 3)
 
 
 def test_a_function_of_three_flags_needs_four_leaves_and_two_questions_a_row():

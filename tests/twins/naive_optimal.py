@@ -1,6 +1,7 @@
 """The best tree of a depth, by trying all of them: the twin of the search."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -68,30 +69,30 @@ def least_by_leaves(
 
     A question costs its price, and what it costs to ask about each of its rows.
     """
-    leaf = min(sum(label[row] for row in rows) for label in losses.T)
-    best = [float(leaf)] * most_leaves
-    if depth == 0 or most_leaves == 1:
-        return best
-    toll = price + (0.0 if asked is None else sum(asked[row] for row in rows))
-    for values in ranks:
-        for cut in sorted({int(values[row]) for row in rows})[:-1]:
-            one, two = (
-                least_by_leaves(
-                    ranks,
-                    losses,
-                    [row for row in rows if (values[row] <= cut) == side],
-                    depth - 1,
-                    most_leaves - 1,
-                    price=price,
-                    asked=asked,
+
+    @cache
+    def least(rows: tuple[int, ...], depth: int, most_leaves: int) -> list[float]:
+        leaf = min(sum(label[row] for row in rows) for label in losses.T)
+        best = [float(leaf)] * most_leaves
+        if depth == 0 or most_leaves == 1:
+            return best
+        toll = price + (0.0 if asked is None else sum(asked[row] for row in rows))
+        for values in ranks:
+            for cut in sorted({int(values[row]) for row in rows})[:-1]:
+                one, two = (
+                    least(
+                        tuple(row for row in rows if (values[row] <= cut) == side),
+                        depth - 1,
+                        most_leaves - 1,
+                    )
+                    for side in (True, False)
                 )
-                for side in (True, False)
-            )
-            for i, left in enumerate(one):
-                for j, right in enumerate(two):
-                    if i + j + 1 < most_leaves:
+                for i, left in enumerate(one):
+                    for j, right in enumerate(two[: most_leaves - 1 - i]):
                         best[i + j + 1] = min(best[i + j + 1], left + right + toll)
-    return [min(best[: k + 1]) for k in range(most_leaves)]
+        return [min(best[: k + 1]) for k in range(most_leaves)]
+
+    return least(tuple(rows), depth, most_leaves)
 
 
 def least_without_error(

@@ -1,5 +1,6 @@
 """Rows as the loops of the search want them, and the room that a thread works in."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,23 @@ def within(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Pr
 
 def room_for(problem: Problem, depth: int) -> Room:
     """Return the room for trees of a depth."""
+    arrays = {
+        name: np.zeros(shape, kind)
+        for name, (kind, *shape) in _shapes(problem, depth).items()
+    }
+    return Room(**arrays)
+
+
+def n_bytes_of_room(problem: Problem, depth: int) -> int:
+    """Return how much memory the room for trees of a depth takes."""
+    return sum(
+        np.dtype(kind).itemsize * prod(shape)
+        for kind, *shape in _shapes(problem, depth).values()
+    )
+
+
+def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
+    """Return the kind and the shape of every array of a room."""
     n_columns, n_rows = problem.order.shape
     n_all, n_numbers = problem.sums.shape
     n = n_numbers + (problem.family[0] == Family.PAIR)
@@ -121,35 +139,35 @@ def room_for(problem: Problem, depth: int) -> Room:
     levels, deep, entries = max(depth, 2) + 1, max(depth, 1), n_entries(problem)
     end = END_LINES, entries
     n_told = 2 if of_flags else MOST_TOLD
-    return Room(
-        np.zeros((deep, 2, n_orders, n_rows), np.int32),
-        np.zeros((deep, 2, n_orders, n_rows), np.uint8),
-        np.zeros(n_all, np.uint8),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, entries)),
-        np.zeros((levels, n_rows + LANES, 2), np.int64),
-        np.zeros((levels, n_rows + LANES, 2, *end)),
-        np.zeros((levels, 2, *end)),
-        np.zeros((levels, 3, *end)),
-        np.zeros((levels, n_rows), np.int64),
-        np.zeros((levels, n_rows)),
-        np.zeros((levels, n_told, 2, n_columns, entries)),
-        np.zeros((n_rows, n + 1)),
-        np.zeros((levels, n + 1)),
-        np.zeros((LANES, 3), np.int64),
-        np.zeros((LANES, 3, *end)),
-        np.zeros((8 + 4 * n) * LANES + 10 * LANES),
-        np.zeros((n_savings, n_flags, n_flags)),
-        np.zeros((n_savings, n_flags)),
-        np.zeros(n_savings),
-        np.zeros((FLAG_LINES, n_flags)),
-        np.zeros((levels, n_flags + 1, n_flags + 1)),
-        np.zeros((levels, n_flags, *end)),
-        np.zeros((levels, 2, n_flags), np.int64),
-    )
+    return {
+        "order": (np.int32, deep, 2, n_orders, n_rows),
+        "last": (np.uint8, deep, 2, n_orders, n_rows),
+        "side": (np.uint8, n_all),
+        "budget": (np.float64, levels, entries),
+        "best": (np.float64, levels, entries),
+        "goal": (np.float64, levels, entries),
+        "less": (np.float64, levels, entries),
+        "least": (np.float64, levels, entries),
+        "intervals": (np.int64, levels, n_rows + LANES, 2),
+        "ends": (np.float64, levels, n_rows + LANES, 2, *end),
+        "rims": (np.float64, levels, 2, *end),
+        "taken": (np.float64, levels, 3, *end),
+        "cuts": (np.int64, levels, n_rows),
+        "weight": (np.float64, levels, n_rows),
+        "told": (np.float64, levels, n_told, 2, n_columns, entries),
+        "upto": (np.float64, n_rows, n + 1),
+        "totals": (np.float64, levels, n + 1),
+        "picks": (np.int64, LANES, 3),
+        "pick_ends": (np.float64, LANES, 3, *end),
+        "lanes": (np.float64, (8 + 4 * n) * LANES + 10 * LANES),
+        "pairs": (np.float64, n_savings, n_flags, n_flags),
+        "singles": (np.float64, n_savings, n_flags),
+        "flag_totals": (np.float64, n_savings),
+        "flag_lines": (np.float64, FLAG_LINES, n_flags),
+        "weights": (np.float64, levels, n_flags + 1, n_flags + 1),
+        "seen": (np.float64, levels, n_flags, *end),
+        "flag_order": (np.int64, levels, 2, n_flags),
+    }
 
 
 def n_entries(problem: Problem) -> int:
@@ -159,15 +177,15 @@ def n_entries(problem: Problem) -> int:
 
 def refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
     """Refuse a search that would need more memory than is reasonable."""
-    n_columns, n_rows = problem.order.shape
-    n_bytes = n_rooms * max(depth, 1) * 2 * n_columns * n_rows * 5
-    if len(problem.n_ones):  # rows in one order, and sums of pairs
-        squares = problem.numbers.shape[1] + max(depth, 2) + 1
-        n_bytes = n_rooms * 8 * (depth * n_rows + squares * (n_columns + 1) ** 2)
+    n_bytes = n_rooms * n_bytes_of_room(problem, depth)
     if n_bytes > MOST_BYTES:
+        n_columns, n_rows = problem.order.shape
+        limited = problem.sizes[-1] > 0
+        leaves = f" and up to {n_entries(problem)} leaves" if limited else ""
+        fewer = "rows, attributes or leaves" if limited else "rows or attributes"
         msg = (
-            f"a search over all trees of depth {depth} with {n_columns} columns of "
-            f"questions and {n_rows} rows needs {n_bytes / 2**30:.0f} GiB: take fewer "
-            "rows or attributes, or a recipe that grows greedily, such as 'cart'"
+            f"a search over all trees of depth {depth}{leaves} with {n_columns} "
+            f"columns of questions and {n_rows} rows needs {n_bytes / 2**30:.1f} GiB: "
+            f"take fewer {fewer}, or a recipe that grows greedily, such as 'cart'"
         )
         raise DataError(msg)

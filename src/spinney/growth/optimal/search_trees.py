@@ -21,7 +21,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import THREAD_NAME, n_threads, run_all
 from spinney.growth.optimal.loops.layout import Problem, Room
-from spinney.growth.optimal.loops.sizes import END_LINES, LEFT, NOT_WANTED, RIGHT
+from spinney.growth.optimal.loops.sizes import END_LINES, HUGE, LEFT, NOT_WANTED, RIGHT
 from spinney.growth.optimal.loops.solve import search_subtrees
 from spinney.growth.optimal.loops.solve_flags import search_flags
 from spinney.growth.optimal.search_problem import (
@@ -34,7 +34,6 @@ from spinney.growth.optimal.search_problem import (
 
 AT_ONCE = 4
 WAITING = 0.05  # seconds between two looks at the clock
-NO_BUDGET = 1e300
 Telling = Callable[[float, float], None]
 """Is told the loss of the best tree so far, and a bound on that of any."""
 
@@ -96,7 +95,7 @@ def search_trees(
         depth = min(depth, max_leaves - 1)
         problem = problem._replace(sizes=sizes_within(max_leaves))
     price = float(problem.price[0])  # of the first leaf, which no question makes
-    most = NO_BUDGET if ceiling is None else ceiling - price
+    most = HUGE if ceiling is None else ceiling - price
     search = _TreeSearch(problem, depth, tell, most)
     _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
@@ -162,7 +161,7 @@ class _TreeSearch:
         """Look for trees of rising depth: each is a start for the next."""
         room = self.rooms.get()
         for depth in range(min(2, self.depth) + 1):
-            wanted = np.full(len(self.less), NO_BUDGET)
+            wanted = np.full(len(self.less), HUGE)
             losses, question, told = _whole(self.problem, room, depth, wanted)
             if depth and self.problem.stop[0]:
                 return
@@ -274,6 +273,7 @@ class _TreeSearch:
         """Return the best tree; below its root each side is sought once more."""
         if self.root is None:
             return self.start
+        self.rooms = SimpleQueue()  # which are done with, and may be large
         return _rebuilt(self.problem, room_for(self.problem, self.depth), self.root)
 
 
@@ -429,7 +429,7 @@ def _looking_ahead(
 
     Sizes are not limited.
     """
-    wanted = np.full(room.best.shape[1], NO_BUDGET)
+    wanted = np.full(room.best.shape[1], HUGE)
     losses, question, _ = _whole(problem, room, min(depth, 2), wanted)
     root = question.root(depth, float(losses[0]))
     if root is None or problem.stop[0]:
