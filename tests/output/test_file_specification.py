@@ -56,6 +56,6 @@ def test_reasons_keep_their_numbers():
     assert codes == [
         *("PURE", "EXHAUSTED", "IDENTICAL", "DEPTH", "LEAVES", "ROWS_TO_SPLIT"),
         *("ROWS_IN_LEAF", "MIN_GAIN", "EMPTY", "PRUNED", "SIGNIFICANCE", "DEVIATION"),
-        "BEST",
+        *("BEST", "UNDECIDED"),
     ]
     assert np.asarray(REASONS).tolist() == [-1, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 8, 9]

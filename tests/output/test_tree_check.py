@@ -18,6 +18,7 @@ from tests.helpers.models import (
 )
 
 from spinney.output.file.model_files import load_model
+from spinney.trees import Reason
 
 good = good_file  # the fixture, by the name that tests ask for
 BIG = 2**62
@@ -179,7 +180,7 @@ ARRAY_DAMAGE = {
     "leaf that asks": (leaf_that_asks, "node 1 has children but no split"),
     "reason of an inner node": (setter("node.reason", 0, 0), "node 0 must have a"),
     "no reason at a leaf": (setter("node.reason", 2, -1), "node 2 must have a"),
-    "unknown reason": (setter("node.reason", 2, 13), "unknown reason"),
+    "unknown reason": (setter("node.reason", 2, len(Reason)), "unknown reason"),
     "negative reason": (setter("node.reason", 2, -2), "unknown reason"),
     "children and branches": (setter("node.chosen", 0, 1), "node 0 has more or fewer"),
     "wrong shape": (double, "'node.weights' has 10 × 6 entries"),

@@ -208,10 +208,10 @@ class FittedTable(Explored, LargeTables):
 
         They are treated as missing.
         """
-        unseen = unseen_values(self.schema, self._needed, table)
-        # Whether a column is asked about may have to be found out first.
-        asked = self.asked if unseen else ()
-        return {name: values for name, values in unseen.items() if name in asked}
+        # What is asked about may have to be found out first, which takes longer.
+        if not unseen_values(self.schema, self._needed, table):
+            return {}
+        return unseen_values(self.schema, self._asked, table)
 
     # Predicting
 

@@ -43,7 +43,7 @@ def setting_choices() -> dict[str, tuple[str, ...]]:
     """Return the names that a field of a recipe may have, of those that take names.
 
     >>> setting_choices()["leaves"]
-    ('mean', 'linear')
+    ('mean', 'linear', 'adaptive')
     """
     choices: dict[str, tuple[str, ...]] = {}
     for head, _ in _entries():
