@@ -285,7 +285,7 @@ def test_what_is_odd_is_said_once():
     with pytest.warns(SpinneyWarning) as told:
         spinney.evaluate(rows, "class", ["c4.5", "cart"], folds=3)
     assert [str(w.message).split(":")[0] for w in told] == [
-        "column 'age' reads as text because of 'NA'",
+        "column 'age' reads as text because of 'NA' in row 90",
         "column 'name' looks like an identifier, all 90 values differ",
     ]
 
