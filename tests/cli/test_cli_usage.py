@@ -286,7 +286,7 @@ def test_warnings_are_talk(tool, write):
     assert outcome.code == 0
     assert outcome.out.startswith("sort → b  (2: ")
     first, second, third = outcome.err.splitlines()
-    assert first.startswith("spinney: warning: target 'sort' is missing in 1 of 3 rows")
+    assert first.startswith("spinney: warning: target 'sort' is missing in 1 of 3")
     assert second.startswith("spinney: warning: --split-by: no node")
     assert third == "spinney: the tree is a single leaf: the depth limit"
 
