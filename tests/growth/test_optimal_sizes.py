@@ -193,3 +193,13 @@ def test_a_function_of_three_flags_needs_four_leaves_and_two_questions_a_row():
         recipe = Recipe.named("optimal").changed(max_depth=5, objective=objective)
         certificate = TreeClassifier(recipe).fit(rows, label).tree.certificate
         assert certificate.loss == certificate.bound == least
+
+
+def test_questions_are_counted_by_what_rows_weigh_and_their_classes():
+    # a parts p from the rest, b parts q from r: rows of p are asked once, others twice.
+    table = {"a": [0, 0, 1, 1, 1], "b": [0, 1, 0, 0, 1]}
+    labels, weights = ["p", "p", "q", "q", "r"], [1.0, 2.0, 1.0, 1.0, 3.0]
+    recipe = Recipe.named("optimal").changed(objective="path_length")
+    model = TreeClassifier(recipe, class_weight={"p": 4.0, "q": 1.0, "r": 0.5})
+    certificate = model.fit(table, labels, sample_weight=weights).tree.certificate
+    assert certificate.loss == certificate.bound == 4 * 3 * 1 + (2 + 0.5 * 3) * 2

@@ -5,6 +5,7 @@ tree is kept small, as those of a forest are, and can be had from the rest.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -230,11 +231,7 @@ class LaterSurrogates(SurrogateArrays):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep what was found in a copy or a pickle, and not the rows."""
-        return _itself, (self._found,)
-
-
-def _itself(surrogates: SurrogateArrays) -> SurrogateArrays:
-    return surrogates
+        return copy, (self._found,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

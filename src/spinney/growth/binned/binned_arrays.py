@@ -1,7 +1,7 @@
 """Trees that compiled loops grew as arrays: no node is made."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,17 +153,27 @@ def with_typical(records: Shape, lines: Lines, schema: Schema, typical: Floats) 
     records.real[inner, CUT_MISSING] = own > asked["cut"][inner]
 
 
+class Sent(NamedTuple):
+    """The totals of the rows that surrogates sent to the first branch.
+
+    ``line_of`` says which line is that of a node.
+    """
+
+    line_of: Integers
+    weights: Floats
+    counts: Integers
+
+
 def sides_of(
     shape: Shape,
     inner: Integers,
-    sent: tuple[Floats, Integers] | None = None,
+    sent: Sent | None = None,
     *,
     numeric: bool,
 ) -> tuple[Floats, Integers, Floats]:
     """Return weights and rows of both branches, rows with a missing value left out.
 
-    Return as well the shares of the branches; all are nodes × 2 (× classes). ``sent``
-    are weights and rows of those that surrogates sent to the first branch.
+    Return as well the shares of the branches; all are nodes × 2 (× classes).
     """
     width, n_counts = shape.weights.shape[1] // 2, shape.counts.shape[1] // 2
     children = shape.whole[inner, CHILD : CHILD + 2]
@@ -176,10 +186,11 @@ def sides_of(
     )
     rows[some, missing[some]] -= shape.counts[inner[some], n_counts:]
     if sent is not None:
+        line = sent.line_of[inner]
         weights -= moments_of(
-            _divided(shape.weights[inner, width:], sent[0]), numeric=numeric
+            _divided(shape.weights[inner, width:], sent.weights[line]), numeric=numeric
         )
-        rows -= _divided(shape.counts[inner, n_counts:], sent[1])
+        rows -= _divided(shape.counts[inner, n_counts:], sent.counts[line])
     weights = np.where(rows.any(axis=2, keepdims=True), weights, 0.0)
     sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
     return weights, rows, sizes / sizes.sum(axis=1, keepdims=True)

@@ -12,6 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import (
     Buckets,
+    Sent,
     arrays_of_grown,
     moments_of,
     sides_of,
@@ -51,7 +52,8 @@ from spinney.trees import (
 class GrownNodes(LazyNodes):
     """Nodes in printing order, each made when it is first asked for.
 
-    ``rivals`` are the splits that lost, in the order of their nodes.
+    ``rivals`` are the splits that lost, in the order of their nodes. ``sent`` is none
+    where no row lacks a value, or no surrogate sends it.
     """
 
     shape: Shape
@@ -61,6 +63,7 @@ class GrownNodes(LazyNodes):
     recipe: Recipe
     buckets: Buckets
     surrogates: GrownSurrogates | UnfoundSurrogates | None = None
+    sent: Sent | None = None
     class_weights: Floats | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
@@ -97,8 +100,7 @@ class GrownNodes(LazyNodes):
         surrogates sent rows.
         """
         target = self.schema.target
-        by_surrogates = self.surrogates is not None and self.surrogates.sent is not None
-        if target.is_numeric or by_surrogates:
+        if target.is_numeric or self.sent is not None:
             return None
         from spinney.growth.binned.recount import recount
 
@@ -112,13 +114,8 @@ class GrownNodes(LazyNodes):
 
     def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
         """Return weights, rows and shares of both branches of some inner nodes."""
-        sent, grown = None, self.surrogates
-        if isinstance(grown, GrownSurrogates) and grown.sent is not None:
-            assert grown.sent_rows is not None
-            own = grown.kept.line_of[inner]
-            sent = grown.sent[own], grown.sent_rows[own]
         numeric = self.schema.target.is_numeric
-        return sides_of(self.shape, inner, sent, numeric=numeric)
+        return sides_of(self.shape, inner, self.sent, numeric=numeric)
 
     def _absent(self, nodes: Integers) -> tuple[Floats, Integers]:
         """Return weights and numbers of the rows whose value is missing at nodes."""

@@ -8,6 +8,7 @@ The largest nodes are searched by all threads together, each taking some of the
 attributes; the subtrees below them are walked side by side.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -36,17 +37,11 @@ MOST_KEPT = 2**27  # bytes of a table that is kept until its surrogates are foun
 
 @dataclass(frozen=True, eq=False)
 class GrownSurrogates:
-    """The surrogates of nodes as the loops keep them.
-
-    ``sent`` and ``sent_rows`` are the totals of the rows that they sent to the first
-    branch, by inner node; none where no row lacks a value.
-    """
+    """The surrogates of nodes as the loops keep them."""
 
     kept: SurrogateLines
     nominal: NDArray[np.bool_]
     buckets: Buckets
-    sent: Floats | None = None
-    sent_rows: Integers | None = None
 
     def arrays(self, inner: NDArray[np.bool_]) -> SurrogateArrays:
         """Return the surrogates of all nodes, of which these are the inner ones."""
@@ -89,8 +84,6 @@ class UnfoundSurrogates:
     The rows are kept until then. There are up to ``most`` of every inner node, by the
     rows' ``own`` weights.
     """
-
-    sent = sent_rows = None
 
     def __init__(
         self, ready: Prepared, own: Floats | None, shape: Shape, lines: Lines, most: int
@@ -141,11 +134,7 @@ class UnfoundSurrogates:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep no rows in a copy or a pickle."""
-        return _itself, (self.found(),)
-
-
-def _itself(surrogates: GrownSurrogates) -> GrownSurrogates:
-    return surrogates
+        return copy, (self.found(),)
 
 
 def surrogates_of_grown(

@@ -12,7 +12,6 @@ first, and a subtree depends on its own rows only.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_arrays import with_typical
+from spinney.growth.binned.binned_arrays import Sent, with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import (
@@ -150,8 +149,9 @@ def grow(
         recipe.surrogates,
     )
     surrogates: GrownSurrogates | UnfoundSurrogates | None = None
+    sent: Sent | None = None
     if ready.rules.apart:
-        grown, surrogates = grow_routed(ready, own, most)
+        grown, surrogates, sent = grow_routed(ready, own, most)
     else:
         grown = grow_together(ready)
         if policy.surrogates:
@@ -165,16 +165,13 @@ def grow(
         by_count = each if training.weights is None else None
         weigh = partial(_unaltered, altered=altered, by_count=by_count)
         grown = Grown(*(_weighed(part, weigh) for part in grown))
-        if isinstance(surrogates, GrownSurrogates) and surrogates.sent is not None:
-            assert surrogates.sent_rows is not None
-            sent = weigh(surrogates.sent, surrogates.sent_rows)
-            surrogates = replace(surrogates, sent=sent)
+        sent = None if sent is None else _weighed(sent, weigh)
     known = schema, recipe, ready.buckets
-    return Tree(schema, GrownNodes(*grown, *known, surrogates, class_weights))
+    return Tree(schema, GrownNodes(*grown, *known, surrogates, sent, class_weights))
 
 
 def _weighed(records: Any, weigh: Callable[[Floats, Integers], Floats]) -> Any:
-    """Return nodes, lines or rivals with other weights."""
+    """Return nodes, lines, rivals or what was sent with other weights."""
     return records._replace(weights=weigh(records.weights, records.counts))
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned.binned_arrays import Sent
 from spinney.growth.binned.binned_rows import Prepared, in_buckets
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops import nodes
@@ -81,7 +82,7 @@ class Routed(NamedTuple):
 
 def grow_routed(
     ready: Prepared, own: Floats | None, most: int
-) -> tuple[Grown, GrownSurrogates]:
+) -> tuple[Grown, GrownSurrogates, Sent]:
     """Grow the tree of all rows, with up to ``most`` surrogates at a node.
 
     Agreement is by the rows' ``own`` weights.
@@ -98,7 +99,7 @@ class _Routes:
         self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
         self.least = least_together(len(self.rows))
 
-    def grow(self) -> tuple[Grown, GrownSurrogates]:
+    def grow(self) -> tuple[Grown, GrownSurrogates, Sent]:
         """Grow as the module's text says."""
         ready, none = self.ready, np.array([-1])
         span = np.array([[0, len(self.rows)]])
@@ -235,7 +236,7 @@ def _children(part: Routed, number: int) -> Level:
 
 def _in_printing_order(
     parts: Sequence[Routed], ready: Prepared
-) -> tuple[Grown, GrownSurrogates]:
+) -> tuple[Grown, GrownSurrogates, Sent]:
     """Put the nodes of all levels into the order of printing."""
     levels = stacked([part.level for part in parts])
     places = _places(levels.above.tolist(), levels.side.tolist())
@@ -243,20 +244,19 @@ def _in_printing_order(
     inner, order = shape.whole[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
     own = np.argsort(places[inner])  # lines are of inner nodes
     kept = stacked([part.kept for part in parts])
+    line_of = np.cumsum(inner[order]) - 1
     surrogates = GrownSurrogates(
-        SurrogateLines(
-            np.cumsum(inner[order]) - 1,
-            kept.attributes[own],
-            kept.real[own],
-            kept.masks[own],
-        ),
+        SurrogateLines(line_of, kept.attributes[own], kept.real[own], kept.masks[own]),
         ready.cells.nominal,
         ready.buckets,
+    )
+    sent = Sent(
+        line_of,
         np.concatenate([part.sums[:, SENT] for part in parts])[own],
         np.concatenate([part.counts[:, SENT] for part in parts])[own],
     )
     by_node = np.argsort(rivals.whole[:, nodes.ABOVE], kind="stable")
-    return Grown(taken(shape, order), lines, taken(rivals, by_node)), surrogates
+    return Grown(taken(shape, order), lines, taken(rivals, by_node)), surrogates, sent
 
 
 def _linked(parts: Sequence[Routed], levels: Level, places: Integers) -> Grown:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Integers
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.growth_options import Options, Planned
 from spinney.growth.optimal.objectives import Objective, objective_of
@@ -50,7 +50,7 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     else:
         count = float(tree.n_leaves)
         if objective.name == "path_length":
-            count = _asked(found.tree, columns, rows, losses.weights)
+            count = tree.weighted_external_path_length
         loss, bound = objective.counted(found.loss, found.bound, count)
     certificate = Certificate(
         loss,
@@ -94,21 +94,6 @@ def _searched(
         ceiling=objective.ceiling,
         time_limit=recipe.time_limit,
     )
-
-
-def _asked(
-    tree: "Branches | None",
-    columns: list[QuestionColumn],
-    rows: Integers,
-    weights: Floats,
-) -> float:
-    """Return how many questions rows are asked, by their weight."""
-    if tree is None:
-        return 0.0
-    left = columns[tree.cut.column].ranks[rows] <= tree.cut.rank
-    one = _asked(tree.left, columns, rows[left], weights)
-    two = _asked(tree.right, columns, rows[~left], weights)
-    return float(weights[rows].sum()) + one + two
 
 
 def _without_error(recipe: Recipe, depth: int, *, proven: bool) -> ParameterError:

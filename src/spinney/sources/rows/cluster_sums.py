@@ -34,13 +34,12 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterSums:
-    """The rows of each point: how many, their weight, their sums and squares.
+    """The rows of each point: their weight, their sums and squares.
 
     ``sums`` are those of weight × (cell − origin), ``squares`` those of weight ×
     squared distance to the point; ``n_lacking`` rows lack a cell and have no point.
     """
 
-    n_rows: Integers
     weights: Floats
     sums: Floats
     squares: Floats
@@ -49,7 +48,6 @@ class ClusterSums:
     def plus(self, other: "ClusterSums") -> "ClusterSums":
         """Return those of the rows of both."""
         return ClusterSums(
-            self.n_rows + other.n_rows,
             self.weights + other.weights,
             self.sums + other.sums,
             self.squares + other.squares,
@@ -60,9 +58,7 @@ class ClusterSums:
 def no_sums(points: Points) -> ClusterSums:
     """Return the sums of no rows."""
     k, width = points.places.shape
-    return ClusterSums(
-        np.zeros(k, np.int64), np.zeros(k), np.zeros((k, width)), np.zeros(k)
-    )
+    return ClusterSums(np.zeros(k), np.zeros((k, width)), np.zeros(k))
 
 
 def sums_by_point(
@@ -91,7 +87,6 @@ def _sums(cells: Floats, weights: Floats, points: Points) -> ClusterSums:
     away = (cells - points.origin) * weights[:, None]
     sums = [_added(nearest, away[:, column], k) for column in range(width)]
     return ClusterSums(
-        np.bincount(nearest, minlength=k),
         _added(nearest, weights, k),
         np.column_stack(sums),
         _added(nearest, costs, k),

@@ -10,6 +10,8 @@
 A row that lacks a cell has no distance, and so no label.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from sqlglot import exp
 
@@ -94,8 +96,5 @@ def _read(lines: np.ndarray, points: Points) -> ClusterSums:
             n_lacking = int(n_rows)
             continue
         at = int(label)
-        total.n_rows[at], total.weights[at] = int(n_rows), weight
-        total.sums[at], total.squares[at] = sums, squares
-    return ClusterSums(
-        total.n_rows, total.weights, total.sums, total.squares, n_lacking
-    )
+        total.weights[at], total.sums[at], total.squares[at] = weight, sums, squares
+    return replace(total, n_lacking=n_lacking)
