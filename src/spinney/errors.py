@@ -61,17 +61,25 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to do with a model: a method of Python's, a command of the shell's.
+    """Something to do with a model, or with data: a command of the shell's.
+
+    In Python it is a method, or a function.
 
     >>> print(Step("prune", (Setting("method", "manual"), Setting("nodes", [3]))))
     model.prune(method='manual', nodes=[3])
+    >>> print(Step("grow", (Setting("source", "parts"),), subject="data"))
+    spinney.grow(data, …, source='parts')
     """
 
     name: str
     settings: tuple[Setting, ...] = ()
+    subject: str = "model"
 
     def __str__(self) -> str:
-        return f"model.{self.name}({', '.join(map(str, self.settings))})"
+        given = ", ".join(map(str, self.settings))
+        if self.subject == "model":
+            return f"model.{self.name}({given})"
+        return f"spinney.{self.name}({self.subject}, …, {given})"
 
 
 class PythonOnly(str):

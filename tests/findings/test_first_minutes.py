@@ -99,7 +99,7 @@ def test_a_number_is_missing_and_no_class():
 
 def test_several_files_name_the_option(capsys):
     assert run(["grow", "parts/*.parquet", "--target", "y"]) == 3
-    assert "several Parquet files by --engine 'parts'" in capsys.readouterr().err
+    assert "spinney grow DATA --engine 'parts'" in capsys.readouterr().err
     with pytest.raises(DataError, match="check its name and folder"):
         spinney.read_table("parts.csv")
 

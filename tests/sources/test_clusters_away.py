@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.database_tables import TABLE, in_sqlite
 from tests.helpers.tables_in_parts import in_arrow
-from tests.sources.test_forests_away import placed
+from tests.sources.tables_away import placed
 
 import spinney
 from spinney.cli import run

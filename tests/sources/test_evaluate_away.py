@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.helpers.database_tables import TABLE, in_sqlite
 from tests.helpers.tables_in_parts import in_arrow
-from tests.sources.test_forests_away import placed, table_of
+from tests.sources.tables_away import N_ROWS, placed, table_of
 
 import spinney
 from spinney.cli import run
@@ -17,22 +17,29 @@ from spinney.sources.opened import open_rows, open_source
 from spinney.sources.rows import numbers_of_rows
 from spinney.sources.rows.row_numbers import BYTES
 
+SLOW = pytest.mark.slow
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-SOME = 60 * BYTES * 9
+SOME = 36 * BYTES * 9
 TIMES = ("seconds", "predict_seconds", "row_microseconds")
-RECIPES = [
-    "auto",
-    "id3",
-    "cart",
-    ("few trees", {"recipe": "forest", "n_estimators": 3}),
-]
+FOREST = ("few trees", {"recipe": "forest", "n_estimators": 2, "n_jobs": 1})
+CASES = (
+    (False, ("parts",), ["id3", FOREST]),
+    (True, ("sqlite",), ["m5"]),
+    *(
+        pytest.param(numeric, ("duckdb", "sqlite", "parts"), recipes, marks=SLOW)
+        for numeric, recipes in (
+            (False, ["auto", "id3", "cart", FOREST]),
+            (True, ["cart", "m5"]),
+        )
+    ),
+)
 
 
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
     monkeypatch.setattr(open_rows, "usual_room", lambda: SOME)
-    monkeypatch.setattr(bags, "MOST_ASKED", 30)
+    monkeypatch.setattr(bags, "MOST_ASKED", 20)
 
 
 def figures(evaluation):
@@ -46,23 +53,24 @@ def figures(evaluation):
     ]
 
 
-@pytest.mark.parametrize("numeric", [False, True])
+@pytest.mark.parametrize(("numeric", "places", "recipes"), CASES)
 def test_figures_are_the_same_wherever_rows_are(
-    numeric, monkeypatch, tmp_path, request
+    numeric, places, recipes, monkeypatch, tmp_path, request
 ):
-    columns = table_of(1, numeric=numeric)
-    recipes = ["cart", "m5"] if numeric else RECIPES
+    columns = table_of(1, numeric=numeric, n_rows=N_ROWS * (1 + ("auto" in recipes)))
     options = {"folds": 2, "weight": "w", "random_state": 4, "max_depth": 3}
     told = []
     monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
-    for place in ("duckdb", "duckdb", "sqlite", "parts"):
+    for place in ("duckdb", *places):  # the first one has room, and is read
         with placed(place, columns, tmp_path, request) as (data, how):
             told.append(spinney.evaluate(data, "y", recipes, **options, **how))
         monkeypatch.setattr(open_rows, "usual_room", lambda: SOME)
     for other in told[1:]:
         for one, two in zip(figures(told[0]), figures(other), strict=True):
             assert one == pytest.approx(two, rel=1e-9, nan_ok=True)
-    assert sum(fold.n_test for fold in told[0].folds) == 80 * len(recipes)
+    assert sum(fold.n_test for fold in told[0].folds) == len(columns["y"]) * len(
+        recipes
+    )
     assert len(told[0].folds) == 2 * len(recipes)
 
 
@@ -94,7 +102,7 @@ def test_a_share_is_held_out_again_and_again():
     told = spinney.evaluate(in_arrow(columns), "y", "cart", **given)
     sizes = [fold.n_test for fold in told.folds]
     assert [fold.repeat for fold in told.folds] == [1, 2, 3]
-    assert all(8 < size < 32 for size in sizes)
+    assert all(3 < size < 24 for size in sizes)
     assert len(set(sizes)) > 1
 
 
@@ -126,10 +134,43 @@ def test_a_database_is_read_where_memory_is_meant(tmp_path, request):
     assert figures(told) == figures(other)
 
 
+@pytest.mark.parametrize("study", [spinney.learning_curve, spinney.robustness])
+def test_other_studies_read_a_database(study, tmp_path, request):
+    few = {"folds": 2, "noise": [0.2], "missing": [], "outliers": []}
+    if study is spinney.learning_curve:
+        few = {"folds": 2, "sizes": [0.5]}
+    columns = table_of(5)
+    told = study(columns, "y", "cart", **few)
+    with placed("sqlite", columns, tmp_path, request) as (data, how):
+        other = study(data, "y", "cart", source="memory", **few, **how)
+        with pytest.raises(ParameterError, match="source='sqlite' leaves rows where"):
+            study(data, "y", "cart", source="sqlite", **few, **how)
+        with pytest.raises(ParameterError, match="memory_limit=0 is for rows"):
+            study(data, "y", "cart", memory_limit=0, **few, **how)
+    assert figures(told) == figures(other)
+
+
+def test_few_rows_are_evaluated_by_what_reserves_none():
+    told = spinney.evaluate(in_arrow(table_of(5)), "y", source="parts", folds=2)
+    assert {fold.recipe for fold in told.folds} == {"c4.5"}
+
+
+def test_arguments_are_heeded_as_in_memory():
+    parts, both = in_arrow(table_of(5)), {"ccp_alpha": 0.1, "validation_share": 0.3}
+    variant = ("both", {"recipe": "cart", **both})
+    with pytest.raises(ParameterError, match="both say how to prune"):
+        spinney.evaluate(parts, "y", [variant], source="parts", folds=2)
+    with pytest.raises(ParameterError, match="n_jobs='many'"):
+        spinney.evaluate(parts, "y", "cart", source="parts", folds=2, n_jobs="many")
+
+
 def test_the_shell_evaluates(tmp_path, capfd):
     with in_sqlite(tmp_path)(table_of(6)) as (data, _):
         asked = ["evaluate", data, "--table", TABLE, "--target", "y", "--folds", "2"]
         assert run([*asked, "--recipe", "id3"]) == 0
         assert "2-fold cross-validation" in capfd.readouterr().out
-        assert run([*asked, "--learning-curve"]) != 0
-        assert "is for folds or --holdout alone" in capfd.readouterr().err
+        curve = [*asked, "--recipe", "cart", "--learning-curve", "--size", "0.5"]
+        assert run([*curve, "--engine", "memory"]) == 0
+        assert "rows" in capfd.readouterr().out
+        assert run([*curve, "--engine", "sqlite"]) == 2
+        assert "or read them (--engine 'memory')" in capfd.readouterr().err

@@ -209,15 +209,12 @@ def _check_options(options: dict[str, Any]) -> None:
 def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     from spinney.evaluation import evaluate, learning_curve, robustness, scalability
 
-    arguments = study_arguments(options)
+    arguments = {**study_arguments(options), **opening_of(options)}
     arguments["cost_matrix"] = cost_matrix_of(options["costs"])
     # Where none is named, those that the functions have by themselves.
     named = [variant_of(text) for text in options["recipes"]]
     recipes = [named] if named else []
     curves = options["learning_curve"] or options["scalability"]
-    if curves or any(options[damage] for damage in DAMAGES):
-        why = "is for folds or --holdout alone: experiments have rows in memory"
-        refuse_given(("source", "table", "memory_limit"), why)
     with workers(options), progress_bar("growing") as progress:
         arguments["progress"] = progress
         if curves:
@@ -236,5 +233,4 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
                 missing_in_test=options["missing_in_test"],
                 **arguments,
             )
-        where = {**arguments, **opening_of(options)}
-        return evaluate(data, target, *recipes, **where)
+        return evaluate(data, target, *recipes, **arguments)

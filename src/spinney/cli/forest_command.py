@@ -139,6 +139,7 @@ def forest(data: str, target: str, **options: Any) -> None:
             **opening_of(options),
             n_jobs=options["jobs"],
             progress=progress,
+            accept_bags=_refuse_unasked,
         )
     if bags is not None:
         asked = bags.training
@@ -189,6 +190,13 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ParameterError(msg)
 
 
+def _refuse_unasked(bags: "ForestBags | None") -> None:
+    """Refuse what asks about rows where none have room, before a forest is grown."""
+    if bags is None:
+        why = "asks about rows, and none have room: raise --memory-limit"
+        refuse_given(("permutation", "group_importances"), why)
+
+
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of the forest, as the library takes them."""
     settings = {name: options[name] for name in _OF_FORESTS}
@@ -218,10 +226,7 @@ def _facts(
     grown = model.forest_
     facts = model.facts()
     facts["out_of_bag"] = None
-    if bags is None:
-        why = "asks about rows, and none have room: raise --memory-limit"
-        refuse_given(("permutation", "group_importances"), why)
-    elif grown.settings.bootstrap:
+    if bags is not None and grown.settings.bootstrap:
         facts["out_of_bag"] = _out_of_bag(grown, bags)
     importances = model.importances()
     facts["importances"] = importances_data(importances)

@@ -106,7 +106,8 @@ class ShellWords:
         if command is None:
             return str(step)
         words = ShellWords(command)
-        return " ".join([f"spinney {step.name} MODEL", *map(words, step.settings)])
+        begin = f"spinney {step.name} {step.subject.upper()}"
+        return " ".join([begin, *map(words, step.settings)])
 
 
 def _typed(option: click.Option, value: object) -> str:

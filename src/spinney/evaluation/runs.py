@@ -5,12 +5,12 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import Progress, check_progress
+from spinney._support.checks import Progress
 from spinney._support.peak_memory import peak_of
 from spinney._support.text import shown, value_text
 from spinney.data import Cells, Table, Target, cost_array
@@ -28,6 +28,8 @@ from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
 from spinney.growth import only_to_predict
 from spinney.trees import labels_of
+
+Task = TypeVar("Task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,43 +94,67 @@ def run_all(
     ``memory`` grows each once more to see how much of that it takes, and the largest,
     the last, before all: what a process loads once must not be measured.
     """
-    check_progress(progress)
     # It brings scikit-learn, which can swallow an interrupt while it loads: before
     # any progress is shown.
     import spinney.api  # noqa: F401
 
-    results: dict[tuple[int, int], FoldResult] = {}
     pooled: dict[Any, list[TestedRows]] = {}
-    total, numeric = len(tasks) * len(variants), rows.classes is None
-    with only_to_predict(total):
-        if memory:
+    numeric = rows.classes is None
+    if memory:
+        with only_to_predict(len(tasks) * len(variants)):
             _warm_up(rows, tasks[-1], variants)
-        for turn, task in enumerate(tasks):
-            train, test = task.tables()
-            for number, variant in enumerate(variants):
-                if progress is not None:
-                    progress(len(results), total)
-                tested, size = _run(rows, variant, task, train, test, memory=memory)
-                quality = tested.quality(numeric=numeric, costs=costs)
-                result = FoldResult(
-                    variant.label,
-                    task.part.repeat,
-                    task.part.fold,
-                    train.n_rows,
-                    test.n_rows,
-                    {**quality, **size},
-                    task.conditions,
-                )
-                results[number, turn] = result
-                if pool:
-                    pooled.setdefault(result.line, []).append(tested)
-    if progress is not None:
-        progress(total, total)
+
+    def prepared(task: TrainingTask) -> Callable[[Variant], FoldResult]:
+        train, test = task.tables()
+
+        def result_of(variant: Variant) -> FoldResult:
+            tested, size = _run(rows, variant, task, train, test, memory=memory)
+            quality = tested.quality(numeric=numeric, costs=costs)
+            result = FoldResult(
+                variant.label,
+                task.part.repeat,
+                task.part.fold,
+                train.n_rows,
+                test.n_rows,
+                {**quality, **size},
+                task.conditions,
+            )
+            if pool:
+                pooled.setdefault(result.line, []).append(tested)
+            return result
+
+        return result_of
+
+    results = each_result(tasks, variants, prepared, progress)
     together = {
         line: _over_all(joined_rows(parts), numeric=numeric, costs=costs)
         for line, parts in pooled.items()
     }
-    return tuple(results[key] for key in sorted(results)), together
+    return results, together
+
+
+def each_result(
+    tasks: Sequence[Task],
+    variants: Sequence[Variant],
+    prepared: Callable[[Task], Callable[[Variant], FoldResult]],
+    progress: Progress | None,
+) -> tuple[FoldResult, ...]:
+    """Return the result of each variant on each task, variants first.
+
+    ``prepared`` makes what a task needs, once, and returns who measures a variant.
+    """
+    results: dict[tuple[int, int], FoldResult] = {}
+    total = len(tasks) * len(variants)
+    with only_to_predict(total):
+        for turn, task in enumerate(tasks):
+            result_of = prepared(task)
+            for number, variant in enumerate(variants):
+                if progress is not None:
+                    progress(len(results), total)
+                results[number, turn] = result_of(variant)
+    if progress is not None:
+        progress(total, total)
+    return tuple(results[key] for key in sorted(results))
 
 
 def _over_all(tested: TestedRows, *, numeric: bool, costs: Floats | None) -> Measured:
@@ -168,7 +194,8 @@ def grown_on(
             **_for_these(variant.arguments, train[rows.target].cells, rows),
         )
     except DataError as error:
-        raise DataError(_where(variant, task) + str(error)) from error
+        where = where_of(variant, task.part.repeat, task.part.fold, task.conditions)
+        raise DataError(where + str(error)) from error
 
 
 def _run(
@@ -247,9 +274,11 @@ def _for_these(
     return given
 
 
-def _where(variant: Variant, task: TrainingTask) -> str:
+def where_of(
+    variant: Variant, repeat: int, fold: int, conditions: Mapping[str, Any]
+) -> str:
     """Return where a training part could not be grown on."""
     parts = [f"recipe {shown(variant.label)!r}"]
-    parts += [f"{name} {value}" for name, value in task.conditions.items()]
-    parts.append(f"repeat {task.part.repeat}, fold {task.part.fold}")
+    parts += [f"{name} {value}" for name, value in conditions.items()]
+    parts.append(f"repeat {repeat}, fold {fold}")
     return f"{', '.join(parts)}: "

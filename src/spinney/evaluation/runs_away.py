@@ -8,25 +8,24 @@ those of the whole table.
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import Progress, check_progress
-from spinney._support.keyed_random import refuse_seed, seed_of
-from spinney.data import cost_array, declarations_of
+from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
-from spinney.evaluation.measures import size_measures, speed_measures
+from spinney.evaluation.measures import Measured, size_measures, speed_measures
 from spinney.evaluation.results import Evaluation, FoldResult
-from spinney.evaluation.runs import TestedRows, joined_rows
+from spinney.evaluation.runs import TestedRows, each_result, joined_rows, where_of
+from spinney.evaluation.setup import asked_of
 from spinney.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
-from spinney.evaluation.variants import Recipes, Variant, variants_of
+from spinney.evaluation.variants import Recipes, Variant
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
-from spinney.recipes import DEFAULT_RECIPE
+from spinney.recipes import DEFAULT_RECIPE, default_recipe
 from spinney.sources.opened import open_source
 from spinney.sources.rows import (
     Draw,
@@ -38,11 +37,16 @@ from spinney.sources.rows import (
 from spinney.trees import labels_of
 from spinney.trees.predict import flatten, outputs
 
-# What needs no folds of its own.
-RECIPES_AWAY = (DEFAULT_RECIPE, "c4.5")
+# What needs no folds of its own; the default one reserves rows to prune by, if there
+# are enough.
+WITHOUT_ROWS = default_recipe(rows_at_hand=False).name
+RECIPES_AWAY = (DEFAULT_RECIPE, WITHOUT_ROWS)
+FEWEST_FOR_DEFAULT = 60
 ROWS_A_FOLD = 10
 """Where nothing is said, a fold has about so many rows at least."""
-OPENING = ("source", "connection", "table", "memory_limit", "format", "encoding")
+
+PartAway = tuple[int, int, Draw]
+"""A repeat and a fold, counted from 1, and the draw of the rows to test on."""
 
 
 def evaluate_away(
@@ -52,42 +56,21 @@ def evaluate_away(
 
     ``arguments`` are those of ``evaluate``: its own, and settings for all recipes.
     """
-    settings = dict(arguments)
-
-    def given(*names: str) -> dict[str, Any]:
-        return {name: settings.pop(name) for name in names if name in settings}
-
-    progress = settings.pop("progress", None)
-    check_progress(progress)
-    cost_matrix = settings.pop("cost_matrix", None)
-    seed = seed_of(settings.pop("random_state", None), 0)
-    scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
-    _refuse_one_out(scheme)
-    declarations = declarations_of(
-        **given("nominal", "ordinal", "numeric", "ignore", "values"),
-        **given("missing_values", "notation"),
-    )
-    opening = {**given("weight"), **given(*OPENING)}
-    refuse_seed(settings)
-    variants = variants_of(RECIPES_AWAY if recipes is None else recipes, settings)
+    asked = asked_of(RECIPES_AWAY if recipes is None else recipes, arguments)
+    _refuse_one_out(asked.scheme)
     with open_source(
-        data, target, declarations=declarations, hashed=True, **opening
+        data, target, declarations=asked.declarations, hashed=True, **asked.opening
     ) as opened:
         assert opened.hashed is not None
-        classes = None
-        if not opened.schema.target.is_numeric:
-            classes = opened.schema.target.classes
-        elif cost_matrix is not None:
-            raise refusal(
-                Setting("cost_matrix"), "is for classes, and the target is a number"
-            )
-        for variant in variants:
-            variant.check(numeric=classes is None)
-        costs = None if cost_matrix is None else cost_array(cost_matrix, classes or ())
-        runs = RunsAway(opened.hashed, variants, costs)
-        n_rows = opened.n_rows
-        scheme = _with_folds(scheme, n_rows)
-        results = runs.results(scheme, progress)
+        form, n_rows, variants = opened.schema.target, opened.n_rows, asked.variants
+        classes = None if form.is_numeric else form.classes
+        if recipes is None and n_rows < FEWEST_FOR_DEFAULT:
+            variants = tuple(each for each in variants if each.label == WITHOUT_ROWS)
+        runs = RunsAway(opened.hashed, n_rows, asked.costs(target, classes))
+        scheme = _with_folds(asked.scheme, n_rows)
+        parts = list(parts_by_number(scheme))
+        with limited_threads(None):  # an interrupt leaves none of them
+            results = each_result(parts, variants, runs.prepared, asked.progress)
     return Evaluation(target, classes, n_rows, scheme, results)
 
 
@@ -109,82 +92,63 @@ def _with_folds(scheme: Scheme, n_rows: int) -> Scheme:
 
 @dataclass(frozen=True, slots=True)
 class RunsAway:
-    """Rows that have numbers, and what is compared on them."""
+    """Rows that have numbers, how many they are, and what errors cost."""
 
     rows: HashedRows
-    variants: Sequence[Variant]
+    n_rows: int
     costs: Floats | None
 
-    def results(
-        self, scheme: Scheme, progress: Progress | None
-    ) -> tuple[FoldResult, ...]:
-        """Return the result of each variant on each part, variants first."""
-        parts = list(parts_by_number(scheme))
-        results: dict[tuple[int, int], FoldResult] = {}
-        total = len(parts) * len(self.variants)
-        for turn, (repeat, fold, tested) in enumerate(parts):
-            training = self.rows.among(tested.others)
-            for number, variant in enumerate(self.variants):
-                if progress is not None:
-                    progress(len(results), total)
-                where = f"recipe {variant.label!r}, repeat {repeat}, fold {fold}: "
-                try:
-                    results[number, turn] = self._result(
-                        variant, training, tested, repeat, fold
-                    )
-                except DataError as error:
-                    raise DataError(where + str(error)) from error
-        if progress is not None:
-            progress(total, total)
-        return tuple(results[key] for key in sorted(results))
-
-    def _result(
-        self,
-        variant: Variant,
-        training: HashedRows,
-        tested: Draw,
-        repeat: int,
-        fold: int,
-    ) -> FoldResult:
-        """Grow a variant on rows, and measure it on others."""
-        n_train = int(training.root().rows.sum())
-        n_test = int(self.rows.root().rows.sum()) - n_train
+    def prepared(self, part: PartAway) -> Callable[[Variant], FoldResult]:
+        """Return who measures a variant on a part."""
+        repeat, fold, tested = part
+        training = self.rows.among(tested.others)
+        n_train = training.root().n_rows
+        n_test = self.n_rows - n_train
         if not n_train or not n_test:
             none = "test" if n_train else "train"
-            msg = f"there is no row to {none} on"
+            msg = f"repeat {repeat}, fold {fold}: there is no row to {none} on"
             raise DataError(msg, remedy="take fewer folds, or another share")
+
+        def result_of(variant: Variant) -> FoldResult:
+            try:
+                measures = self._measures(variant, training, tested, n_test)
+            except DataError as error:
+                where = where_of(variant, repeat, fold, {})
+                raise DataError(where + str(error)) from error
+            return FoldResult(variant.label, repeat, fold, n_train, n_test, measures)
+
+        return result_of
+
+    def _measures(
+        self, variant: Variant, training: HashedRows, tested: Draw, n_test: int
+    ) -> Measured:
+        """Grow a variant on rows, and measure it on others."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
             began = time.perf_counter()
             model, predict = _grown(variant, training)
             seconds, predicting, parts = time.perf_counter() - began, 0.0, []
-            for piece in self._pieces(tested, n_test):
+            for piece in tested.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetched(piece)
                 began = time.perf_counter()
-                said = predict(rows.columns, len(rows.classes))
+                predicted = predict(rows.columns, len(rows.classes))
                 predicting += time.perf_counter() - began
-                parts.append(_tested(rows, said, model.schema.target.costs))
+                parts.append(_tested(rows, predicted, model.schema.target.costs))
         numeric = self.rows.schema.target.is_numeric
         quality = joined_rows(parts).quality(numeric=numeric, costs=self.costs)
         speed = speed_measures(seconds, predicting, n_test, None)
-        measures = {**quality, **size_measures(model), **speed}
-        return FoldResult(variant.label, repeat, fold, n_train, n_test, measures)
+        return {**quality, **size_measures(model), **speed}
 
-    def _pieces(self, tested: Draw, n_test: int) -> Iterator[Draw]:
-        """Give the rows to test on in pieces, each of which has room."""
-        low, high = (0.0, *tested.limits)[-2:]
+    def _n_pieces(self, n_test: int) -> int:
+        """Return in how many pieces the rows to test on have room."""
         most = self.rows.most_rows
         if not most:
             msg = "rows to test on are read, and none have room in memory"
             raise DataError(msg, remedy="raise memory_limit")
-        n_pieces = 1 if n_test <= most else 2 * n_test // most + 1
-        ends = [low + (high - low) * n / n_pieces for n in range(1, n_pieces)]
-        starts, ends = [low, *ends], [*ends, high]
-        for start, end in zip(starts, ends, strict=True):
-            yield Draw((start, end), (0, 1, 0), tested.mixing)
+        return 1 if n_test <= most else 2 * n_test // most + 1
 
 
-def parts_by_number(scheme: Scheme) -> Iterator[tuple[int, int, Draw]]:
+def parts_by_number(scheme: Scheme) -> Iterator[PartAway]:
     """Give repeats and folds, counted from 1, and the draw of the rows to test on."""
     for repeat in range(1, scheme.repeats + 1):
         mixing = mixing_of(scheme.seed, repeat)
@@ -211,10 +175,10 @@ def _grown(variant: Variant, rows: HashedRows) -> tuple[Any, Any]:
     return FittedTree(model), predict
 
 
-def _tested(rows: Any, said: Floats, costs: Any) -> TestedRows:
+def _tested(rows: Any, answers: Floats, costs: Any) -> TestedRows:
     """Return what is predicted of rows beside the truth."""
     weights = rows.own_weights
     if rows.schema.target.is_numeric:
-        return TestedRows(rows.classes, said[:, 0], said, weights)
-    predicted = np.asarray(labels_of(said, costs), np.int64)
-    return TestedRows(rows.classes, predicted, said, weights)
+        return TestedRows(rows.classes, answers[:, 0], answers, weights)
+    predicted = np.asarray(labels_of(answers, costs), np.int64)
+    return TestedRows(rows.classes, predicted, answers, weights)

@@ -26,7 +26,7 @@ from spinney.evaluation.tasks import (
 )
 from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
-from spinney.sources.opened import is_counted_away, refuse_limit
+from spinney.sources.opened import is_counted_away
 
 USUAL_OUTLIERS = (0, 0.1, 0.2)
 
@@ -141,17 +141,17 @@ connection, table, memory_limit, format, encoding, notation
         "encoding": encoding,
         "notation": notation,
         "cost_matrix": cost_matrix,
+        "source": source,
+        "connection": connection,
+        "table": table,
+        "memory_limit": memory_limit,
+        "progress": progress,
+        **settings,
     }
     if is_counted_away(data, source, connection, table=table):
-        opening = {"source": source, "connection": connection, "table": table}
-        opening |= {"memory_limit": memory_limit, "progress": progress}
-        return evaluate_away(
-            data, target, recipes, {**settings, **arguments, **opening}
-        )
-    refuse_limit(memory_limit)
+        return evaluate_away(data, target, recipes, arguments)
     recipes = DEFAULT_RECIPES if recipes is None else recipes
-    arguments["table"] = table
-    setup, _ = setup_of(data, target, recipes, {**settings, **arguments})
+    setup, _ = setup_of(data, target, recipes, arguments)
     tasks = [plain_task(setup.rows, part, {}) for part in setup.parts]
     return setup.run(tasks, progress)
 
@@ -179,7 +179,7 @@ def learning_curve(
     sizes : sequence
         Numbers of rows (int), or shares of the smallest training part (float).
     **arguments
-        Further arguments of :func:`spinney.evaluate`.
+        Further arguments of :func:`spinney.evaluate`. Rows of a database are read.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def robustness(
     missing_in_test : bool
         Whether cells of the test rows are taken away too, at the same rate.
     **arguments
-        Further arguments of :func:`spinney.evaluate`.
+        Further arguments of :func:`spinney.evaluate`. Rows of a database are read.
 
     Returns
     -------

@@ -47,6 +47,7 @@ COMMON = (
     "numeric",
     "ordinal",
     "source",
+    "table",
     "target",
     "values",
     "weight",
@@ -94,7 +95,7 @@ class Variant:
                 refuse_forest_arguments(own, numeric=numeric)
                 return
             recipe = _named(self.arguments.get("recipe", DEFAULT_RECIPE))
-            refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
+            refuse_uncommon(self.arguments, OF_GROWING, recipe)
             for name in self.arguments:
                 if name not in OF_GROWING:
                     remedy = did_you_mean(name, OF_GROWING)
@@ -166,8 +167,8 @@ def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
     for name in (*settings, *own):
         if name in COMMON:
             msg = (
-                f"{name} cannot be set for a recipe: rows are read once, for all of "
-                "them and into memory"
+                f"{name} cannot be set for a recipe: all of them have the same rows, "
+                "which are opened once"
             )
             raise ParameterError(msg)
     variant = Variant(label, {**settings, **own})

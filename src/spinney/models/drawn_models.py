@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from spinney._support.keyed_random import recipe_seed, seed_of
+from spinney._support.threads import limited_threads
 from spinney.growth import Model
-from spinney.growth.forest import HASH, Forest, recipes_of
+from spinney.growth.forest import Forest, recipes_of
 from spinney.models.fitted_forest import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
@@ -27,19 +28,17 @@ def grow_drawn(rows: HashedRows, arguments: Mapping[str, Any]) -> Model:
     settings = {name: arguments.get(name) for name in COMMON_SETTINGS}
     settings["seed"] = recipe_seed(arguments.get("random_state"))
     recipe = Recipe.named(arguments["recipe"]).changed(**settings)
-    beside = (*COMMON_SETTINGS, "recipe", "random_state", "n_jobs", "validation_share")
+    beside = (*COMMON_SETTINGS, "recipe", "random_state", "n_jobs")
     options = {name: v for name, v in arguments.items() if name not in beside}
-    share, validation = None, None
     if options.get("ccp_alpha") is None:
-        n_rows = int(rows.root().rows.sum())
-        reserves = share_away(recipe, arguments.get("validation_share"))
-        share = reserves(n_rows, rows.schema.target)
-    if share is not None:
-        draw = share_of_rows(share, mixing_of(recipe.seed))
-        validation = coded(rows.fetched(draw)[0])
-        rows = rows.among(draw.others)
-    with opened_rows(rows) as opened:
-        return grow_model(opened, recipe=recipe, validation=validation, **options)
+        given = options.pop("validation_share", None)
+        share = share_away(recipe, given)(rows.root().n_rows, rows.schema.target)
+        if share is not None:
+            draw = share_of_rows(share, mixing_of(recipe.seed))
+            options["validation"] = coded(rows.fetched(draw)[0])
+            rows = rows.among(draw.others)
+    with limited_threads(arguments.get("n_jobs")), opened_rows(rows) as opened:
+        return grow_model(opened, recipe=recipe, **options)
 
 
 @contextmanager
@@ -63,6 +62,6 @@ def grow_drawn_forest(rows: HashedRows, arguments: Mapping[str, Any]) -> Forest:
     names = (*FOREST_PARAMETERS, "voting", "class_weight")
     settings = {name: arguments[name] for name in names if name in arguments}
     settings["seed"] = seed_of(arguments.get("random_state", 0))
-    settings["bootstrap"] = HASH if settings.get("bootstrap", True) else False
-    n_trees = arguments.get("n_estimators", 100)
-    return forest_on(rows, recipes, settings, n_trees=n_trees)[0]
+    growing = {"n_trees": arguments.get("n_estimators", 100)}
+    growing["n_jobs"] = arguments.get("n_jobs")
+    return forest_on(rows, recipes, settings, **growing)[0]

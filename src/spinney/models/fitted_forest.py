@@ -4,7 +4,7 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -379,6 +379,7 @@ def forest_from(
     weight: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    accept_bags: "Callable[[ForestBags | None], object] | None" = None,
     **opening: Any,
 ) -> "tuple[Forest, ForestBags | None]":
     """Grow a forest on a table that holds its target; return it and its bags.
@@ -387,19 +388,17 @@ def forest_from(
     are left out, unless they are declared or rows are away.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class. Where
-    rows are away, bags are those of some that were asked, if these had room.
+    rows are away, bags are those of some that were asked, if these had room;
+    ``accept_bags`` is given them before anything is grown, and may refuse.
     ``opening`` is what ``open_source`` is told of a file or an engine.
     """
-    from spinney.sources.opened import is_counted_away, open_source
+    from spinney.sources.opened import open_source
 
     check_progress(progress)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     given = {name: value for name, value in settings.items() if value is not None}
     recipes = recipes_of(recipe, changes)
     check_enough(n_trees, recipes)
-    where = (opening.get(name) for name in ("source", "connection"))
-    if is_counted_away(data, *where, table=opening.get("table")):
-        given["bootstrap"] = HASH if given.get("bootstrap", True) else False
     ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     with open_source(
         data,
@@ -417,20 +416,29 @@ def forest_from(
         rows: Any = opened.hashed
         if rows is None:
             rows = forests.with_ordered_categories(opened.at_hand, recipes)
-        more: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
-        return forest_on(rows, recipes, given, n_trees=n_trees, **more)
+        return forest_on(
+            rows,
+            recipes,
+            given,
+            accept_bags=accept_bags,
+            n_trees=n_trees,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
 
 def forest_on(
     rows: "TrainingSet | HashedRows",
     recipes: Sequence[Recipe],
     given: Mapping[str, Any],
+    *,
+    accept_bags: "Callable[[ForestBags | None], object] | None" = None,
     **growing: Any,
 ) -> "tuple[Forest, ForestBags | None]":
     """Grow a forest on rows, by what is given of its settings; return it and its bags.
 
-    Of rows that have numbers these are the bags of some that are asked, if they have
-    room. ``growing`` is for ``growth.forest.grow_forest``.
+    Rows that have numbers are drawn by these, and their bags are those of some that
+    are asked, if they have room. ``growing`` is for ``growth.forest.grow_forest``.
     """
     from spinney.growth import class_weights_of
     from spinney.sources.rows import TrainingSet
@@ -441,11 +449,13 @@ def forest_on(
     scale = class_weights_of(given.pop("class_weight", None), target)
     settings = ForestSettings(**given, class_weight=scale)
     if isinstance(rows, TrainingSet):
-        bags = forests.ForestBags(rows, settings)
-        return forests.grow_forest(rows, recipes, settings, **growing), bags
-    asked = forests.asked_bags(rows, settings)
-    forest = forests.grow_forest(rows, recipes, settings, asked=asked, **growing)
-    return forest, asked
+        bags: ForestBags | None = forests.ForestBags(rows, settings)
+    else:
+        settings = replace(settings, bootstrap=HASH if settings.bootstrap else False)
+        growing["asked"] = bags = forests.asked_bags(rows, settings)
+    if accept_bags is not None:
+        accept_bags(bags)
+    return forests.grow_forest(rows, recipes, settings, **growing), bags
 
 
 def refuse_forest_arguments(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data import Attribute, Schema
+from spinney.data import Attribute, Fingerprint, Schema, fingerprint_of
 from spinney.trees import (
     CountTable,
     Route,
@@ -49,6 +49,15 @@ class Totals:
     def weight(self) -> float:
         """The weight of all rows."""
         return float(sizes(self.weights, self.rows))
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.rows.sum())
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what tells rows from others of which nothing else is known."""
+        return fingerprint_of(self.n_rows, self.weight)
 
     @property
     def is_pure(self) -> bool:

@@ -16,7 +16,15 @@ from typing import IO, cast
 
 from spinney.data.declarations import Declarations
 from spinney.data.reading_notes import ReadingNotes
-from spinney.errors import DataError, Setting, Text, phrase, refusal, refuse_unknown
+from spinney.errors import (
+    DataError,
+    Setting,
+    Step,
+    Text,
+    phrase,
+    refusal,
+    refuse_unknown,
+)
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
@@ -61,8 +69,9 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     if "://" in path:
         msg = f"{path.partition('://')[0]}://… is an address, and a file is needed"
         elsewhere = (
-            "trees are grown, rows predicted and tables looked at in databases "
-            "(docs/databases.md); for all else save the table as a file"
+            "in databases (docs/databases.md) trees, forests and clusters are grown, "
+            "recipes evaluated, rows predicted and tables looked at; for all else save "
+            "the table as a file"
         )
         raise DataError(msg, remedy=elsewhere)
     if plain.suffix not in SUFFIXES:
@@ -293,9 +302,9 @@ def _other_path(path: str) -> Text:
     """Return what to do about a path that leads to no file."""
     if any(sign in path for sign in "*?["):
         return phrase(
-            "this reads one file; trees are grown on a table in several Parquet files "
-            "by {}",
-            Setting("source", "parts"),
+            "this reads one file; a table in several Parquet files is for trees, "
+            "forests, k-means and evaluations, as in {}",
+            Step("grow", (Setting("source", "parts"),), subject="data"),
         )
     return "check its name and folder"
 

@@ -38,7 +38,7 @@ class RowsInEngine:
         """Give the rows of a tree, each as often as it is in its bag."""
         draws: tuple[Draw, ...] = ()
         if self.settings.bootstrap:
-            n_rows = int(self.rows.root().rows.sum())
+            n_rows = self.rows.root().n_rows
             draws = (bag_draw(self.settings, number, n_rows),)
             with self.rows.drawn(*draws) as source:
                 totals = source.root()

@@ -102,7 +102,7 @@ def asked_bags(rows: HashedRows, settings: ForestSettings) -> "ForestBags | None
     None where they have no room.
     """
     totals = rows.root()
-    n_rows = int(totals.rows.sum())
+    n_rows = totals.n_rows
     if rows.most_rows < min(n_rows, MOST_ASKED + MOST_ASKED // 10):  # about so many
         return None
     training, numbers = rows.fetched(share_of_rows(MOST_ASKED / n_rows, _ASKED))

@@ -130,7 +130,7 @@ def as_tree(
         **winner_arrays([node.winner if node.children else None for node in order]),
         parent=np.array(parents, np.int32),
         weights=np.array([node.totals.weights for node in order]),
-        rows=np.array([int(node.totals.rows.sum()) for node in order], np.int64),
+        rows=np.array([node.totals.n_rows for node in order], np.int64),
         reason=reason_codes(*(node.reason for node in order)),
         forced=np.array([node.forced for node in order], np.bool_),
         otherwise=np.array(otherwise, np.int32),

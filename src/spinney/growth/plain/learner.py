@@ -160,7 +160,7 @@ class _Learner:
         if ordered or self.turns is None:
             return [list(front)]
         nodes = {node.number: node for node in front}
-        n_rows = {node.number: int(node.totals.rows.sum()) for node in front}
+        n_rows = {node.number: node.totals.n_rows for node in front}
         groups = self.turns.in_turn(n_rows)
         return [[nodes[number] for number in group] for group in groups]
 
@@ -302,7 +302,7 @@ class _Learner:
 
         And which of them matter: all, or those that the nodes draw.
         """
-        n_rows = [int(node.totals.rows.sum()) for node in front]
+        n_rows = [node.totals.n_rows for node in front]
         binned = source.binned(requests, n_rows)
         stack, search, draws = binned.stack, self.search, self.options.draws
         if front[0] is self.root:

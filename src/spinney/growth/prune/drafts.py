@@ -253,7 +253,7 @@ def recounted(
     here = replace(
         root,
         weights=weights,
-        n_rows=int(totals.rows.sum()),
+        n_rows=totals.n_rows,
         distribution=rows.outputs(weights),
     )
     counted = finished(rows.moved(root, here), tree)

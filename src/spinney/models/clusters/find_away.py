@@ -156,7 +156,7 @@ def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
 
 def _sample(rows: HashedRows) -> TrainingSet:
     """Return some of the rows, in the order of their numbers."""
-    n_rows = int(rows.root().rows.sum())
+    n_rows = rows.root().n_rows
     share = share_of_rows(MOST_SAMPLED / n_rows, _SAMPLED)
     sample, numbers = rows.fetched(share)
     return sample.taken(np.argsort(numbers, kind="stable"))

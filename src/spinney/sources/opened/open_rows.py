@@ -96,7 +96,7 @@ class OpenedSource:
     def n_rows(self) -> int:
         """How many rows there are."""
         if self.training is None:
-            return int(self.source.root().rows.sum())
+            return self.source.root().n_rows
         return len(self.training.classes)
 
     @property

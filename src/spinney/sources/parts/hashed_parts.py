@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data import Fingerprint, Schema, fingerprint_of
+from spinney.data import Fingerprint, Schema
 from spinney.sources.base import ROOT, Counts, Totals
 from spinney.sources.parts.coded_part import CodedPart
 from spinney.sources.parts.executors import Executor, added_up
@@ -83,7 +83,7 @@ class HashedParts:
         """Return the numbers of the rows of each part."""
         submit = self._executor.submit
         sums = [submit(sums_of, part, ranges, seed) for part in self._parts]
-        n_pieces = int(self.root().rows.sum()) // IN_PIECE + 1
+        n_pieces = self.root().n_rows // IN_PIECE + 1
         before: list[list[Any]] = [[] for _ in sums]
         for piece in range(n_pieces):
             told = [submit(piece_of, each, piece, n_pieces) for each in sums]
@@ -99,8 +99,7 @@ class HashedParts:
 
     def fingerprint(self) -> Fingerprint:
         """Return what tells the rows from others."""
-        totals = self.root()
-        return fingerprint_of(int(totals.rows.sum()), totals.weight)
+        return self.root().fingerprint()
 
     @contextmanager
     def drawn(
@@ -132,7 +131,7 @@ class HashedParts:
 
     def fetched(self, *draws: Draw) -> tuple[TrainingSet, Floats]:
         """Return the rows that draws take, each of them once, and their numbers."""
-        check_room(int(self.taken(draws).root().rows.sum()), self.most_rows)
+        check_room(self.taken(draws).root().n_rows, self.most_rows)
         pairs = zip(self._parts, self._numbers, strict=True)
         parts = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
         fetched: FetchedRows = added_up(self._executor, parts, joined)

@@ -16,7 +16,6 @@ from spinney.data import (
     Declarations,
     Schema,
     Target,
-    fingerprint_of,
     identifier_warning,
     is_identifier,
     target_note,
@@ -161,7 +160,7 @@ def counted_parts(
         return _counted(hashed.source, hashed=hashed)
     draw = share_of_rows(share)
     left = hashed.taken([draw.others])
-    n_reserved = facts.n_rows - int(left.root().rows.sum())
+    n_reserved = facts.n_rows - left.root().n_rows
     check_reserved(share, n_reserved, facts.n_rows, most)
     return _counted(left, reserved=hashed.fetched(draw)[0])
 
@@ -169,10 +168,10 @@ def counted_parts(
 def _counted(source: PartsSource, **others: Any) -> RowsAway:
     """Return parts that are counted, and what tells their rows from others."""
     target, totals = source.schema.target, source.root()
-    n_rows = int(totals.rows.sum())
+    n_rows = totals.n_rows
     if not target.is_numeric and target.name != NO_TARGET:
         check_classes(target, np.flatnonzero(totals.rows), n_rows)
-    return RowsAway(fingerprint_of(n_rows, totals.weight), source, **others)
+    return RowsAway(totals.fingerprint(), source, **others)
 
 
 def _edges(numbers: Floats) -> Floats:

@@ -83,6 +83,22 @@ class Draw:
         """The draw of the rows that this one does not take."""
         return replace(self, times=tuple(int(not n) for n in self.times))
 
+    def pieces(self, n: int) -> "Iterator[Draw]":
+        """Give draws that take together what this one takes, each row by one of them.
+
+        >>> [piece.limits for piece in Draw((0.5,), (1, 0)).pieces(2)]
+        [(0.0, 0.25), (0.25, 0.5)]
+        """
+        edges = (0.0, *self.limits, 1.0)
+        for piece in range(n):
+            limits, times = list[float](), [0]
+            for low, high, taken in zip(edges, edges[1:], self.times, strict=False):
+                if taken:
+                    cuts = [low + (high - low) * k / n for k in range(n)] + [high]
+                    limits += cuts[piece : piece + 2]
+                    times += [taken, 0]
+            yield Draw(tuple(limits), tuple(times), self.mixing)
+
 
 def mixing_of(*words: int) -> tuple[float, float]:
     """Return how numbers are mixed by a key of some words.
@@ -333,7 +349,7 @@ class DrawnRows:
 
     def fingerprint(self) -> Fingerprint:
         """Return what tells the rows from others."""
-        return fingerprint_of(int(self._totals.rows.sum()), self._totals.weight)
+        return self._totals.fingerprint()
 
     def drawn(
         self, *draws: Draw, class_weights: Floats | None = None

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlglot import exp
 
 from spinney._support.arrays import Floats
-from spinney.data import Fingerprint, Schema, fingerprint_of
+from spinney.data import Fingerprint, Schema
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
 from spinney.sources.rows.row_numbers import Draw, DrawnRows, HashedRows, check_room
@@ -59,8 +59,7 @@ class HashedTable:
 
     def fingerprint(self) -> Fingerprint:
         """Return what tells the rows from others."""
-        totals = self.root()
-        return fingerprint_of(int(totals.rows.sum()), totals.weight)
+        return self.root().fingerprint()
 
     @contextmanager
     def drawn(

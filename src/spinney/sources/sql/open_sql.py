@@ -10,10 +10,8 @@ from sqlglot import exp
 
 from spinney.data import (
     Declarations,
-    Fingerprint,
     Notation,
     Schema,
-    fingerprint_of,
     identifier_warning,
     is_identifier,
     target_note,
@@ -146,7 +144,7 @@ def counted_source(
         base = _numbered(engine, coded, schema, roles.wanted.seed)
         rows = HashedTable(engine, base, schema, most)
         totals = rows.root()
-        away = RowsAway(_fingerprint(totals), rows.source, hashed=rows)
+        away = RowsAway(totals.fingerprint(), rows.source, hashed=rows)
     else:
         weighed = roles.weight is not None
         names = ["class", *(f"a{index}" for index in range(schema.n_columns))]
@@ -155,10 +153,10 @@ def counted_source(
         counted = SqlSource(engine, base, schema, weighed=weighed)
         source = HoldingSource(counted, most) if most else counted
         totals = source.root()
-        away = RowsAway(_fingerprint(totals), source)
+        away = RowsAway(totals.fingerprint(), source)
     engine.check_unchanged()
     if not classes.is_numeric and roles.target != NO_TARGET:
-        n_rows = int(totals.rows.sum())
+        n_rows = totals.n_rows
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
@@ -173,13 +171,9 @@ def _read(
     lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
     training = lines.training(schema)
     totals = training.source().root()
-    origin = _fingerprint(totals)
+    origin = totals.fingerprint()
     hashed = HashedInMemory(training, origin) if wanted.hashed else None
     return RowsAway(origin, training=training, hashed=hashed), totals
-
-
-def _fingerprint(totals: Totals) -> Fingerprint:
-    return fingerprint_of(int(totals.rows.sum()), totals.weight)
 
 
 def _numbered(engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int) -> str:
