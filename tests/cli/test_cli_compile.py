@@ -69,6 +69,7 @@ ENTRIES = {
     "forests": "spinney.growth.forest.loops.path_sums:add_paths",
     "forests, single precision": "spinney.growth.forest.loops.path_sums:add_paths",
     "optimal trees": "spinney.growth.optimal.loops.solve:search_subtrees",
+    "streams": "spinney.growth.streaming.loops.learn:learn_rows",
     "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
     "clusters": "spinney.cluster.loops.assign:settle",
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from spinney._support.atomic_file import write_whole
 from spinney._support.jit.compile import OFF, PLAIN
-from spinney._support.jit.kept_code import KeptCode, machine_mark, sources
+from spinney._support.jit.kept_code import KeptCode, code_in, machine_mark, sources
 from spinney.errors import SpinneyError
 
 _PACKAGE = Path(__file__).parents[1]
@@ -52,7 +52,7 @@ def _records() -> Iterator[Path]:
 def _kept_files() -> Iterator[Path]:
     for loop in sources():
         for folder in KeptCode(loop, "").folders():
-            yield from folder.glob(f"*.{machine_mark()}.*.code")
+            yield from code_in(folder)
 
 
 @cache

@@ -90,6 +90,11 @@ def mark_of_kinds(kinds: tuple[Kind, ...]) -> str:
     return sha256("\n".join(map(_text_of, kinds)).encode()).hexdigest()[:16]
 
 
+def code_in(folder: Path, stem: str = "*") -> Iterator[Path]:
+    """Give the files of a folder that hold code for this machine, of a loop or all."""
+    return iter(folder.glob(f"{stem}.{machine_mark()}.*{_SUFFIX}"))
+
+
 class KeptCode:
     """What is kept of one entry.
 
@@ -109,8 +114,7 @@ class KeptCode:
         """Return whether there is code for this machine, for whatever arguments."""
         if not self._file.is_file():
             return False
-        pattern = f"{self._stem()}.{machine_mark()}.*{_SUFFIX}"
-        return any(any(folder.glob(pattern)) for folder in self.folders())
+        return any(any(code_in(each, self._stem())) for each in self.folders())
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
         """Return the code for arguments of some kinds, None if there is none."""
