@@ -30,22 +30,12 @@ from spinney.models import (
     load_model,
     refuse_forest_arguments,
 )
-from spinney.models.clusters import (
-    Clusters,
-    Plan,
-    find_clusters_away,
-    measured_rows,
-    read_rows,
-)
-from spinney.models.clusters import find_clusters as clusters_in_memory
+from spinney.models.clusters import Clusters, Plan, cluster_table
 from spinney.output.rules import RuleSet
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
-from spinney.sources.opened import is_counted_away, refuse_limit
 
 if TYPE_CHECKING:
     import os
-
-CLUSTERING = ("rule", "method", "init", "n_init", "gamma", "max_iter", "tol", "n_jobs")
 
 
 def grow(
@@ -361,8 +351,8 @@ connection, table, memory_limit, format, encoding, notation
     check_texts_listed("columns", columns)
     check_progress(progress)
     for name in settings:
-        if name not in CLUSTERING:
-            msg = f"there is no parameter {name!r}: {did_you_mean(name, CLUSTERING)}"
+        if name not in (known := Plan.further()):
+            msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
             raise ParameterError(msg)
     plan = Plan(
         n_clusters=n_clusters,
@@ -370,18 +360,21 @@ connection, table, memory_limit, format, encoding, notation
         seed=seed_of(random_state),
         **settings,
     )
-    reading: Any = {"table": table, "format": format, "encoding": encoding}
-    used: Any = {"declarations": declared, "columns": columns, "weight": weight}
-    if is_counted_away(data, source, connection, table=table):
-        where = {"source": source, "connection": connection, **reading}
-        where |= {"memory_limit": memory_limit, "progress": progress}
-        fit = find_clusters_away(data, plan, **used, **where)
-        return _adopted_clusters(fit.clusters)
-    refuse_limit(memory_limit)
-    _, chosen, weights = read_rows(data, **used, **reading)
-    rows = measured_rows(chosen, plan, markers=declared.missing)
-    fit = clusters_in_memory(rows, plan, weights=weights, progress=progress)
-    return _adopted_clusters(fit.clusters)
+    clustered = cluster_table(
+        data,
+        plan,
+        columns=columns,
+        declarations=declared,
+        weight=weight,
+        progress=progress,
+        source=source,
+        connection=connection,
+        memory_limit=memory_limit,
+        table=table,
+        format=format,
+        encoding=encoding,
+    )
+    return _adopted_clusters(clustered.fit.clusters)
 
 
 def load(

@@ -10,6 +10,7 @@ from tests.sources.tables_away import placed
 
 import spinney
 from spinney.cli import run
+from spinney.cluster import iterate_sums
 from spinney.errors import DataError, ParameterError
 from spinney.models.clusters import find_away
 from spinney.sources.opened import open_rows
@@ -66,6 +67,19 @@ def test_clusters_are_those_of_memory_from_the_same_start(
     assert clusters.fingerprint.n_rows == 200
     rows = {"x": columns["x"], "y": columns["y"]}
     assert model.predict(rows).tolist() == expected.labels_.tolist()
+
+
+def test_a_cluster_without_rows_stays_where_in_memory_it_is_filled():
+    cells, far = np.array([0.0, 1.0, 10.0, 11.0]), np.array([[0.5], [10.5], [100.0]])
+    rows = [cells], np.ones(4)
+    start = Points((0,), np.ones(1), far, np.zeros(1))
+    summed = iterate_sums(
+        lambda points: sums_by_point(*rows, points), start, max_iterations=5
+    )
+    assert summed.centroids.ravel().tolist() == [0.5, 10.5, 100.0]
+    assert summed.weights.tolist() == [2, 2, 0]
+    filled = spinney.KMeans(3, init=far).fit(cells[:, None])
+    assert sorted(np.bincount(filled.labels_).tolist()) == [1, 1, 2]
 
 
 def test_every_place_begins_with_the_same_rows(tmp_path, request):

@@ -51,13 +51,13 @@ SETTINGS = {
 
 
 CASES = (
-    *(("parts", kind) for kind in SETTINGS),
-    ("duckdb", "plain"),
+    *(("parts", kind) for kind in SETTINGS if kind not in ("weights", "balanced")),
+    ("duckdb", "balanced"),
     ("sqlite", "weights"),
     ("postgres", "plain"),
     *(
         pytest.param(place, kind, marks=pytest.mark.slow)
-        for place, kind in product(("duckdb", "sqlite"), SETTINGS)
+        for place, kind in product(("duckdb", "sqlite", "parts"), SETTINGS)
     ),
 )
 

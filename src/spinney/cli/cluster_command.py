@@ -145,38 +145,25 @@ def cluster(data: str, **options: Any) -> None:
     numbers from 0 on, the same in every output and in Python.
     """
     from spinney.cli.cluster_report import ClusterReport, tell_notes
-    from spinney.models.clusters import (
-        find_clusters,
-        find_clusters_away,
-        measured_rows,
-        read_rows,
-        sampled_table,
-    )
-    from spinney.sources.opened import is_counted_away, refuse_limit
+    from spinney.models.clusters import cluster_table
+    from spinney.sources.opened import is_counted_away
 
     _check_options(options)
     output = _rows_output(options)
     plan = _plan(options)
-    declared = declarations(options)
-    where = opening_of(options)
-    columns = {"columns": options["columns"], "weight": options["weight"]}
-    away = is_counted_away(data, where["source"], table=where["table"])
-    if away:
+    if is_counted_away(data, options["source"], table=options["table"]):
         refuse_given(OF_ROWS, "needs all rows, and they stay where they are")
-        with workers(options), progress_bar("clustering") as progress:
-            given: Any = {"declarations": declared, **columns, **where}
-            fit = find_clusters_away(data, plan, progress=progress, **given)
-        table = used = sampled_table(fit)
-    else:
-        del where["source"]
-        refuse_limit(where.pop("memory_limit"))
-        table, used, weights = read_rows(
-            data, declarations=declared, **columns, **where
+    with workers(options), progress_bar("clustering") as progress:
+        clustered = cluster_table(
+            data,
+            plan,
+            columns=options["columns"],
+            declarations=declarations(options),
+            weight=options["weight"],
+            progress=progress,
+            **opening_of(options),
         )
-        rows = measured_rows(used, plan, markers=options["missing"])
-        with progress_bar("clustering") as progress:
-            fit = find_clusters(rows, plan, weights=weights, progress=progress)
-    report = ClusterReport(fit, table, used, away=away)
+    report = ClusterReport(*clustered)
     tell_notes(report, quiet=options["quiet"])
     _write_files(report, options, output)
     if not options["quiet"] and options["output"] != STANDARD_OUTPUT:

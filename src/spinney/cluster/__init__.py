@@ -22,7 +22,7 @@ from spinney.cluster.fit_k_means import (
 from spinney.cluster.iterations import Watch
 from spinney.cluster.mini_batch import RunningCentroids, in_batches
 from spinney.cluster.scaling import scaled
-from spinney.cluster.summed_iterations import SummedClusters, iterate_sums
+from spinney.cluster.summed_iterations import SummedClusters, iterate_sums, rows_lacking
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "iterate_sums",
     "nearest_centroids",
     "numbers_of",
+    "rows_lacking",
     "scaled",
     "schema_of",
     "spread_of",

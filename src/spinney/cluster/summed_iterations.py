@@ -1,7 +1,7 @@
 """Lloyd's iterations over rows that are away: an iteration asks for sums by cluster."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,38 +45,38 @@ def iterate_sums(
     points, converged, n = start, False, 0
     while n < max_iterations and not converged:
         n += 1
-        told = _asked(ask, points)
-        before, after = points.places, _means(told, points)
-        points = _at(points, after)
+        sums = _asked(ask, points)
+        before, after = points.centroids, _means(sums, points)
+        points = replace(points, centroids=after)
         moves = np.abs(after - before)
         converged = bool((moves <= STILL * np.maximum(1.0, np.abs(after))).all())
         if heard is not None:
             heard(n)
         if tolerance > 0 and float((moves**2).sum()) <= tolerance:
             break
-    told = _asked(ask, points)
-    inertia = float(told.squares.sum())
-    return SummedClusters(points.places, told.weights, inertia, n, converged)
+    sums = _asked(ask, points)
+    inertia = float(sums.squares.sum())
+    return SummedClusters(points.centroids, sums.weights, inertia, n, converged)
+
+
+def rows_lacking(n_rows: int) -> DataError:
+    """Return the refusal of rows that lack a cell."""
+    msg = f"{n_rows} rows lack a cell, and k-means needs all numbers"
+    return DataError(msg, remedy="leave those rows or columns out")
 
 
 def _asked(ask: Ask, points: Points) -> ClusterSums:
-    told = ask(points)
-    if told.n_lacking:
-        msg = f"{told.n_lacking} rows lack a cell, and k-means needs all numbers"
-        remedy = "leave those rows or columns out"
-        raise DataError(msg, remedy=remedy)
-    if not np.isfinite(told.sums).all():
+    sums = ask(points)
+    if sums.n_lacking:
+        raise rows_lacking(sums.n_lacking)
+    if not np.isfinite(sums.sums).all():
         msg = "a cell is infinite, or a sum of cells is beyond all floats"
         raise DataError(msg, remedy="scale the column down, or leave it out")
-    return told
+    return sums
 
 
-def _means(told: ClusterSums, points: Points) -> Floats:
-    means = points.places.copy()
-    some = told.weights > 0
-    means[some] = points.origin + told.sums[some] / told.weights[some, None]
+def _means(sums: ClusterSums, points: Points) -> Floats:
+    means = points.centroids.copy()
+    some = sums.weights > 0
+    means[some] = points.origin + sums.sums[some] / sums.weights[some, None]
     return means
-
-
-def _at(points: Points, places: Floats) -> Points:
-    return Points(points.attributes, points.scale, places, points.origin)

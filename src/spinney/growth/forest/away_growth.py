@@ -4,18 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from spinney.growth.forest.bags import bag_draw, class_scale, tree_seeds
+from spinney.growth.forest.bags import bag_draw, check_scale, class_scale, tree_seeds
 from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest_settings import ForestSettings, tries_of
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
-from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe
 from spinney.search import Draws
 from spinney.sources import Counts
 from spinney.sources.rows import Draw, HashedRows
-from spinney.trees import SideBySide, arrays_of, joined
+from spinney.trees import SideBySide, TreeArrays, arrays_of, joined
 
 
 @dataclass(frozen=True)
@@ -26,31 +25,29 @@ class RowsInEngine:
     settings: ForestSettings
 
     def __post_init__(self) -> None:
-        """Refuse class weights that leave nothing."""
-        if self.settings.class_weight != "balanced_subsample":
-            sums = self.rows.root().weights
-            scale = class_scale(self.settings, sums)
-            if scale is not None:
-                in_bounds(scale, sums, "class_weight")
+        """Refuse class weights that are beyond floats."""
+        check_scale(self.settings, self.rows.root().weights)
 
     @contextmanager
     def bag(self, number: int) -> Iterator[Counts]:
-        """Give the rows of a tree, each as often as it is in its bag."""
-        draws: tuple[Draw, ...] = ()
-        if self.settings.bootstrap:
-            n_rows = self.rows.root().n_rows
-            draws = (bag_draw(self.settings, number, n_rows),)
-            with self.rows.drawn(*draws) as source:
-                totals = source.root()
-                if totals.rows.any() and self.settings.class_weight is None:
-                    yield source
-                    return
-            draws = draws if totals.rows.any() else ()
-        sums = self.rows.root().weights
-        if draws and self.settings.class_weight == "balanced_subsample":
-            sums = totals.weights
-        scale = class_scale(self.settings, sums)
+        """Give the rows of a tree, each as often as it is in its bag.
+
+        A bag without any row has all of them.
+        """
+        settings, totals = self.settings, self.rows.root()
+        sums, draws = totals.weights, list[Draw]()
+        if settings.bootstrap:
+            draws = [bag_draw(settings, number, totals.n_rows)]
+            if settings.class_weight == "balanced_subsample":
+                with self.rows.drawn(*draws) as source:
+                    in_bag = source.root()
+                sums = in_bag.weights if in_bag.n_rows else sums
+        scale = class_scale(settings, sums)
         with self.rows.drawn(*draws, class_weights=scale) as source:
+            if not draws or source.root().n_rows:
+                yield source
+                return
+        with self.rows.drawn(class_weights=scale) as source:
             yield source
 
 
@@ -60,7 +57,15 @@ class NurseryInEngine:
 
     ground: RowsInEngine
     recipe: Recipe
-    coded = None
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled loops grow its trees."""
+        return False
+
+    def threads(self, n_jobs: int | None) -> int:
+        """Return how many threads grow: an engine is asked one question at a time."""
+        return 1
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees are grown in one go."""
@@ -74,9 +79,13 @@ class NurseryInEngine:
         trees = []
         for number in numbers:
             seed, _ = tree_seeds(settings.seed, number)
-            options = Options(draws=Draws(seed, tries, settings.extra_random))
+            draws = Draws(seed, tries, settings.extra_random)
             with self.ground.bag(number) as source:
-                tree = grow_tree(source, self.recipe, options)
-                tree = pruned_after_growing(tree, source, recipe=self.recipe).tree
-                trees.append(compact(arrays_of(tree)))
+                trees.append(grown_on(source, self.recipe, draws))
         return joined(trees)
+
+
+def grown_on(source: Counts, recipe: Recipe, draws: Draws) -> TreeArrays:
+    """Grow a tree of a forest by asking a source, and prune it as its recipe says."""
+    tree = grow_tree(source, recipe, Options(draws=draws))
+    return compact(arrays_of(pruned_after_growing(tree, source, recipe=recipe).tree))

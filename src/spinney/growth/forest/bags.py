@@ -29,7 +29,7 @@ from spinney._support.seed_sequences import (
 )
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
-from spinney.growth.user_options import balanced_weights
+from spinney.growth.user_options import balanced_weights, in_bounds
 from spinney.sources.rows import (
     Draw,
     HashedInMemory,
@@ -84,6 +84,14 @@ def class_scale(settings: ForestSettings, sums: Floats) -> Floats | None:
     if isinstance(given, Mapping):
         return np.array([given.get(code, 1.0) for code in range(len(sums))])
     return balanced_weights(sums)
+
+
+def check_scale(settings: ForestSettings, sums: Floats) -> None:
+    """Refuse class weights of all rows that are beyond floats."""
+    if settings.class_weight != "balanced_subsample":
+        scale = class_scale(settings, sums)
+        if scale is not None:
+            in_bounds(scale, sums, "class_weight")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine
+from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine, grown_on
 from spinney.growth.forest.bags import (
     ForestBags,
     asked_bags,
     bags_in_memory,
+    check_scale,
     nobody_to_ask,
     tree_seeds,
 )
@@ -36,13 +37,10 @@ from spinney.growth.forest.forest_settings import (
 )
 from spinney.growth.forest.wide_categories import with_levels_as_numbers
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune.prune_methods import pruned_after_growing
-from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
 from spinney.sources.rows import HashedInMemory, HashedRows, TrainingSet
-from spinney.trees import SideBySide, TreeArrays, arrays_of, joined
+from spinney.trees import SideBySide, TreeArrays, joined
 
 if TYPE_CHECKING:
     from spinney.growth.binned.binned_rows import Prepared
@@ -83,8 +81,7 @@ def grow_forest(
         grown = len(before)
     inquiry = _inquiry(rows, settings, asked)
     nurseries = _nurseries(rows, suited, settings, inquiry)
-    # An engine is asked one question after the other.
-    threads = threads_of(n_jobs) if isinstance(nurseries[0], _Nursery) else 1
+    threads = nurseries[0].threads(n_jobs)
     runs = _runs(nurseries, range(grown, n_trees), threads)
     finished: list[int] = []  # how many trees each finished run has
 
@@ -109,7 +106,7 @@ def grow_forest(
     forest = Forest(rows.schema, suited, fingerprint, settings, members)
     shrinkage = settings.shrinkage or 0.0  # 0 where trees have seen all rows
     if inquiry is not None:
-        compiled = any(nursery.coded is not None for nursery in nurseries)
+        compiled = any(nursery.compiled for nursery in nurseries)
         threads = threads_of(n_jobs)
         shrinkage = best_shrinkage(forest, inquiry, compiled=compiled, threads=threads)
     return replace(forest, shrinkage=float(shrinkage))
@@ -208,12 +205,10 @@ class _Ground:
 
     def __init__(self, bags: ForestBags, inquiry: Inquiry | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
-        if settings.class_weight != "balanced_subsample":
-            scale = self.bags.class_weights()
-            if scale is not None:
-                weights = training.own_weights
-                sums = np.bincount(training.classes, weights, minlength=len(scale))
-                in_bounds(scale, sums.astype(np.float64), "class_weight")
+        if settings.class_weight is not None:
+            n, weights = training.schema.n_classes, training.own_weights
+            sums = np.bincount(training.classes, weights, n)
+            check_scale(settings, sums.astype(np.float64))
         self.settings, self.inquiry = settings, inquiry
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
@@ -256,6 +251,15 @@ class _Nursery:
                 numbered, recipe, tries=ground.tries, share_of=self.bags.weight
             )
 
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled loops grow its trees."""
+        return self.coded is not None
+
+    def threads(self, n_jobs: int | None) -> int:
+        """Return how many threads grow."""
+        return threads_of(n_jobs)
+
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees a thread grows in one go, whatever they become.
 
@@ -269,7 +273,7 @@ class _Nursery:
 
     def grow(self, numbers: range) -> SideBySide:
         """Grow some trees."""
-        counts = self.ground.in_bags(numbers, compiled=self.coded is not None)
+        counts = self.ground.in_bags(numbers, compiled=self.compiled)
         if not self._suit(counts):
             each = zip(numbers, counts, strict=True)
             return joined([self.grow_one(number, own) for number, own in each])
@@ -316,9 +320,7 @@ class _Nursery:
             weights = weights * scale[rows.classes]
         source = replace(rows, weights=weights).source()
         draws = Draws(seed, self.ground.tries, self.settings.extra_random)
-        tree = grow_tree(source, self.recipe, Options(draws=draws))
-        pruned = pruned_after_growing(tree, source, recipe=self.recipe).tree
-        return compact(arrays_of(pruned))
+        return grown_on(source, self.recipe, draws)
 
 
 def _asks_bag(recipe: Recipe, *, numeric: bool) -> bool:

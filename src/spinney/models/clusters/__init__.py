@@ -14,7 +14,7 @@ from spinney.models.clusters.find import (
     settings_of,
     usable_weights,
 )
-from spinney.models.clusters.find_away import find_clusters_away, sampled_table
+from spinney.models.clusters.find_away import cluster_table
 from spinney.models.clusters.fitted_clusters import FittedClusters
 
 __all__ = [
@@ -24,13 +24,12 @@ __all__ = [
     "MeasuredRows",
     "Plan",
     "check_enough",
+    "cluster_table",
     "clusters_of",
     "find_clusters",
-    "find_clusters_away",
     "measured_rows",
     "method_of",
     "read_rows",
-    "sampled_table",
     "settings_of",
     "usable_weights",
 ]

@@ -1,6 +1,6 @@
 """How to look for clusters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from spinney._support.checks import (
@@ -65,6 +65,12 @@ class Plan:
     seed: int = 0
     standardise: bool = False
     n_jobs: int | None = None
+
+    @classmethod
+    def further(cls) -> tuple[str, ...]:
+        """Return the parameters beside those that every way to cluster has."""
+        common = ("n_clusters", "standardise", "seed")
+        return tuple(each.name for each in fields(cls) if each.name not in common)
 
     @property
     def chooses(self) -> bool:

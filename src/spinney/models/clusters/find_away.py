@@ -8,12 +8,12 @@ cluster and iteration.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spinney._support.checks import Progress
-from spinney.cluster import iterate_sums
+from spinney.cluster import iterate_sums, rows_lacking
 from spinney.data import Column, Declarations, Schema, Table, columns_named
 from spinney.errors import DataError, Setting, did_you_mean, phrase, refusal
 from spinney.models.clusters.cluster_plan import Plan
@@ -22,8 +22,10 @@ from spinney.models.clusters.find import (
     ClusterFit,
     MeasuredRows,
     find_clusters,
+    measured_rows,
+    read_rows,
 )
-from spinney.sources.opened import open_source
+from spinney.sources.opened import is_counted_away, open_source, refuse_limit
 from spinney.sources.rows import (
     NO_TARGET,
     HashedRows,
@@ -65,6 +67,49 @@ def find_clusters_away(
         return clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
 
 
+class ClusteredTable(NamedTuple):
+    """Clusters of a table, that table, and its columns that distances are measured in.
+
+    Of a table that is ``away`` there are the rows of the sample.
+    """
+
+    fit: ClusterFit
+    table: Table
+    used: Table
+    away: bool
+
+
+def cluster_table(
+    data: Any,
+    plan: Plan,
+    *,
+    columns: Sequence[str] = (),
+    declarations: Declarations,
+    weight: str | None = None,
+    progress: Progress | None = None,
+    source: str | None = None,
+    connection: Any = None,
+    memory_limit: int | str | None = None,
+    **reading: Any,
+) -> ClusteredTable:
+    """Find the clusters of a table, in memory or where its rows are.
+
+    ``reading`` says how a file, or which table of a database, is read.
+    """
+    used: Any = {"declarations": declarations, "columns": columns, "weight": weight}
+    if is_counted_away(data, source, connection, table=reading.get("table")):
+        where = {"source": source, "connection": connection, **reading}
+        where["memory_limit"] = memory_limit
+        fit = find_clusters_away(data, plan, progress=progress, **used, **where)
+        sample = sampled_table(fit)
+        return ClusteredTable(fit, sample, sample, away=True)
+    refuse_limit(memory_limit)
+    table, chosen, weights = read_rows(data, **used, **reading)
+    rows = measured_rows(chosen, plan, markers=declarations.missing)
+    fit = find_clusters(rows, plan, weights=weights, progress=progress)
+    return ClusteredTable(fit, table, chosen, away=False)
+
+
 def clusters_of_hashed(
     rows: HashedRows,
     plan: Plan,
@@ -79,10 +124,10 @@ def clusters_of_hashed(
     sampled = find_clusters(_measured(sample, chosen), plan, weights=sample.weights)
     clusters = sampled.clusters
     most = MAX_ITER if plan.max_iter is None else plan.max_iter
-    places = np.asarray(clusters.centroids, np.float64)
+    centroids = np.asarray(clusters.centroids, np.float64)
     cells = np.column_stack([sample.columns[at] for at in chosen]) / clusters.scale
-    start = Points(tuple(chosen), clusters.scale, places, cells.mean(axis=0))
-    told = iterate_sums(
+    start = Points(tuple(chosen), clusters.scale, centroids, cells.mean(axis=0))
+    summed = iterate_sums(
         rows.cluster_sums,
         start,
         max_iterations=most,
@@ -93,15 +138,17 @@ def clusters_of_hashed(
         progress(most, most)
     clusters = replace(
         clusters,
-        centroids=told.centroids,
-        weights=told.weights,
-        start=places,
-        inertia=told.inertia,
-        n_iterations=told.n_iterations,
+        centroids=summed.centroids,
+        weights=summed.weights,
+        start=centroids,
+        inertia=summed.inertia,
+        n_iterations=summed.n_iterations,
         fingerprint=rows.fingerprint(),
     )
     labels = clusters.nearest(sampled.rows.cells)[0]
-    return replace(sampled, clusters=clusters, labels=labels, converged=told.converged)
+    return replace(
+        sampled, clusters=clusters, labels=labels, converged=summed.converged
+    )
 
 
 def sampled_table(fit: ClusterFit) -> Table:
@@ -167,6 +214,5 @@ def _measured(sample: TrainingSet, chosen: Sequence[int]) -> MeasuredRows:
     cells = np.column_stack([sample.columns[at] for at in chosen])
     lacking = int(np.isnan(cells).any(axis=1).sum())
     if lacking:
-        msg = f"{lacking} rows of {len(cells)} lack a cell, and k-means needs all"
-        raise DataError(msg, remedy="leave those rows or columns out")
+        raise rows_lacking(lacking)
     return MeasuredRows(attributes, cells, markers=sample.schema.markers)

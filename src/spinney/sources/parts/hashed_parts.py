@@ -86,12 +86,12 @@ class HashedParts:
         n_pieces = self.root().n_rows // IN_PIECE + 1
         before: list[list[Any]] = [[] for _ in sums]
         for piece in range(n_pieces):
-            told = [submit(piece_of, each, piece, n_pieces) for each in sums]
-            heard = submit(rows_before, *told)
-            for place, own in enumerate(before):
-                own.append(submit(part_of, heard, place))
+            pieces = [submit(piece_of, each, piece, n_pieces) for each in sums]
+            copies = submit(rows_before, *pieces)
+            for number, part in enumerate(before):
+                part.append(submit(part_of, copies, number))
         pairs = zip(sums, before, strict=True)
-        return [submit(numbered, each, *own) for each, own in pairs]
+        return [submit(numbered, each, *copies) for each, copies in pairs]
 
     def root(self) -> Totals:
         """Return the totals of all rows."""

@@ -21,14 +21,14 @@ class Points:
         The columns that distances are measured in, numbers all of them.
     scale : array
         What each of these is divided by.
-    places : array, points × columns
+    centroids : array, points × columns
     origin : array
         What sums are measured from: near the rows, so that they keep their digits.
     """
 
     attributes: tuple[int, ...]
     scale: Floats
-    places: Floats
+    centroids: Floats
     origin: Floats
 
 
@@ -57,7 +57,7 @@ class ClusterSums:
 
 def no_sums(points: Points) -> ClusterSums:
     """Return the sums of no rows."""
-    k, width = points.places.shape
+    k, width = points.centroids.shape
     return ClusterSums(np.zeros(k), np.zeros((k, width)), np.zeros(k))
 
 
@@ -66,7 +66,7 @@ def sums_by_point(
 ) -> ClusterSums:
     """Return the sums of rows, whose columns are those of the points."""
     total = no_sums(points)
-    step = max(1, AT_ONCE // len(points.places))
+    step = max(1, AT_ONCE // len(points.centroids))
     for start in range(0, len(weights), step):
         some = slice(start, start + step)
         cells = np.column_stack([cells[some] for cells in columns]) / points.scale
@@ -78,10 +78,10 @@ def _sums(cells: Floats, weights: Floats, points: Points) -> ClusterSums:
     known = ~np.isnan(cells).any(axis=1)
     n_lacking = int(np.count_nonzero(~known))
     cells, weights = cells[known], weights[known]
-    k, width = points.places.shape
+    k, width = points.centroids.shape
     squares = np.zeros((len(cells), k))
     for column in range(width):
-        squares += (cells[:, column, None] - points.places[None, :, column]) ** 2
+        squares += (cells[:, column, None] - points.centroids[None, :, column]) ** 2
     nearest = np.argmin(squares, axis=1) if len(cells) else np.zeros(0, np.int64)
     costs = squares[np.arange(len(cells)), nearest] * weights
     away = (cells - points.origin) * weights[:, None]

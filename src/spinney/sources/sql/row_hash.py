@@ -14,6 +14,7 @@ from spinney.sources.rows.row_numbers import (
     ROUNDS,
     SPREAD,
     Draw,
+    hashed_columns,
     offset_of,
     step_of,
 )
@@ -42,15 +43,12 @@ def hashed_rows(
     engine: SqlEngine, base: str, schema: Schema, *, seed: int = 0
 ) -> exp.Select:
     """Return the rows of a kept table with their numbers, in the column ``SHARE``."""
-    columns = [f"a{index}" for index in range(schema.n_columns)]
-    numbers = [schema.attributes[i].kind == "numeric" for i in range(schema.n_columns)]
-    columns.append("class")
-    numbers.append(schema.target.is_numeric)
-    ranges = _ranges(
-        engine,
-        base,
-        [n for n, is_number in zip(columns, numbers, strict=True) if is_number],
-    )
+    hashed = [
+        ("class" if index < 0 else f"a{index}", is_number)
+        for index, is_number in hashed_columns(schema)
+    ]
+    columns = [name for name, _ in hashed]
+    ranges = _ranges(engine, base, [name for name, is_number in hashed if is_number])
     cells = cells_of(schema)
     parts = [
         named(_scaled(name, step_of(place), ranges.get(name)), f"t{place}")

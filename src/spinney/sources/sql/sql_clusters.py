@@ -37,7 +37,7 @@ from spinney.sources.sql.expressions import (
 
 def cluster_sums(engine: SqlEngine, base: str, points: Points) -> ClusterSums:
     """Return the sums of the rows of a kept table, by their nearest point."""
-    k, width = points.places.shape
+    k, width = points.centroids.shape
     cells = [f"x{place}" for place in range(width)]
     distances = [f"d{number}" for number in range(k)]
     query = select(
@@ -82,7 +82,7 @@ def _scaled(points: Points, place: int) -> exp.Alias:
 def _square(points: Points, number: int) -> exp.Alias:
     """Return the squared distance of a row to a point."""
     squares: list[exp.Expr] = []
-    for place, at in enumerate(points.places[number]):
+    for place, at in enumerate(points.centroids[number]):
         apart = difference(column(f"x{place}"), bound(float(at)))
         squares.append(product(apart, apart.copy()))
     return named(total_of(squares), f"d{number}")
