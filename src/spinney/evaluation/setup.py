@@ -21,7 +21,7 @@ OPENING = ("source", "connection", "table", "memory_limit", "format", "encoding"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Experiment:
     """What a study is asked for, before any row is read.
 
     ``opening`` says where the rows are and how they are read, the weight's column too.
@@ -49,7 +49,7 @@ class Asked:
         return cost_array(self.cost_matrix, classes)
 
 
-def asked_of(recipes: Recipes, arguments: Mapping[str, Any]) -> Asked:
+def asked_of(recipes: Recipes, arguments: Mapping[str, Any]) -> Experiment:
     """Return what arguments of ``evaluate`` ask for: its own, and settings for all."""
     settings = dict(arguments)
 
@@ -68,7 +68,7 @@ def asked_of(recipes: Recipes, arguments: Mapping[str, Any]) -> Asked:
     opening = given("weight", *OPENING)
     refuse_seed(settings)
     variants = variants_of(recipes, settings)
-    return Asked(scheme, variants, declarations, opening, cost_matrix, progress)
+    return Experiment(scheme, variants, declarations, opening, cost_matrix, progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def with_typical(records: Shape, lines: Lines, schema: Schema, typical: Floats) 
     records.real[inner, CUT_MISSING] = own > asked["cut"][inner]
 
 
-class Sent(NamedTuple):
+class SentRows(NamedTuple):
     """The totals of the rows that surrogates sent to the first branch.
 
     ``line_of`` says which line is that of a node.
@@ -167,7 +167,7 @@ class Sent(NamedTuple):
 def sides_of(
     shape: Shape,
     inner: Integers,
-    sent: Sent | None = None,
+    sent: SentRows | None = None,
     *,
     numeric: bool,
 ) -> tuple[Floats, Integers, Floats]:

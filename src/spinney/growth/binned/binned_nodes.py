@@ -12,7 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import (
     Buckets,
-    Sent,
+    SentRows,
     arrays_of_grown,
     moments_of,
     sides_of,
@@ -63,7 +63,7 @@ class GrownNodes(LazyNodes):
     recipe: Recipe
     buckets: Buckets
     surrogates: GrownSurrogates | UnfoundSurrogates | None = None
-    sent: Sent | None = None
+    sent: SentRows | None = None
     class_weights: Floats | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 

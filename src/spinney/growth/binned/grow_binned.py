@@ -19,7 +19,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_arrays import Sent, with_typical
+from spinney.growth.binned.binned_arrays import SentRows, with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import (
@@ -149,7 +149,7 @@ def grow(
         recipe.surrogates,
     )
     surrogates: GrownSurrogates | UnfoundSurrogates | None = None
-    sent: Sent | None = None
+    sent: SentRows | None = None
     if ready.rules.apart:
         grown, surrogates, sent = grow_routed(ready, own, most)
     else:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_arrays import Sent
+from spinney.growth.binned.binned_arrays import SentRows
 from spinney.growth.binned.binned_rows import Prepared, in_buckets
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops import nodes
@@ -82,7 +82,7 @@ class Routed(NamedTuple):
 
 def grow_routed(
     ready: Prepared, own: Floats | None, most: int
-) -> tuple[Grown, GrownSurrogates, Sent]:
+) -> tuple[Grown, GrownSurrogates, SentRows]:
     """Grow the tree of all rows, with up to ``most`` surrogates at a node.
 
     Agreement is by the rows' ``own`` weights.
@@ -99,7 +99,7 @@ class _Routes:
         self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
         self.least = least_together(len(self.rows))
 
-    def grow(self) -> tuple[Grown, GrownSurrogates, Sent]:
+    def grow(self) -> tuple[Grown, GrownSurrogates, SentRows]:
         """Grow as the module's text says."""
         ready, none = self.ready, np.array([-1])
         span = np.array([[0, len(self.rows)]])
@@ -236,7 +236,7 @@ def _children(part: Routed, number: int) -> Level:
 
 def _in_printing_order(
     parts: Sequence[Routed], ready: Prepared
-) -> tuple[Grown, GrownSurrogates, Sent]:
+) -> tuple[Grown, GrownSurrogates, SentRows]:
     """Put the nodes of all levels into the order of printing."""
     levels = stacked([part.level for part in parts])
     places = _places(levels.above.tolist(), levels.side.tolist())
@@ -250,7 +250,7 @@ def _in_printing_order(
         ready.cells.nominal,
         ready.buckets,
     )
-    sent = Sent(
+    sent = SentRows(
         line_of,
         np.concatenate([part.sums[:, SENT] for part in parts])[own],
         np.concatenate([part.counts[:, SENT] for part in parts])[own],
