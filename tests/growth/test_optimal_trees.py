@@ -1,9 +1,11 @@
 """The best tree of a depth: equal to brute force, proven, read like any other."""
 
 import itertools
+import json
 import signal
 import threading
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -16,8 +18,13 @@ import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
 from spinney.growth.optimal.loops.layout import Family
+from spinney.growth.optimal.objectives import TIE_BREAK, Objective
+from spinney.growth.optimal.row_losses import RowLosses
 from spinney.growth.optimal.search_problem import problem_of
 from spinney.growth.optimal.search_trees import Branches, search_trees
+from spinney.output.file.header import CERTIFICATE, read_certificate
+from spinney.output.file.strict_json import DamageError
+from spinney.trees import Certificate
 
 
 def loss_of(tree, ranks, rows, leaf):
@@ -304,6 +311,56 @@ def test_a_time_limit_leaves_a_bound():
     assert not certificate.is_proven
     assert 0 <= certificate.bound < certificate.loss
     assert "not proven" in str(certificate)
+
+
+def losses_of_rows(*, in_steps=True, unavoidable=0.0):
+    ones = np.ones(20)
+    sums = np.ones((20, 1))
+    return RowLosses(Family.PAIR, sums, ones, ones, unavoidable, 20.0, 1.0, in_steps)
+
+
+def loss_and_bound(loss, bound, n_leaves, *, price=0.0, **kinds):
+    """Return both for trees of up to 8 leaves, as the search has them."""
+    paid = max(price, TIE_BREAK)
+    objective = Objective("loss", paid, price, np.zeros(20))
+    searched = loss + paid * n_leaves, bound
+    return objective.lost(losses_of_rows(**kinds), searched, n_leaves, 8)
+
+
+def test_a_bound_holds_of_trees_of_more_leaves():
+    # The tree loses 7 with 7 leaves; the best one, of 8 leaves, loses 6.
+    loss, bound = loss_and_bound(7.0, 6 + 8 * TIE_BREAK, 7)
+    assert (loss, bound) == (7, 6)
+    loss, bound = loss_and_bound(7.0, 6 + 8 * TIE_BREAK, 7, in_steps=False)
+    assert loss == 7
+    assert 6 - 1e-9 < bound <= 6
+
+
+def test_a_bound_is_rounded_up_to_what_trees_can_lose():
+    # No tree loses between 5 and 6; that of 8 leaves costs less than the bound.
+    assert loss_and_bound(7.0, 5 + 9 * TIE_BREAK, 7) == (7, 6)
+    assert loss_and_bound(7.0, 5 + 9 * TIE_BREAK, 7, unavoidable=0.5) == (7.5, 6.5)
+    # One that loses 7 is proven, though one of the same loss may have fewer leaves.
+    assert loss_and_bound(7.0, 6.5, 7) == (7, 7)
+
+
+def test_a_bound_with_a_price_is_of_trees_of_any_size():
+    # 8 leaves at 2 and no loss make 16; one leaf that loses 9 makes 11.
+    loss, bound = loss_and_bound(0.0, 11.0, 8, price=2.0)
+    assert loss == 0
+    assert bound == pytest.approx(-5)
+    assert loss_and_bound(3.0, 11.0, 4, price=2.0) == (3, 3)
+
+
+def test_a_bound_below_nothing_is_read_from_a_file():
+    certificate = Certificate(0.0, -3.0, 3, 2.0, 2)
+    assert "loses 4 on these rows, and no tree of depth 3 less than 1" in str(
+        certificate
+    )
+    kept = json.loads(json.dumps(asdict(certificate)))
+    assert read_certificate({CERTIFICATE: kept}) == certificate
+    with pytest.raises(DamageError, match="a bound of -5"):
+        read_certificate({CERTIFICATE: {**kept, "bound": -5}})
 
 
 @pytest.mark.skipif(

@@ -10,6 +10,7 @@ _WORDS = {
     "leaves": ("has ", " leaves", ""),
     "path_length": ("asks these rows ", " questions", ""),
 }
+_SINGULAR = {"leaves": " leaf", "path_length": " question"}
 OBJECTIVES = tuple(_WORDS)
 
 
@@ -25,6 +26,7 @@ class Certificate:
     bound : float
         No tree of this depth loses less; equal to the loss where that is proven. Where
         leaves have a price, it is said of both together: of a tree of as many leaves.
+        It is below 0 where a tree of fewer leaves may be better.
     depth : int
         The longest path that trees were allowed.
     price : float
@@ -50,8 +52,12 @@ class Certificate:
     proven: no tree of depth 3 loses less than 14 on these rows, 2 a leaf included
     >>> print(Certificate(6.0, 6.0, 3, 0.0, 5, max_leaves=5))
     proven: no tree of depth 3 and 5 leaves loses less than 6 on these rows
+    >>> print(Certificate(9.0, 9.0, 3, 0.0, 1, max_leaves=1))
+    proven: no tree of 1 leaf loses less than 9 on these rows
     >>> print(Certificate(5.0, 5.0, 3, 0.0, 5, objective="leaves"))
     proven: no tree without an avoidable error has less than 5 leaves
+    >>> print(Certificate(1.0, 1.0, 3, 0.0, 1, objective="leaves"))
+    proven: no tree without an avoidable error has less than 1 leaf
     >>> print(Certificate(31.0, 20.0, 3, 0.0, 5, objective="path_length"))
     not proven: the tree asks these rows 31 questions, and no tree of depth 3 without \
 an avoidable error less than 20
@@ -81,6 +87,8 @@ an avoidable error less than 20
         paid = self.price * self.leaves
         loss, bound = f"{self.loss + paid:.6g}", f"{self.bound + paid:.6g}"
         before, what, after = _WORDS[self.objective]
+        if loss == "1":
+            what = _SINGULAR.get(self.objective, what)
         with_price = f", {self.price:.6g} a leaf included" if self.price else ""
         if self.is_proven:
             return (
@@ -104,7 +112,8 @@ an avoidable error less than 20
         if self.objective == "leaves" and self.loss <= self.depth + 2:
             limits = []
         if self.max_leaves is not None and self.objective != "leaves":
-            limits.append(f"{self.max_leaves} leaves")
+            leaves = "leaf" if self.max_leaves == 1 else "leaves"
+            limits.append(f"{self.max_leaves} {leaves}")
         size = f" of {' and '.join(limits)}" if limits else ""
         if self.objective != "loss":
             size += " without an avoidable error"

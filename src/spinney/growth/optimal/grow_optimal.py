@@ -43,10 +43,9 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
     single = replace(recipe, max_leaves=None, max_depth=0 if plan is None else depth)
     tree = grow_tree(source, single, replace(options, plan=plan))
     if objective.name == "loss":
-        paid = objective.price * tree.n_leaves
-        loss = max(0.0, found.loss - paid) + losses.unavoidable
-        gap = found.loss - found.bound
-        bound = loss if gap <= 0 else max(0.0, loss - gap)
+        most = min(2**depth, recipe.max_leaves or len(rows), len(rows))
+        both = found.loss, found.bound
+        loss, bound = objective.lost(losses, both, tree.n_leaves, most)
     else:
         count = float(tree.n_leaves)
         if objective.name == "path_length":
@@ -100,7 +99,8 @@ def _without_error(recipe: Recipe, depth: int, *, proven: bool) -> ParameterErro
     """Return the refusal of an objective that no tree of its size can have."""
     size, limits = f"depth {depth}", [Setting("max_depth")]
     if recipe.max_leaves is not None:
-        size += f" and {recipe.max_leaves} leaves"
+        leaves = "leaf" if recipe.max_leaves == 1 else "leaves"
+        size += f" and {recipe.max_leaves} {leaves}"
         limits.append(Setting("max_leaves"))
     if not proven:
         limits.append(Setting("time_limit"))

@@ -62,6 +62,30 @@ class Objective:
             least = float(ceil(least - 1e-6))
         return count, min(count, least)
 
+    def lost(
+        self,
+        losses: RowLosses,
+        searched: tuple[float, float],
+        n_leaves: int,
+        most_leaves: int,
+    ) -> tuple[float, float]:
+        """Return what a tree loses, and the least that any can lose.
+
+        ``searched`` are the same two with the prices of leaves, as the search has them.
+        A tree that is better may have any number of leaves: so of a price that the user
+        does not name, the bound is less by what the most leaves cost. Of a named one it
+        is said of a tree of as many leaves, and may be below 0.
+        """
+        loss = max(0.0, searched[0] - self.price * n_leaves) + losses.unavoidable
+        if searched[1] >= searched[0]:
+            return loss, loss
+        unnamed = (self.price - self.named_price) * most_leaves
+        bound = max(0.0, searched[1] - unnamed - losses.rounding)
+        if losses.in_steps and not self.named_price:
+            bound = losses.step * ceil(bound / losses.step - 1e-6)
+        bound += losses.unavoidable - self.named_price * n_leaves
+        return loss, min(loss, bound)
+
 
 def objective_of(
     recipe: Recipe, losses: RowLosses, columns: Sequence[QuestionColumn], depth: int

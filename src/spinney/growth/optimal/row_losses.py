@@ -35,6 +35,8 @@ class RowLosses:
     step : float
         What two trees differ by, if their losses do: those of rows are multiples of
         it. Where there is no such number, what is taken for none.
+    in_steps : bool
+        Whether losses are multiples of the step.
     """
 
     family: Family
@@ -44,6 +46,12 @@ class RowLosses:
     unavoidable: float
     whole: float
     step: float
+    in_steps: bool
+
+    @property
+    def rounding(self) -> float:
+        """How far off a sum of losses can be: a rounding for every row."""
+        return float(len(self.most) * np.finfo(np.float64).eps * self.most.sum())
 
     @property
     def in_a_leaf(self) -> float:
@@ -84,19 +92,22 @@ def row_losses(training: TrainingSet, options: Options) -> RowLosses:
         weights,
         float(smallest.sum()),
         float(weights.sum()),
-        _step(losses),
+        *_step(losses),
     )
 
 
-def _step(losses: Floats) -> float:
-    """Return the number that all losses are multiples of, or one that is next to 0."""
+def _step(losses: Floats) -> tuple[float, bool]:
+    """Return the number that all losses are multiples of, or one that is next to 0.
+
+    Last comes which of the two it is.
+    """
     if not losses.any():
-        return 1.0
+        return 1.0, True
     least = float(losses[losses > 0].min())
     multiples = losses / least
     if np.all(multiples == np.rint(multiples)):
-        return least
-    return NEXT_TO_NOTHING * float(losses.max(axis=1).sum())
+        return least, True
+    return NEXT_TO_NOTHING * float(losses.max(axis=1).sum()), False
 
 
 def _squares(numbers: Floats, weights: Floats) -> RowLosses:
@@ -117,4 +128,5 @@ def _squares(numbers: Floats, weights: Floats) -> RowLosses:
         0.0,
         whole,
         NEXT_TO_NOTHING * whole or 1.0,
+        in_steps=False,
     )

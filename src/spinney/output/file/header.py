@@ -316,7 +316,9 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
         for name in ("loss", "bound", "price")
     )
     depth, leaves = (whole(entry[name], what) for name in ("depth", "leaves"))
-    if None in (loss, bound, price) or not 0 <= bound <= loss or price < 0:
+    # A bound is of the loss and what leaves cost together, less the latter.
+    least = 0.0 if price is None else -price * leaves
+    if None in (loss, bound, price) or not least <= bound <= loss or price < 0:
         msg = f"{what} has a bound of {bound} and a loss of {loss}"
         raise DamageError(msg)
     listed = as_list(entry.get("one_by_one", []), what)
