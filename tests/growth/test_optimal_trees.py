@@ -313,6 +313,23 @@ def test_a_time_limit_leaves_a_bound():
     assert "not proven" in str(certificate)
 
 
+def test_no_time_at_all_leaves_a_tree_of_single_best_questions():
+    # Each question loses less than a leaf, and all rows are told apart by three.
+    table = {"a": [0, 1, 2, 3] * 4, "b": [0] * 8 + [1] * 8, "y": list("ppqr" * 4)}
+    recipe = Recipe.named("optimal").changed(max_depth=3, time_limit=0)
+    model = spinney.grow(table, "y", recipe=recipe, numeric=["a", "b"])
+    assert model.tree.n_leaves == 3
+    assert model.tree.certificate.loss == 0
+
+
+def test_no_time_at_all_leaves_the_best_question_where_leaves_are_limited():
+    table = {"a": [0, 1, 2, 3] * 4, "y": list("ppqq" * 4)}
+    recipe = Recipe.named("optimal").changed(max_depth=3, max_leaves=3, time_limit=0)
+    model = spinney.grow(table, "y", recipe=recipe, numeric=["a"])
+    assert model.tree.n_leaves == 2
+    assert model.tree.certificate.loss == 0
+
+
 def losses_of_rows(*, in_steps=True, unavoidable=0.0):
     ones = np.ones(20)
     sums = np.ones((20, 1))

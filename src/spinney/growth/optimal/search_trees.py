@@ -87,7 +87,9 @@ def search_trees(
         Trees that lose as much are not wanted; if there are no others, that is the
         loss.
     time_limit : float, optional
-        Seconds after which the best tree found is taken.
+        Seconds after which the best tree found is taken. They are counted from when
+        there is a first one, whose every node asks the best question: so the time to
+        load loops is not among them.
     tell : function, optional
         Is told how far the search has come.
     """
@@ -97,6 +99,9 @@ def search_trees(
     price = float(problem.price[0])  # of the first leaf, which no question makes
     most = HUGE if ceiling is None else ceiling - price
     search = _TreeSearch(problem, depth, tell, most)
+    _in_a_thread(
+        partial(search.begin, timed=time_limit is not None), None, problem.stop
+    )
     _in_a_thread(search.run, time_limit, problem.stop)
     problem.stop[0] = 0
     return BestTree(search.tree(), search.loss + price, search.bound + price)
@@ -151,26 +156,35 @@ class _TreeSearch:
         self.loss, self.bound = ceiling, 0.0
         self.root: _Root | None = None
         self.start: Branches | None = None  # if there is no root that is better
+        self.first: tuple[Branches | None, float] = None, HUGE  # if time ends early
         self.left: list[tuple[float, int, _Interval]] = []
         self.number = len(problem.order)
         entries = n_entries(problem)
         self.less = np.zeros(entries)
         self.told = np.zeros((len(problem.order), entries))
 
+    def begin(self, *, timed: bool) -> None:
+        """Look for the best question, and for a first tree if time is limited."""
+        room = self.rooms.get()
+        for depth in range(min(1, self.depth) + 1):
+            self._search_whole(room, depth)
+        if timed and self.depth > 1 and not self.problem.sizes[-1]:
+            self.first = _looking_ahead(self.problem, room, self.depth, 1)
+        self.rooms.put(room)
+
     def run(self) -> None:
+        """Look for the best tree, and take the first one if time ends before."""
+        self._run()
+        tree, loss = self.first
+        if self.problem.stop[0] and loss < self.loss:
+            self.loss, self.root, self.start = loss, None, tree
+            self.bound = min(self.bound, loss)
+
+    def _run(self) -> None:
         """Look for trees of rising depth: each is a start for the next."""
         room = self.rooms.get()
-        for depth in range(min(2, self.depth) + 1):
-            wanted = np.full(len(self.less), HUGE)
-            losses, question, told = _whole(self.problem, room, depth, wanted)
-            if depth and self.problem.stop[0]:
-                return
-            n = int(self.problem.sizes[depth])
-            self.told, self.less = told, losses
-            self.less[n:] = self.less[n - 1]
-            if losses[n - 1] < self.loss:
-                self.loss = float(losses[n - 1])
-                self.root = question.root(depth, self.loss)
+        if self.depth >= 2 and not self._search_whole(room, 2):
+            return
         self._look_ahead(room)
         self.rooms.put(room)
         self.bound = self.loss if self.depth <= 2 else 0.0
@@ -184,11 +198,25 @@ class _TreeSearch:
             self.told = np.zeros_like(self.told)
             self.less[min(1, len(self.less) - 1) :] = self.loss
 
+    def _search_whole(self, room: Room, depth: int) -> bool:
+        """Search all trees of a small depth; return whether that came to an end."""
+        wanted = np.full(len(self.less), HUGE)
+        losses, question, told = _whole(self.problem, room, depth, wanted)
+        if depth and self.problem.stop[0]:
+            return False
+        n = int(self.problem.sizes[depth])
+        self.told, self.less = told, losses
+        self.less[n:] = self.less[n - 1]
+        if losses[n - 1] < self.loss:
+            self.loss = float(losses[n - 1])
+            self.root = question.root(depth, self.loss)
+        return True
+
     def _look_ahead(self, room: Room) -> None:
         """Take a tree whose nodes look two questions ahead, if it is better."""
         if self.depth <= 2 or self.problem.sizes[-1]:
             return
-        tree, loss = _looking_ahead(self.problem, room, self.depth)
+        tree, loss = _looking_ahead(self.problem, room, self.depth, 2)
         if loss < self.loss and not self.problem.stop[0]:
             self.loss, self.root, self.start = loss, None, tree
 
@@ -423,21 +451,21 @@ def _whole(
 
 
 def _looking_ahead(
-    problem: Problem, room: Room, depth: int
+    problem: Problem, room: Room, depth: int, ahead: int
 ) -> tuple[Branches | None, float]:
-    """Return a tree whose every node asks what a tree of depth two would, and its loss.
+    """Return a tree whose every node asks what one of less depth would, and its loss.
 
-    Sizes are not limited.
+    That depth is ``ahead``, or what is left. Sizes are not limited.
     """
     wanted = np.full(room.best.shape[1], HUGE)
-    losses, question, _ = _whole(problem, room, min(depth, 2), wanted)
+    losses, question, _ = _whole(problem, room, min(depth, ahead), wanted)
     root = question.root(depth, float(losses[0]))
     if root is None or problem.stop[0]:
         return None, float(losses[0])
     loss = float(problem.price[0] + problem.asked[problem.order[0]].sum())
     branches = []
     for side in _sides(problem, root):
-        branch, more = _looking_ahead(side, room, depth - 1)
+        branch, more = _looking_ahead(side, room, depth - 1, ahead)
         branches.append(branch)
         loss += more
     return Branches(_cut(problem, root), *branches), loss
