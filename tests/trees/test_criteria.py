@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.helpers.strategies import Rows, textbook
 
+import spinney
 from spinney.errors import ParameterError
 from spinney.sources import base
 from spinney.sources.base import Request
@@ -266,3 +267,21 @@ def test_errors_of_tables_that_are_not_square():
     table = np.array([[3.0, 1], [0, 2], [4, 2]])
     assert criteria.errors(table) == 3
     assert criteria.errors(np.stack([table, 2 * table])).tolist() == [3, 6]
+
+
+@pytest.mark.parametrize("rounding", [0.0, 2.3e-16, -1.2e-16])
+def test_rows_that_weigh_one_together_have_the_deviation_of_all(rounding):
+    numbers = np.array([0.0, 1.0, 4.0, 9.0])
+    weights = np.array([0.2, 0.4, 0.2, 0.2 + rounding])
+    moments = [np.sum(weights * numbers**power) for power in range(3)]
+    # Mean 3; squares 9, 4, 1 and 36 about it.
+    wanted = 0.2 * 9 + 0.4 * 4 + 0.2 * 1 + 0.2 * 36
+    assert criteria.variance(moments) == pytest.approx(wanted)
+
+
+def test_a_printed_deviation_is_no_rounding():
+    table = {"b": [1] * 4 + [2] * 4, "y": [0, 1, 4, 9, 50, 51, 52, 53]}
+    table["w"] = [0.2, 0.4, 0.2, 0.2] * 2
+    kinds = {"recipe": "cart", "pruning": "none", "max_depth": 1}
+    model = spinney.grow(table, "y", weight="w", numeric=["b", "y"], **kinds)
+    assert "(1: mean 3, sd 3.286)" in str(model)

@@ -26,7 +26,7 @@ def weight_of(rows: list[Any]) -> float:
 
 def variance(rows: list[Any]) -> float:
     weight = weight_of(rows)
-    return spread(rows) / (weight - 1) if weight > 1 else 0.0
+    return spread(rows) / (weight - 1 if weight - 1 > TOLERANCE else weight)
 
 
 def squared_error(rows: list[Any]) -> float:

@@ -130,7 +130,8 @@ def _shape(tree: Tree) -> tuple[Integers, NDArray[np.bool_]]:
 def counts_text(weights: Floats, schema: Schema) -> str:
     """Return the weight at a node with its classes, or with mean and deviation.
 
-    The deviation of a numeric target is the root of the variance with n − 1.
+    The deviation of a numeric target is the root of the variance with n − 1, or with n
+    where rows weigh no more than 1 together.
     """
     origin = schema.target.origin
     if origin is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from spinney._support.arrays import Floats, maxima_over, sums_over
+from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import ratio_of, spread_of
 
 Impurity = Callable[[Floats], Floats]
@@ -59,11 +60,18 @@ def misclassification(weights: Floats | Sequence[float]) -> Floats:
 def variance(moments: Floats | Sequence[float]) -> Floats:
     """Return the variance with n − 1 from the moments (Σw, Σwy, Σwy²).
 
+    Rows that weigh no more than 1 together, but for rounding, allow no such estimate:
+    theirs is the mean square around the mean, with n.
+
     >>> float(variance([3, 6, 14]))      # 1, 2, 3
+    1.0
+    >>> float(variance([1, 2, 5]))      # 1 and 3, which weigh a half each
     1.0
     """
     moments = np.asarray(moments, dtype=np.float64)
-    return ratio_of(spread_of(moments), moments[..., 0] - 1)
+    total = moments[..., 0]
+    below = np.where(total - 1 > TOLERANCE, total - 1, total)
+    return ratio_of(spread_of(moments), below)
 
 
 def squared_error(moments: Floats | Sequence[float]) -> Floats:
