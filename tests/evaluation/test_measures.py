@@ -49,9 +49,8 @@ def naive_area(truth, scores, weights):
             if one and not other:
                 weight = weights[i] * weights[j]
                 pairs += weight
-                right += weight * (
-                    0.5 * (scores[i] == scores[j]) + (scores[i] > scores[j])
-                )
+                tie = abs(scores[i] - scores[j]) <= 1e-12
+                right += weight * (0.5 if tie else scores[i] > scores[j])
     return right / pairs if pairs else None
 
 
@@ -126,6 +125,19 @@ def test_area_of_three_classes_is_that_of_scikit_learn():
     found = class_measures(truth, shares.argmax(axis=1), shares)
     expected = metrics.roc_auc_score(truth, shares, multi_class="ovr", average="macro")
     assert found["auc"] == pytest.approx(expected)
+
+
+def test_areas_are_the_same_however_equal_shares_are_rounded():
+    truth = np.array([0, 1, 0, 1, 1, 0])
+    shares = np.array([0.3, 0.3, 0.6, 0.6, 0.6, 0.3])
+    wrong = truth == 0  # which rounding puts before or after the others
+    areas = []
+    for rounding in (0.0, 3e-15 * wrong, -3e-15 * wrong):
+        second = shares + rounding
+        both = np.array([1 - second, second]).T
+        areas.append(class_measures(truth, truth, both)["auc"])
+    # 0.3 ties with two and loses to one, 0.6 wins of two and ties with one, twice.
+    assert areas == pytest.approx(3 * [(1 + 2 * 2.5) / 9])
 
 
 def test_an_impossible_class_costs_36_and_is_finite():

@@ -12,6 +12,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import Value
 from spinney.errors import DataError, ParameterError
+from spinney.evaluation.measures import ranks_with_ties
 from spinney.evaluation.score_model import rows_with_truth
 
 __all__ = ["ClassCurve", "calibration_curves", "roc_curves"]
@@ -49,7 +50,7 @@ def roc_curves(model: Any, data: Any, *, weight: str | None = None) -> list[Clas
     for label, mine, shares, weights in _classes(model, data, weight):
         if mine.all() or not mine.any():
             continue
-        x, y, _ = roc_curve(mine, shares, sample_weight=weights)
+        x, y, _ = roc_curve(mine, ranks_with_ties(shares), sample_weight=weights)
         curves.append(ClassCurve(label, x, y, np.ones(len(x)), float(auc(x, y))))
     if not curves:
         msg = "all rows are of one class: an ROC curve needs rows of two at least"

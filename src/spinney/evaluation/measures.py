@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 from spinney.errors import refuse_unknown
 
 if TYPE_CHECKING:
@@ -143,9 +144,10 @@ def class_measures(
     ``macro_f`` is the mean F1 of the classes that are true or predicted anywhere.
     ``auc`` is the mean, over the classes that some of the rows are of and some are
     not, of the area under each one's curve against the rest; with two classes it is
-    that of the second. ``log_loss`` takes a probability of 0 as 2.2e-16, so that one
-    row of a class thought impossible adds 36. ``brier`` is the sum over classes of
-    (p − y)², 0 to 2; halve it for two classes to have the older form.
+    that of the second; probabilities within 1e-12 are equal. ``log_loss`` takes a
+    probability of 0 as 2.2e-16, so that one row of a class thought impossible adds 36.
+    ``brier`` is the sum over classes of (p − y)², 0 to 2; halve it for two
+    classes to have the older form.
 
     Examples
     --------
@@ -187,11 +189,27 @@ def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | No
 
     codes = [1] if shares.shape[1] == 2 else range(shares.shape[1])
     areas = [
-        metrics.roc_auc_score(truth == code, shares[:, code], sample_weight=weights)
+        metrics.roc_auc_score(
+            truth == code, ranks_with_ties(shares[:, code]), sample_weight=weights
+        )
         for code in codes
         if 0 < np.count_nonzero(truth == code) < len(truth)
     ]
     return float(np.mean(areas)) if areas else None
+
+
+def ranks_with_ties(shares: Floats) -> Integers:
+    """Return the rank of each share from 0; those that differ by rounding have one.
+
+    >>> ranks_with_ties([0.1 + 0.2, 0.5, 0.3]).tolist()
+    [0, 1, 0]
+    """
+    shares = np.asarray(shares, dtype=np.float64)
+    order = np.argsort(shares, kind="stable")
+    steps = np.diff(shares[order], prepend=shares[order[:1]]) > TOLERANCE
+    ranks = np.empty(len(shares), np.int64)
+    ranks[order] = np.cumsum(steps)
+    return ranks
 
 
 def number_measures(
