@@ -46,11 +46,40 @@ def test_a_second_time_nothing_is_compiled(monkeypatch, capsys, tmp_path):
     assert len(ran) == 2 * len(JOBS)
 
 
-def test_what_cannot_be_kept_is_not_recorded(monkeypatch, tmp_path):
+def test_what_was_not_kept_is_no_success(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compile_jobs, "_in_process", lambda name: None)
-    assert run(["compile"]) == 0
+    assert run(["compile"]) == 1
+    assert "compiled loops cannot be kept: not in" in capsys.readouterr().err
     assert not is_compiled()
+    assert not list(tmp_path.rglob("*.code"))
+
+
+def test_nothing_is_compiled_where_nothing_can_be_kept(monkeypatch, capsys, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "below"))
+    ran = []
+    monkeypatch.setattr(compile_jobs, "_in_process", ran.append)
+    assert run(["compile"]) == 1
+    said = capsys.readouterr().err
+    assert f"compiled loops cannot be kept: not in '{file / 'below'}" in said
+    assert "let NUMBA_CACHE_DIR name a folder" in said
+    assert not ran
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders say who may write")
+def test_nothing_is_compiled_where_others_may_write(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile_jobs, "_in_process", lambda name: None)
+    assert run(["compile"]) == 1
+    for folder in tmp_path.iterdir():
+        folder.chmod(0o777)
+    capsys.readouterr()
+    assert run(["compile"]) == 1
+    err = capsys.readouterr().err
+    assert "compiled loops cannot be kept" in err
+    assert "0 of" not in err
 
 
 def test_a_job_that_fails_is_named():

@@ -18,14 +18,19 @@ def compile_() -> None:
 
     Otherwise they are compiled when they are first needed, once. It is for images of
     machines, and for those who do not like to wait in the middle of something. A second
-    time it sees that all are there, and ends.
+    time it sees that all are there, and ends. Where none can be kept it is an error.
     """
-    from spinney._support.compiled_ahead import is_compiled, note_compiled
+    from spinney._support.compiled_ahead import (
+        is_compiled,
+        note_compiled,
+        refuse_if_nothing_is_kept,
+    )
     from spinney.cli.compile_jobs import compile_ahead
 
     if is_compiled():
         say("all loops are compiled already: there is nothing to do")
         return
+    refuse_if_nothing_is_kept()
     start = time.perf_counter()
     with progress_bar("compiling") as progress:
         compile_ahead(progress or _say_progress)
