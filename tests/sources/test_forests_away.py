@@ -122,10 +122,12 @@ def test_rows_with_room_are_read_and_give_the_same_forest(monkeypatch, tmp_path)
 def test_a_bag_without_rows_has_all(tmp_path, request):
     columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
     options = {"n_estimators": 12, "shrinkage": 0.0, "random_state": 4}
+    options["max_samples"] = 1
     expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
-    assert 3 in {model.tree.root.n_rows for model in expected.trees}
-    assert min(model.tree.root.n_rows for model in expected.trees) == 1
-    for place in ("duckdb", "parts"):
+    n_rows = [model.tree.root.n_rows for model in expected.trees]
+    assert n_rows.count(3) > 2  # a bag of Poisson's law of mean 1 seldom has all
+    assert min(n_rows) == 1
+    for place in ("duckdb", "sqlite", "parts"):
         with placed(place, columns, tmp_path, request) as (data, how):
             how = {**how, "memory_limit": 0}
             grown = spinney.grow_forest(data, "y", **options, **how)

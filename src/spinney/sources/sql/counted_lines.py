@@ -149,7 +149,7 @@ def _amounts(
 ) -> Floats:
     """Return weights, and further sums; where nothing is weighed, a row weighs 1."""
     weights = [] if weighed else [rows.astype(np.float64)]
-    return np.array([*weights, *map(floats, amounts)]).T.reshape(len(rows), -1)
+    return np.array([*weights, *map(floats, amounts)]).T
 
 
 def _stacked(
