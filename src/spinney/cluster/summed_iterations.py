@@ -10,8 +10,8 @@ from spinney.errors import DataError
 from spinney.sources.rows import ClusterSums, Points
 
 STILL = 1e-12
-"""What a centroid may move by, as a share of where it is, and yet stay: in which order
-sums are added up is the engine's."""
+"""What a centroid may move by, as a share of how far rows are spread, and yet stay: in
+which order sums are added up is the engine's."""
 
 Ask = Callable[[Points], ClusterSums]
 
@@ -49,7 +49,7 @@ def iterate_sums(
         before, after = points.centroids, _means(sums, points)
         points = replace(points, centroids=after)
         moves = np.abs(after - before)
-        converged = bool((moves <= STILL * np.maximum(1.0, np.abs(after))).all())
+        converged = bool((moves <= _roundings(sums, points)).all())
         if heard is not None:
             heard(n)
         if tolerance > 0 and float((moves**2).sum()) <= tolerance:
@@ -80,3 +80,14 @@ def _means(sums: ClusterSums, points: Points) -> Floats:
     some = sums.weights > 0
     means[some] = points.origin + sums.sums[some] / sums.weights[some, None]
     return means
+
+
+def _roundings(sums: ClusterSums, points: Points) -> Floats:
+    """Return how far centroids may seem to move where no row changes its cluster.
+
+    Means are rounded as the sums of cells − origin are, and where they are put.
+    """
+    apart = np.abs(points.centroids - points.origin).max(axis=0)
+    within = np.sqrt(sums.squares.sum() / sums.weights.sum())
+    put = np.spacing(np.abs(points.centroids))
+    return np.asarray(np.maximum(STILL * (apart + within), put))
