@@ -82,6 +82,18 @@ def test_a_cluster_without_rows_stays_where_in_memory_it_is_filled():
     assert sorted(np.bincount(filled.labels_).tolist()) == [1, 1, 2]
 
 
+@pytest.mark.parametrize(("factor", "base"), [(1e-13, 0.0), (1.0, 1e13)])
+def test_iterations_are_as_many_as_in_memory(factor, base, tmp_path, request):
+    # However small the numbers are, and however far from 0.
+    cells = base + factor * np.random.default_rng(3).random((400, 2))
+    columns = dict(zip("xy", cells.T.tolist(), strict=True))
+    with placed("duckdb", columns, tmp_path, request) as (data, how):
+        clusters = spinney.find_clusters(data, 4, standardise=False, **how).clusters_
+    expected = spinney.KMeans(4, init=clusters.start).fit(cells)
+    assert clusters.n_iterations == expected.n_iter_ > 2
+    assert clusters.inertia == pytest.approx(expected.inertia_, rel=1e-9)
+
+
 def test_every_place_begins_with_the_same_rows(tmp_path, request):
     columns = table_of(2)
     starts = []
@@ -145,6 +157,13 @@ def test_what_is_refused(tmp_path, request):
             pytest.raises(DataError, match="lack a cell, and k-means needs all"),
         ):
             spinney.find_clusters(data, 2, columns=["x"], **how)
+    columns["w"] = [0.0] * 200
+    for place in ("duckdb", "parts"):
+        with (
+            placed(place, columns, tmp_path, request) as (data, how),
+            pytest.raises(DataError, match="weight 'w' is 0 in every row"),
+        ):
+            spinney.find_clusters(data, 2, columns=["y"], weight="w", **how)
 
 
 def test_the_shell_finds_them(tmp_path, capfd, monkeypatch):

@@ -57,7 +57,7 @@ from spinney.sources.rows.row_numbers import (
     share_of_rows,
 )
 from spinney.sources.rows.training_rows import missing_targets
-from spinney.sources.rows.weight_checks import check_least
+from spinney.sources.rows.weight_checks import check_least, nothing_weighs
 
 
 @contextmanager
@@ -209,6 +209,8 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
         n_rows = facts.n_rows + facts.n_incomplete
         note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
     if not facts.n_rows:
+        if roles.target == NO_TARGET:
+            raise nothing_weighs(roles.weight)
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
     check_total(facts.weight)

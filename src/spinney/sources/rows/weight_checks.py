@@ -88,6 +88,15 @@ def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
         raise DataError(msg)
 
 
+def nothing_weighs(name: str | None) -> DataError:
+    """Return the refusal of rows that all weigh 0."""
+    return DataError(
+        Setting("weight"),
+        f" {name!r} is 0 in every row",
+        remedy="at least one must weigh more",
+    )
+
+
 def check_least(least: float) -> None:
     """Refuse a least weight above 0 whose parts no float holds."""
     if least < LEAST_WEIGHT:

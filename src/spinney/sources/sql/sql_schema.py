@@ -22,7 +22,12 @@ from spinney.data import (
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean, note
 from spinney.sources.rows.training_rows import NO_TARGET
-from spinney.sources.rows.weight_checks import WEIGHTS, check_least, check_weight_kind
+from spinney.sources.rows.weight_checks import (
+    WEIGHTS,
+    check_least,
+    check_weight_kind,
+    nothing_weighs,
+)
 from spinney.sources.sql.clean_rows import CleanRows
 from spinney.sources.sql.engines.sql_engine import SqlEngine, texts
 from spinney.sources.sql.expressions import case, column, count_all, select, text
@@ -137,6 +142,8 @@ def seen_values(rows: CleanRows) -> SeenValues:
                     seen[name][raw] = value_of(columns[name], raw)
     target = seen.pop("class")
     if not target:
+        if rows.target.name == NO_TARGET:
+            raise nothing_weighs(rows.weight.name if rows.weight else None)
         msg = f"target {rows.target.name!r}: every cell is missing, or has no weight"
         raise DataError(msg)
     nominal = {
