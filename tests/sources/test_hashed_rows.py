@@ -1,6 +1,7 @@
 """Numbers of rows, and what is drawn by them: the same in memory, engines and parts."""
 
 from contextlib import contextmanager, nullcontext
+from itertools import compress
 
 import numpy as np
 import pytest
@@ -15,7 +16,13 @@ from spinney.sources import ROOT
 from spinney.sources.opened import open_rows, open_source
 from spinney.sources.parts import hashed_parts
 from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
-from spinney.sources.rows.row_numbers import BYTES, copies_among
+from spinney.sources.rows.row_numbers import (
+    BANDS,
+    BYTES,
+    band_of,
+    copies_among,
+    least_of_band,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -104,6 +111,40 @@ def test_numbers_are_those_of_the_naive_twin(tmp_path, request):
     cells.append([labels.index(label) for label in columns["y"]])
     naive = naive_numbers(cells, codes=[False] * (len(names) - 1) + [True, True])
     assert naive == numbers.tolist()
+
+
+@pytest.mark.parametrize("far", [1e15, -1e25, 1e139])
+def test_numbers_beside_one_that_is_far_away(far, monkeypatch, tmp_path, request):
+    # All others are nearly the same share of the range, and differ all the same.
+    monkeypatch.setattr(open_rows, "usual_room", lambda: 100 * BYTES * 4)
+    random = np.random.default_rng(5)
+    x = [far, 1e-9, 0.0, 1.0, -256.0, *random.normal(size=145).round(3).tolist()]
+    columns = {"x": x, "y": ["pq"[n] for n in random.integers(0, 2, 150)]}
+    naive = naive_numbers(
+        [x, ["pq".index(label) for label in columns["y"]]], codes=[False, True]
+    )
+    assert np.abs(np.sort(naive) - np.arange(150) / 150).max() < 0.15
+    for place in PLACES:
+        with hashed(place, columns, tmp_path, request) as rows:
+            for draw in share_of_rows(0.5), share_of_rows(0.5).others:
+                _, numbers = rows.fetched(draw)
+                drawn = [bool(times) for times in draw.of(np.array(naive))]
+                assert sorted(numbers.tolist()) == sorted(compress(naive, drawn))
+    order = random.permutation(150)
+    shuffled = {name: [cells[at] for at in order] for name, cells in columns.items()}
+    with hashed("memory", shuffled, tmp_path, request) as rows:
+        assert sorted(rows.numbers.tolist()) == sorted(naive)
+
+
+def test_numbers_by_their_bands():
+    assert [band_of(n) for n in (1.0, -255.9, 256.0, 0.99, 0.0)] == [0, 0, 1, -1, -124]
+    assert (band_of(5e-324), band_of(1.7e308)) == BANDS
+    for band in (BANDS[0] + 1, -1, 0, 3, BANDS[1]):
+        assert band_of(least_of_band(band)) == band
+        assert band_of(np.nextafter(least_of_band(band), 0)) == band - 1
+    # Powers of 256, alike but for their bands.
+    powers = [256.0**n for n in range(-17, 18)]
+    assert len(set(naive_numbers([powers], codes=[False]))) == 35
 
 
 def test_copies_in_several_pieces(monkeypatch, tmp_path, request):

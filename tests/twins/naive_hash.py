@@ -11,13 +11,23 @@ def behind(number: float) -> float:
     return number - floor(number)
 
 
+def in_band(number: float) -> tuple[float, int]:
+    """Return a number by a power of 256, from 1 to below 256 in size, and which one."""
+    band = 0
+    while abs(number) >= 256:
+        number, band = number / 256, band + 1
+    while 0 < abs(number) < 1:
+        number, band = number * 256, band - 1
+    return number, band
+
+
 def share_of_rows(
     columns: Sequence[Sequence[float | None]], *, codes: Sequence[bool]
 ) -> list[float]:
     """Return the number of each row; the last column is the target."""
     shares, copies = [], {}
     for at in range(len(columns[0])):
-        total = 0.0
+        total = in_bands = 0.0
         for place, column in enumerate(columns):
             step = sqrt(place + 2.0) + GOLDEN * (place + 1)
             known = [cell for cell in column if cell is not None]
@@ -31,8 +41,12 @@ def share_of_rows(
                 part = step
             else:
                 part = (cell - low) / width * (step * 1e8)
-            total = total + behind(part) if place else behind(part)
-        own = behind(total * 99991.61803398875 + 0.0)
+            total += behind(part)
+            if cell is not None and not codes[place] and width > 0:
+                size, band = in_band(cell)
+                factor = step * (1.0 + band / 1024) * 2.0**20
+                in_bands += behind(size * factor)
+        own = behind((total + in_bands * GOLDEN) * 99991.61803398875)
         copies[own] = copies.get(own, 0) + 1
         shares.append(behind(own + copies[own] * GOLDEN))
     return shares

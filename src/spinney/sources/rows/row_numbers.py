@@ -4,7 +4,12 @@ Engines hash in ways of their own and know no order of rows, but all of them mul
 and round down as IEEE 754 says. So a row's number comes of its cells alone. With {x}
 for the part of x behind the point::
 
-    s = K Σᵢ {xᵢ kᵢ}        xᵢ: a code, or a number as a share of its column's range
+    s = K (Σᵢ {xᵢ kᵢ} + φ Σᵢ {yᵢ kᵢ (1 + bᵢ / 1024)})
+
+xᵢ is a code, or a number as a share of its column's range; yᵢ is the number divided by
+that power of 256, the bᵢ-th, which leaves a size from 1 to below 256: so numbers are
+told apart also beside one that is far away. Codes, and columns of one number, are not
+in the second sum.
 
 Rows that are equal have one s; they are numbered by their weights, and the j-th of them
 has the number {{s} + j φ}, so that copies of one row spread evenly, whichever of equal
@@ -36,6 +41,12 @@ from spinney.sources.rows.training_rows import TrainingSet
 GOLDEN = (5**0.5 - 1) / 2
 SPREAD = 1e8
 """How often the range of a number is gone through."""
+BAND = 8
+"""How many powers of 2 are in a band: a number is divided by the least of its own."""
+BANDS = -124, 124
+"""The first band has all that is smaller, 0 included, the last all that is greater."""
+IN_BAND = 20
+"""How many powers of 2 a number is multiplied by in its band."""
 MIXED = 99991.61803398875
 ABSENT = 0.37
 """What a missing cell adds."""
@@ -162,6 +173,30 @@ def step_of(place: int) -> float:
     return float(np.sqrt(place + 2.0)) + GOLDEN * (place + 1)
 
 
+def band_of(number: float) -> int:
+    """Return the band that a number is in, by its size.
+
+    >>> band_of(255.0), band_of(-256.0), band_of(0.99), band_of(0.0)
+    (0, 1, -1, -124)
+    """
+    return int(_bands(np.array([number]))[0])
+
+
+def least_of_band(band: int) -> float:
+    """Return the least size of a band's numbers."""
+    return 2.0 ** (BAND * band)
+
+
+def factor_of_band(band: int, step: float) -> float:
+    """Return what a column's numbers of a band are multiplied by."""
+    return step * (1.0 + band / 1024) * 2.0 ** (IN_BAND - BAND * band)
+
+
+def _bands(numbers: Floats) -> Integers:
+    powers = np.frexp(numbers)[1].astype(np.int64) - 1
+    return np.where(numbers == 0, BANDS[0], np.clip(powers // BAND, *BANDS))
+
+
 def offset_of(seed: int) -> float:
     """Return what another seed adds."""
     return float(seed % LARGEST_SEED) * GOLDEN
@@ -197,7 +232,7 @@ def row_sums(
     seed: int = 0,
 ) -> Floats:
     """Return the s of each row: one for all that are equal."""
-    total: Any = None
+    total, in_bands = np.zeros(len(classes)), np.zeros(len(classes))
     for place, (index, is_number) in enumerate(hashed_columns(schema)):
         cells, step = classes if index < 0 else columns[index], step_of(place)
         if is_number:
@@ -206,12 +241,19 @@ def row_sums(
             parts = np.full(len(cells), step)
             if 0 < width < np.inf:
                 parts = (cells - low) / width * (step * SPREAD)
+                in_bands += behind(np.where(missing, 0.0, _in_band(cells, step)))
         else:
             missing = cells < 0
             parts = (cells.astype(np.float64) + 1.0) * step
-        part = behind(np.where(missing, ABSENT, parts))
-        total = part if total is None else total + part
-    return np.asarray(total * MIXED + offset_of(seed))
+        total += behind(np.where(missing, ABSENT, parts))
+    return (total + in_bands * GOLDEN) * MIXED + offset_of(seed)
+
+
+def _in_band(cells: Floats, step: float) -> Floats:
+    """Return what numbers add by their bands, before it is rounded off."""
+    first, last = BANDS
+    factors = [factor_of_band(band, step) for band in range(first, last + 1)]
+    return np.asarray(cells * np.array(factors)[_bands(cells) - first])
 
 
 def copies_among(sums: Floats, weights: Floats | None) -> Integers:
