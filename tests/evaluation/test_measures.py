@@ -244,3 +244,11 @@ def test_an_unknown_measure():
         measure_named("acuracy")
     with pytest.raises(ParameterError, match="measure='rmse' is unknown"):
         measure_named("rmse", ("accuracy",))
+
+
+def test_a_probability_may_be_one_and_a_rounding():
+    exact, rounded = (
+        class_measures([0, 1], [0, 1], [[share, 0.0], [0.2, 0.8]])
+        for share in (1.0, 1.0000000000000002)
+    )
+    assert rounded == exact

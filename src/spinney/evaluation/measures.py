@@ -159,6 +159,8 @@ def class_measures(
 
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     shares = np.asarray(shares, dtype=np.float64)
+    # The parts of a row that is divided may add up to 1 and a rounding.
+    shares = np.where((shares > 1) & (shares < 1 + 1e-9), 1.0, shares)
     labels = list(range(shares.shape[1]))
     at = {"sample_weight": weights}
     with warnings.catch_warnings():
