@@ -15,6 +15,7 @@ from tests.twins import naive, naive_forest
 import spinney
 from spinney.errors import ParameterError
 from spinney.growth.forest import ForestSettings, grow_forest, voting
+from spinney.growth.forest import away_growth
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
@@ -111,7 +112,7 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
 
     with (
         patch.object(growing, "can_grow_binned", return_value=False),
-        patch.object(growing, "arrays_of", kept),
+        patch.object(away_growth, "arrays_of", kept),
     ):
         forest = grow_forest(
             training, recipe, forest_settings, n_trees=N_TREES, n_jobs=1
