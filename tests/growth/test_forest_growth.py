@@ -14,8 +14,7 @@ from tests.twins import naive, naive_forest
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.growth.forest import ForestSettings, grow_forest, voting
-from spinney.growth.forest import away_growth
+from spinney.growth.forest import ForestSettings, away_growth, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
