@@ -5,18 +5,25 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Without it every process that a test starts would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The dependency groups of pyproject.toml; pip itself knows them only since 25.1.
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test lint test-loops test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
+.PHONY: axe demo test suite lint test-loops test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
-test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
+# The type checker has one thread: it runs beside the tests.
+test: $(VENV)/.tools
+	@$(MAKE) --no-print-directory --output-sync --jobs 2 lint suite
+
+# "+" lets make show the dots as they come, though it keeps the linters' words together.
+suite: $(VENV)/.tools
+	+$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
 lint: $(VENV)/.tools
 	$(BIN)/ruff check .

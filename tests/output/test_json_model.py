@@ -16,6 +16,7 @@ from spinney.models import load_model
 from spinney.models.load import ALL_KINDS
 
 SCHEMA = json.loads(Path("docs/model.schema.json").read_text("utf-8"))
+VALIDATOR = jsonschema.validators.validator_for(SCHEMA)(SCHEMA)
 
 
 def loaded(text, path):
@@ -39,7 +40,7 @@ def test_a_model_is_the_same_after_json(case, tmp_path):
         model.save(tmp_path / "model.spinney")
         files = [tmp_path / f"{name}.spinney" for name in ("again", "model")]
         assert files[0].read_bytes() == files[1].read_bytes()
-    jsonschema.validate(json.loads(text), SCHEMA)
+    VALIDATOR.validate(json.loads(text))
 
 
 def test_what_few_models_have_is_in_the_schema(tmp_path):
@@ -54,7 +55,7 @@ def test_what_few_models_have_is_in_the_schema(tmp_path):
     dear = spinney.TreeClassifier(recipe="c4.5", cost_matrix=costs).fit(others, classes)
     for model in (spinney.grow(data, "class"), forest, forest.trees[1], dear):
         text = model.export("json")
-        jsonschema.validate(json.loads(text), SCHEMA)
+        VALIDATOR.validate(json.loads(text))
         assert loaded(text, tmp_path / "model.json").export("json") == text
 
 
@@ -122,10 +123,14 @@ def test_other_json_is_no_model(text, problem, tmp_path):
         loaded(text, tmp_path / "other.json")
 
 
+def test_the_schema_is_one():
+    VALIDATOR.check_schema(SCHEMA)
+
+
 def test_the_schema_refuses_what_is_no_model():
     for text in (changed(lambda d: d.pop("nodes")), changed(with_array(dtype="F16"))):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(json.loads(text), SCHEMA)
+            VALIDATOR.validate(json.loads(text))
 
 
 def test_a_command_that_reads_no_rules_says_so(tmp_path):
