@@ -10,6 +10,7 @@ from tests.helpers.fuzz import examples
 
 from spinney._support.jit import loading_price
 from spinney.growth import engine
+from spinney.growth.forest.bags import ForestBags
 from spinney.sources.opened import open_rows
 
 # How long an example takes is the machine's affair. The gate tries the same examples
@@ -43,6 +44,7 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     ``tests/growth/test_replayed_nodes.py`` is about what loops then grow.
     """
     monkeypatch.setattr(engine, "can_replay", lambda training, options: False)
+    monkeypatch.setattr(ForestBags, "add_up_exactly", lambda bags: False)
     monkeypatch.setattr(loading_price._Clock, "spent", 0.0)
     monkeypatch.setattr(loading_price, "_is_compiled", lambda module, name: True)
 

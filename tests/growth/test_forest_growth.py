@@ -14,6 +14,7 @@ from tests.twins import naive, naive_forest
 
 import spinney
 from spinney.errors import ParameterError
+from spinney.growth.engine import PLAIN
 from spinney.growth.forest import ForestSettings, away_growth, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags, tree_seeds
@@ -110,7 +111,7 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
         return arrays_of(tree)
 
     with (
-        patch.object(growing, "can_grow_binned", return_value=False),
+        patch.object(growing, "choose_engine_of_forest", return_value=PLAIN),
         patch.object(away_growth, "arrays_of", kept),
     ):
         forest = grow_forest(
@@ -227,7 +228,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
 ):
     recipe = RECIPES["cart"].changed(**changes, missing="branch")
     arguments = (training, recipe, forest_settings)
-    with patch.object(growing, "can_grow_binned", return_value=False):
+    with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=N_TREES)
     with patch.object(growing._Nursery, "trees_at_once", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
@@ -374,7 +375,7 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
     table, recipe, forest_settings
 ):
     recipe, training = allowed(recipe), training_of(table)
-    with patch.object(growing, "can_grow_binned", return_value=False):
+    with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
         forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
     arguments = (forest, training.columns, len(table.rows))
     bags = ForestBags(training, forest_settings)

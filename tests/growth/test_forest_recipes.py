@@ -6,6 +6,7 @@ import pytest
 import spinney
 from spinney import ForestClassifier, ForestRegressor, Recipe
 from spinney.errors import ParameterError
+from spinney.growth.engine import PLAIN
 from spinney.growth.forest import forest_growth as growing
 from spinney.output.file.forest_file import ARRAYS
 
@@ -65,7 +66,7 @@ def test_numbers_too():
 
 def test_threads_and_compiled_loops_change_nothing(monkeypatch):
     grown = [mixed(n_jobs=n).forest_ for n in (1, 3)]
-    monkeypatch.setattr(growing, "can_grow_binned", lambda *_: False)
+    monkeypatch.setattr(growing, "choose_engine_of_forest", lambda *_, **__: PLAIN)
     grown.append(mixed(n_jobs=1).forest_)
     for other in grown[1:]:
         assert other.shrinkage == pytest.approx(grown[0].shrinkage)
@@ -77,8 +78,8 @@ def test_members_that_loops_suit_are_grown_by_them(monkeypatch):
     coded = []
     init = growing._Nursery.__init__
 
-    def noted(self, ground, recipe):
-        init(self, ground, recipe)
+    def noted(self, ground, recipe, n_trees):
+        init(self, ground, recipe, n_trees)
         coded.append((recipe.name, self.coded is not None))
 
     monkeypatch.setattr(growing._Nursery, "__init__", noted)

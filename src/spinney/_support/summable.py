@@ -46,16 +46,25 @@ def summable(numbers: Floats, times: Sequence[Floats] = ()) -> Floats:
     return np.asarray(np.ldexp(np.rint(np.ldexp(numbers, -power)), power))
 
 
-def add_up_exactly(numbers: Floats, times: Sequence[Floats] = ()) -> bool:
-    """Return whether all sums of numbers, and of their products, are exact."""
-    return least_bit(numbers) >= _power_for(numbers, times)
+def add_up_exactly(
+    numbers: Floats, times: Sequence[Floats] = (), often: int = 1
+) -> bool:
+    """Return whether all sums of numbers, and of their products, are exact.
+
+    Each of them may be added up to so many times as ``often`` says.
+
+    >>> numbers = np.array([2.0**52, 1.0])
+    >>> add_up_exactly(numbers), add_up_exactly(numbers, often=2)
+    (True, False)
+    """
+    return least_bit(numbers) >= _power_for(numbers, times, often)
 
 
-def _power_for(numbers: Floats, times: Sequence[Floats]) -> int:
+def _power_for(numbers: Floats, times: Sequence[Floats], often: int = 1) -> int:
     """Return the least power of two whose multiples, and products, add up exactly."""
     powers = [-NOTHING]
     for each in (np.ones(len(numbers)), *times):
-        if total := float(numbers @ np.abs(each)):
+        if total := often * float(numbers @ np.abs(each)):
             power = int(np.frexp(total)[1]) - MANTISSA
             powers.append(power - min(0, least_bit(each)))
     return max(powers)

@@ -75,7 +75,8 @@ class Engine:
     grows : function
         From rows, a recipe and options to the unpruned tree.
     replays : bool
-        Whether the plain learner finds the splits that lost, when somebody asks.
+        Whether the plain learner might as well have grown the tree: it finds the
+        splits that lost, when somebody asks, and trees of forests have its gains.
     """
 
     name: str
@@ -133,10 +134,11 @@ class Engine:
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
-# level, and besides for a row, which ends up in a node of few, of numbers alone; how
-# long somebody waits for all rivals of splits, exactly: of two branches, or of several.
-PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
-PATIENCE, PATIENCE_OF_SEVERAL = 0.5, 0.75
+# level, and besides for a row, which ends up in a node of few, of numbers alone, and
+# for a level of however few rows; how long somebody waits for all rivals of splits,
+# exactly: of two branches, or of several; and for a tree of a forest, of many.
+PER_CELL, PER_ROW, PER_NUMBER, PER_LEVEL = 0.3e-6, 40e-6, 250e-6, 0.5e-3
+PATIENCE, PATIENCE_OF_SEVERAL, PATIENCE_OF_MANY = 0.5, 0.75, 0.1
 
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
@@ -203,14 +205,47 @@ def choose_engine(
     return PLAIN
 
 
-def plain_seconds(training: TrainingSet, recipe: Recipe) -> float:
-    """Return about how long the plain learner takes for the tree of some rows."""
-    n_rows, n_attributes = len(training.classes), len(training.columns)
+def choose_engine_of_forest(
+    training: TrainingSet,
+    recipe: Recipe,
+    *,
+    tries: int,
+    n_trees: int,
+    exact: Callable[[], bool],
+) -> Engine:
+    """Return the engine that grows so many trees of a forest soonest.
+
+    At a node they look at ``tries`` attributes. Where a tree takes the plain learner
+    long, and where sums over bags are not ``exact`` and depend on who adds them up,
+    loops grow it, whatever that costs: the same rows give the same forest in
+    whatever process, and however many trees are added to it later.
+    """
+    if not can_grow_binned(training, recipe, Options()):
+        return PLAIN
+    plain = plain_seconds(training, recipe, tries=tries)
+    if plain > PATIENCE_OF_MANY or not exact():
+        return BINNED
+    together = n_trees * (_ONLY_TO_PREDICT.get() or 1)
+    if not worth_loading(*BINNED_LOOPS, instead=together * plain):
+        return PLAIN
+    return replace(BINNED, replays=True)
+
+
+def plain_seconds(
+    training: TrainingSet, recipe: Recipe, *, tries: int | None = None
+) -> float:
+    """Return about how long the plain learner takes for the tree of some rows.
+
+    At a node it looks at all attributes, or at so many ``tries``.
+    """
+    n_rows = len(training.classes)
+    n_attributes = len(training.columns) if tries is None else tries
     n_levels = 1.5 * np.log2(n_rows + 1)
     per_row = PER_NUMBER if training.schema.target.is_numeric else PER_ROW
     if recipe.max_depth is not None and recipe.max_depth < n_levels:
         n_levels, per_row = recipe.max_depth, PER_ROW
-    return float(n_rows * (n_attributes * n_levels * PER_CELL + per_row))
+    by_row = n_attributes * n_levels * PER_CELL + per_row
+    return float(n_rows * by_row + n_levels * PER_LEVEL)
 
 
 def _evenly_weighed(rows: OpenedSource) -> OpenedSource:

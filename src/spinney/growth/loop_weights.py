@@ -59,6 +59,18 @@ def can_replay(training: TrainingSet, options: Options) -> bool:
     return add_up_exactly(weights, _moments(training))
 
 
+def add_up_in_bags(training: TrainingSet, scale: Floats | None, often: int) -> bool:
+    """Return whether loops and plain learner agree in every sum of the rows of a bag.
+
+    A row is in it ``often`` times at most, and weighs what it does times the ``scale``
+    of its class.
+    """
+    times = _moments(training)
+    if scale is not None:
+        times = (scale[training.classes],)
+    return add_up_exactly(training.own_weights, times, often)
+
+
 def _moments(training: TrainingSet) -> tuple[Floats, ...]:
     """Return what the moments of a numeric target multiply weights by."""
     origin = training.schema.target.origin

@@ -13,8 +13,9 @@ bag has about as many rows as are to be drawn. One without any row has all of th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from spinney._support.seed_sequences import (
 )
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
+from spinney.growth.loop_weights import add_up_in_bags
 from spinney.growth.user_options import balanced_weights, in_bounds
 from spinney.sources.rows import (
     Draw,
@@ -59,6 +61,10 @@ def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
 
 
 MOST_COPIES = 2**32  # of which NumPy draws by half a word
+
+# By Poisson's law, the widest of those that rows are drawn by, none is ever drawn so
+# many times as often as on average: the chance is one in 256!.
+MOST_OFTEN = 256
 
 # So many trees have their seeds made together: as soon as those of one.
 SEEDS_AT_ONCE = 128
@@ -204,6 +210,18 @@ class ForestBags:
         if copies.weight is None:
             return None
         return self.settings.bag_size(len(copies.places)) * copies.weight
+
+    def add_up_exactly(self) -> bool:
+        """Return whether sums over the rows of any bag are exact, in whatever order."""
+        if self.settings.class_weight == "balanced_subsample":
+            return False
+        copies, often = self.copies, 1
+        if copies is not None:
+            n_copies = self.of_all.n_rows if self.of_all else len(copies.places)
+            rate = max(1.0, self.settings.bag_size(n_copies) / n_copies)
+            often = ceil(MOST_OFTEN * rate) * int(np.bincount(copies.places).max())
+        rows = replace(self.training, weights=self.base)
+        return add_up_in_bags(rows, self.class_weights(), often)
 
     @cached_property
     def _made(self) -> dict[int, tuple[NDArray[np.uint64], NDArray[np.uint64]]]:

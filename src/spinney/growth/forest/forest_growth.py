@@ -1,6 +1,7 @@
 """Growing a forest: a bag, a tree, and again."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
+from spinney._support.jit.loading_price import without_loops
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
-from spinney.growth.binned.binned_limits import can_grow_binned
+from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
 from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine, grown_on
 from spinney.growth.forest.bags import (
     ForestBags,
@@ -25,7 +27,7 @@ from spinney.growth.forest.bags import (
     tree_seeds,
 )
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
-from spinney.growth.forest.compact_tree import compact
+from spinney.growth.forest.compact_tree import compact, with_counted_gains
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
     HASH,
@@ -36,7 +38,6 @@ from spinney.growth.forest.forest_settings import (
     tries_of,
 )
 from spinney.growth.forest.wide_categories import with_levels_as_numbers
-from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
 from spinney.sources.rows import HashedInMemory, HashedRows, TrainingSet
@@ -80,7 +81,7 @@ def grow_forest(
         _check_before(before, n_trees, fingerprint, suited, settings)
         grown = len(before)
     inquiry = _inquiry(rows, settings, asked)
-    nurseries = _nurseries(rows, suited, settings, inquiry)
+    nurseries = _nurseries(rows, suited, settings, inquiry, n_trees - grown)
     threads = nurseries[0].threads(n_jobs)
     runs = _runs(nurseries, range(grown, n_trees), threads)
     finished: list[int] = []  # how many trees each finished run has
@@ -94,11 +95,13 @@ def grow_forest(
         if progress is not None:
             progress(grown + sum(finished), n_trees)
 
-    parts = run_each(
-        [partial(grow, nursery, numbers) for nursery, numbers in runs],
-        at_once=threads,
-        done=tell,
-    )
+    by_loops = all(nursery.compiled for nursery in nurseries)
+    with nullcontext() if by_loops else without_loops():
+        parts = run_each(
+            [partial(grow, nursery, numbers) for nursery, numbers in runs],
+            at_once=threads,
+            done=tell,
+        )
     by_number = [numbers for _, numbers in runs]
     if before is not None:
         by_number, parts = [range(grown), *by_number], [before.members, *parts]
@@ -135,6 +138,7 @@ def _nurseries(
     recipes: Sequence[Recipe],
     settings: ForestSettings,
     inquiry: Inquiry | None,
+    n_trees: int,
 ) -> "Sequence[_Nursery | NurseryInEngine]":
     """Return who grows the trees of each recipe: in memory, or where the rows are."""
     if isinstance(rows, (TrainingSet, HashedInMemory)):
@@ -142,7 +146,8 @@ def _nurseries(
         if inquiry is not None and inquiry.bags.of_all is None:
             bags = inquiry.bags
         ground = _Ground(bags, inquiry)
-        return [_Nursery(ground, recipe) for recipe in recipes]
+        each = -(-n_trees // len(recipes))
+        return [_Nursery(ground, recipe, each) for recipe in recipes]
     away = RowsInEngine(rows, settings)
     return [NurseryInEngine(away, recipe) for recipe in recipes]
 
@@ -231,25 +236,38 @@ class _Ground:
 
 
 class _Nursery:
-    """Where the trees of one recipe are grown; they share the coded rows."""
+    """Where so many trees of one recipe are grown; they share the coded rows."""
 
-    def __init__(self, ground: _Ground, recipe: Recipe) -> None:
+    def __init__(self, ground: _Ground, recipe: Recipe, n_trees: int) -> None:
         self.ground, self.recipe = ground, recipe
         self.settings, self.bags, self.rows = ground.settings, ground.bags, ground.rows
         self.coded: Prepared | None = None
-        # Shares are of a bag's weight: of each its own where bags differ.
-        shares = recipe.has_shares and self.bags.weight is None
-        limited = recipe.max_leaves is not None or recipe.pruning != "none"
-        numeric = self.rows.schema.target.is_numeric
-        by_bag = _asks_bag(recipe, numeric=numeric)
-        plain = self.settings.extra_random or shares or limited or by_bag
         numbered = with_levels_as_numbers(self.rows)
-        if not plain and can_grow_binned(numbered, recipe, Options()):
+        self.engine = self._engine(numbered, n_trees)
+        if self.engine is not PLAIN:
             from spinney.growth.binned.binned_rows import prepared
 
             self.coded = prepared(
                 numbered, recipe, tries=ground.tries, share_of=self.bags.weight
             )
+
+    def _engine(self, numbered: TrainingSet, n_trees: int) -> Engine:
+        """Return who grows the trees."""
+        recipe, ground = self.recipe, self.ground
+        # Shares are of a bag's weight: of each its own where bags differ.
+        shares = recipe.has_shares and self.bags.weight is None
+        limited = recipe.max_leaves is not None or recipe.pruning != "none"
+        numeric = self.rows.schema.target.is_numeric
+        by_bag = _asks_bag(recipe, numeric=numeric)
+        if self.settings.extra_random or shares or limited or by_bag:
+            return PLAIN
+        return choose_engine_of_forest(
+            numbered,
+            recipe,
+            tries=ground.tries,
+            n_trees=n_trees,
+            exact=self.bags.add_up_exactly,
+        )
 
     @property
     def compiled(self) -> bool:
@@ -291,7 +309,10 @@ class _Nursery:
 
         assert self.coded is not None
         grown = shape, lines, self.coded.schema, self.recipe
-        return compact(arrays_of_grown(*grown, {}))
+        trees = compact(arrays_of_grown(*grown, {}))
+        if not self.engine.replays:
+            return trees
+        return with_counted_gains(trees, self.coded.schema, self.recipe)
 
     def _suit(self, counts: NDArray[np.uint32]) -> bool:
         """Return whether these bags can be grown on in one go."""
