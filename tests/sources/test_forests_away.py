@@ -11,7 +11,7 @@ from tests.sources.tables_away import placed, table_of
 
 import spinney
 from spinney.cli import run
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.forest import bags
 from spinney.growth.plain import learner
 from spinney.sources.opened import open_rows
@@ -106,6 +106,54 @@ def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, reque
     assert_same_forest(expected, grown)
     assert opened_bins
     assert min(opened_bins) < 1
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, request):
+    columns = table_of(5)
+    n_rows = len(columns["y"])
+    columns["id"] = [(7 * n) % n_rows + 1 for n in range(n_rows)]  # in any order
+    columns["key"] = [f"k{n}" for n in range(n_rows - 1)] + [None]
+    columns["number"] = [n % 2 for n in range(n_rows)]
+    columns["index"] = [n / 2 for n in range(n_rows)]
+    options = {"n_estimators": 2, "random_state": 3, "shrinkage": 0.0}
+    if complete:
+        options["missing"] = "drop"
+    expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
+    told = {}
+    with placed(place, columns, tmp_path, request) as (data, how):
+        for declared in ({}, {"nominal": ["key"]}):
+            with pytest.warns(SpinneyWarning) as caught:
+                grown = spinney.grow_forest(data, "y", **options, **declared, **how)
+            told[len(declared)] = [str(each.message) for each in caught]
+            names = set(grown.forest_.schema.names)
+            assert ("key" in names) is bool(declared)
+            if not declared:
+                assert_same_forest(expected, grown)
+                assert names == set(expected.forest_.schema.names)
+    assert names == {*columns, "key"} - {"y", "id"}
+    for text in (
+        "column 'id' numbers the rows and is left out; to keep it, declare it "
+        "(numeric=['id'])",
+        "column 'key' has values of which all 47 differ and is left out; to keep it, "
+        "declare it (nominal=['key'])",
+    ):
+        assert (text in told[0]) is True
+        assert (text in told[1]) is ("'id'" in text)
+
+
+def test_a_count_of_many_rows_in_parts_is_one_whatever_its_order(monkeypatch):
+    monkeypatch.setattr(part_facts, "MOST_VALUES", 20)
+    for cells, counted in (
+        (range(48, 0, -1), True),
+        ([1, 1, *range(3, 49)], False),
+        ([1, 2.5, *range(3, 49)], False),
+    ):
+        columns = {**table_of(5), "id": list(cells)}
+        options = {"n_estimators": 1, "shrinkage": 0.0, "source": "parts"}
+        grown = spinney.grow_forest(in_arrow(columns), "y", **options)
+        assert ("id" in grown.forest_.schema.names) is not counted
 
 
 def test_rows_with_room_are_read_and_give_the_same_forest(monkeypatch, tmp_path):

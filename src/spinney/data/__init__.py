@@ -14,10 +14,15 @@ from spinney.data.cells import (
 )
 from spinney.data.column_warnings import (
     class_warnings,
+    counts_rows,
     identifier_warning,
+    is_called_count,
     is_identifier,
+    left_out_count,
+    left_out_texts,
     number_warnings,
     placeholder_warnings,
+    tell_left_out,
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
@@ -69,15 +74,19 @@ __all__ = [
     "coded_column",
     "columns_named",
     "cost_array",
+    "counts_rows",
     "declarations_of",
     "doubts_of",
     "factorise",
     "fingerprint_of",
     "holds_classes",
     "identifier_warning",
+    "is_called_count",
     "is_identifier",
     "is_missing",
     "left_out",
+    "left_out_count",
+    "left_out_texts",
     "level_order",
     "marker_numbers",
     "marker_values",
@@ -90,6 +99,7 @@ __all__ = [
     "refuse_text",
     "summary_of",
     "target_note",
+    "tell_left_out",
     "warn_of_large_integers",
     "without_identifiers",
 ]

@@ -1,6 +1,6 @@
 """Columns worth a second look before a tree is grown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 
 import numpy as np
@@ -100,18 +100,36 @@ def without_identifiers(
             if odd := _odd_texts(column):
                 left_out[name] = _number_warning(column, odd, rows, ", and is left out")
                 continue
-            why = f"has values of which {_how_many(len(present), n_cells)} differ"
-            left_out[name] = _left_out(name, why, "nominal")
-        elif _bare(name) in COUNTS and numbers_rows(column):
-            left_out[name] = _left_out(name, "numbers the rows", "numeric")
-    if len(left_out) == len(table.columns):
-        return table
+            left_out[name] = left_out_texts(name, len(present), n_cells)
+        elif is_called_count(name) and numbers_rows(column):
+            left_out[name] = left_out_count(name)
+    names = tell_left_out(left_out, len(table.columns))
+    return table.without(names) if names else table
+
+
+def tell_left_out(
+    left_out: Mapping[str, SpinneyWarning], n_columns: int
+) -> tuple[str, ...]:
+    """Say which of so many columns are left out, and return them: never all."""
+    if len(left_out) == n_columns:
+        return ()
     for warning in left_out.values():
         if isinstance(warning, SpinneyNote):
             note(*warning.args)
         else:
             warn(*warning.args, remedy=warning.remedy)
-    return table.without(left_out)
+    return tuple(left_out)
+
+
+def left_out_texts(name: str, n_values: int, n_cells: int) -> SpinneyNote:
+    """Return the note about a column of texts that is left out."""
+    why = f"has values of which {_how_many(n_values, n_cells)} differ"
+    return _left_out(name, why, "nominal")
+
+
+def left_out_count(name: str) -> SpinneyNote:
+    """Return the note about a column that counts the rows, and is left out."""
+    return _left_out(name, "numbers the rows", "numeric")
 
 
 def _left_out(name: str, why: str, kind: str) -> SpinneyNote:
@@ -119,12 +137,35 @@ def _left_out(name: str, why: str, kind: str) -> SpinneyNote:
     return SpinneyNote(f"column {name!r} {why} and is left out; ", to_keep)
 
 
+def is_called_count(name: str) -> bool:
+    """Tell whether a column is called as those are that count the rows."""
+    return _bare(name) in COUNTS
+
+
+def counts_rows(least: float, greatest: float, n_rows: int) -> bool:
+    """Tell whether so many rows may be counted, from 0 or 1 on, from least to greatest.
+
+    They are if their numbers are whole and differ.
+
+    >>> counts_rows(1, 12, 12), counts_rows(2, 13, 12)
+    (True, False)
+    """
+    return (
+        n_rows >= FEWEST_COUNTED and least in (0, 1) and greatest - least == n_rows - 1
+    )
+
+
 def numbers_rows(column: Column) -> bool:
-    """Tell whether a column counts the rows from 0 or 1 on."""
-    cells = column.cells
-    fewest = FEWEST_COUNTED if _bare(column.name) in COUNTS else FEWEST_IDENTIFIERS
+    """Tell whether a column counts the rows from 0 or 1 on.
+
+    One whose name says so does it in any order.
+    """
+    cells, called = column.cells, is_called_count(column.name)
+    fewest = FEWEST_COUNTED if called else FEWEST_IDENTIFIERS
     if column.kind != "numeric" or len(cells) < fewest:
         return False
+    if called:
+        cells = np.sort(cells)
     return bool(cells[0] in (0, 1) and (np.diff(cells) == 1).all())
 
 

@@ -385,7 +385,7 @@ def forest_from(
     """Grow a forest on a table that holds its target; return it and its bags.
 
     Of several recipes each tree takes one, in turn. Columns that only tell rows apart
-    are left out, unless they are declared or rows are away.
+    are left out, unless they are declared.
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class. Where
     rows are away, bags are those of some that were asked, if these had room;

@@ -141,18 +141,26 @@ def open_source(
     many and a target; which ones follows from their hashes and a ``seed``. ``hashed``
     gives rows of an engine numbers, by which others can draw.
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
-    ``identifiers`` says whether columns in memory stay that only tell rows apart, and
+    ``identifiers`` says whether columns stay that only tell rows apart, and
     ``complete`` that rows which lack a cell are left out.
     """
     check_roles(target, weight, declarations)
     is_away = is_counted_away(data, source, connection, table=table)
     limit = None if memory_limit is None else bytes_of(memory_limit)
     meant = _Meant(
-        target, weight, declarations, format, encoding, from_zero, complete, table
+        target,
+        weight,
+        declarations,
+        format,
+        encoding,
+        from_zero,
+        complete,
+        identifiers,
+        table,
     )
     if not is_away:
         refuse_limit(memory_limit)
-        yield _read(data, meant, identifiers=identifiers)
+        yield _read(data, meant)
         return
     room = usual_room() if limit is None else limit // 2
     wanted = Wanted(reserves, seed, hashed, room)
@@ -181,6 +189,7 @@ class _Meant:
     encoding: str | None
     from_zero: bool
     complete: bool
+    identifiers: bool
     table: str | None
 
     @property
@@ -221,7 +230,7 @@ def table_of_rows(
     return table_in_database(DatabaseTable(data, engine, table), declarations)
 
 
-def _read(data: Any, meant: _Meant, *, identifiers: bool) -> OpenedSource:
+def _read(data: Any, meant: _Meant) -> OpenedSource:
     """Return rows in memory that trees can be grown on."""
     rows = table_of_rows(data, table=meant.table, **meant.reading)
     training = rows_in_memory(
@@ -230,7 +239,7 @@ def _read(data: Any, meant: _Meant, *, identifiers: bool) -> OpenedSource:
         meant.weight,
         meant.declarations,
         from_zero=meant.from_zero,
-        identifiers=identifiers,
+        identifiers=meant.identifiers,
         complete=meant.complete,
     )
     return OpenedSource(training)
@@ -244,7 +253,13 @@ def _in_parts(
     from spinney.sources.parts import PartRoles, source_in_parts
 
     refuse_file_options(meant.format, meant.encoding)
-    roles = PartRoles(meant.target, meant.weight, meant.declarations, meant.complete)
+    roles = PartRoles(
+        meant.target,
+        meant.weight,
+        meant.declarations,
+        meant.complete,
+        meant.identifiers,
+    )
     engine, from_zero = source or engine_of(data) or "dask", meant.from_zero
     with source_in_parts(data, roles, engine, wanted, from_zero=from_zero) as away:
         yield _opened(away)
@@ -273,6 +288,7 @@ def _in_engine(
         meant.declarations,
         meant.from_zero,
         meant.complete,
+        meant.identifiers,
         wanted,
     )
     engine = engine_of(data)

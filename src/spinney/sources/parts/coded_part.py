@@ -20,6 +20,8 @@ from spinney.sources.rows.memory import MemorySource, Ranked, Standing
 N_BINS = 255
 """How many bins a number of many values has: with a missing one, what a byte holds."""
 
+Bits = NDArray[np.uint8]
+
 _LISTENING = Lock()
 
 
@@ -27,13 +29,15 @@ _LISTENING = Lock()
 class PartRoles:
     """Which columns are the target and the weight, and which rows count.
 
-    ``complete`` leaves out rows that lack a cell.
+    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
+    stay that only tell rows apart.
     """
 
     target: str
     weight: str | None
     declared: Declarations
     complete: bool = False
+    identifiers: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +102,19 @@ def read_rows(part: Any, roles: PartRoles) -> ReadPart:
         said,
     )
     return ReadPart(table, weights, facts)
+
+
+def counted_places(part: ReadPart, name: str, least: float, n_rows: int) -> Bits:
+    """Return which places the numbers of a column have in a count of rows, as bits."""
+    numbers = part.table[name].cells - least
+    taken = np.zeros(n_rows, np.bool_)
+    taken[numbers[numbers == np.floor(numbers)].astype(np.int64)] = True
+    return np.packbits(taken)
+
+
+def united_places(*parts: Bits) -> Bits:
+    """Return the places that any part has."""
+    return np.asarray(np.bitwise_or.reduce(parts), np.uint8)
 
 
 def facts_of(part: ReadPart) -> PartFacts:

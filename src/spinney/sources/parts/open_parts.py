@@ -16,9 +16,14 @@ from spinney.data import (
     Declarations,
     Schema,
     Target,
+    counts_rows,
     identifier_warning,
+    is_called_count,
     is_identifier,
+    left_out_count,
+    left_out_texts,
     target_note,
+    tell_left_out,
 )
 from spinney.errors import (
     DataError,
@@ -32,8 +37,10 @@ from spinney.sources.parts.coded_part import (
     N_BINS,
     PartRoles,
     code_rows,
+    counted_places,
     facts_of,
     read_rows,
+    united_places,
 )
 from spinney.sources.parts.executors import Executor, InThisProcess, added_up
 from spinney.sources.parts.hashed_parts import HashedParts
@@ -136,9 +143,12 @@ def counted_parts(
     from_zero: bool = False,
 ) -> RowsAway:
     """Return parts as a source, and what tells their rows from others."""
-    read = [executor.submit(read_rows, part, roles) for part in parts]
-    handles = [executor.submit(facts_of, part) for part in read]
-    facts: PartFacts = added_up(executor, handles, united)
+    first = roles if roles.identifiers else replace(roles, complete=False)
+    read, facts = _read(executor, parts, first)
+    if not roles.identifiers:
+        roles = _without_identifiers(executor, read, facts, roles)
+        if roles != first:
+            read, facts = _read(executor, parts, roles)
     _tell(facts, roles)
     target = agreed_target(facts, roles, from_zero=from_zero)
     columns = [c for c in facts.columns if c.name not in (roles.target, roles.weight)]
@@ -163,6 +173,54 @@ def counted_parts(
     n_reserved = facts.n_rows - left.root().n_rows
     check_reserved(share, n_reserved, facts.n_rows, most)
     return _counted(left, reserved=hashed.fetched(draw)[0])
+
+
+def _read(
+    executor: Executor, parts: Sequence[Any], roles: PartRoles
+) -> tuple[list[Any], PartFacts]:
+    """Let parts be read; return them, and what is known of all."""
+    read = [executor.submit(read_rows, part, roles) for part in parts]
+    handles = [executor.submit(facts_of, part) for part in read]
+    return read, added_up(executor, handles, united)
+
+
+def _without_identifiers(
+    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: PartRoles
+) -> PartRoles:
+    """Return roles in which columns are ignored that only tell rows apart.
+
+    They are those that are left out in memory.
+    """
+    declared = roles.declared
+    ours = (roles.target, roles.weight)
+    others = [each for each in facts.columns if each.name not in ours]
+    left_out = {}
+    for each in others:
+        if declared.kind(each.name) is not None:
+            continue
+        n_values = len(each.present)
+        if each.kind == "nominal" and is_identifier(each.present, each.n_known):
+            left_out[each.name] = left_out_texts(each.name, n_values, each.n_known)
+        elif _counts_rows(executor, read, each, facts.n_rows):
+            left_out[each.name] = left_out_count(each.name)
+    names = tell_left_out(left_out, len(others))
+    ignored = replace(declared, ignore=(*declared.ignore, *names))
+    return replace(roles, declared=ignored)
+
+
+def _counts_rows(
+    executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
+) -> bool:
+    """Return whether a column counts the rows."""
+    called = column.kind == "numeric" and is_called_count(column.name)
+    if not called or column.n_known != n_rows:
+        return False
+    if not counts_rows(column.least, column.greatest, n_rows):
+        return False
+    told = column.name, column.least, n_rows
+    places = [executor.submit(counted_places, part, *told) for part in read]
+    taken = added_up(executor, places, united_places)
+    return bool(np.unpackbits(taken, count=n_rows).all())
 
 
 def _counted(source: PartsSource, **others: Any) -> RowsAway:

@@ -12,9 +12,15 @@ from spinney.data import (
     Declarations,
     Notation,
     Schema,
+    counts_rows,
     identifier_warning,
+    is_called_count,
     is_identifier,
+    left_out_count,
+    left_out_texts,
+    level_order,
     target_note,
+    tell_left_out,
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
@@ -75,7 +81,8 @@ class Roles:
     """Which columns are the target and the weight, and how they are counted.
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
-    ``complete`` leaves out rows that lack a cell; ``wanted`` is how many of them may be
+    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
+    stay that only tell rows apart; ``wanted`` is how many of them may be
     read into memory, and what is asked for by their numbers.
     """
 
@@ -84,6 +91,7 @@ class Roles:
     declared: Declarations
     from_zero: bool = False
     complete: bool = False
+    identifiers: bool = True
     wanted: Wanted = field(default_factory=Wanted)
 
 
@@ -119,6 +127,8 @@ def counted_source(
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)
+    if not roles.identifiers:
+        clean = _without_identifiers(clean, roles.declared)
     if roles.complete:
         _note_incomplete(clean)
         clean = replace(clean, complete=True)
@@ -200,6 +210,47 @@ def _reserved(
     check_reserved(share, n_reserved, n_reserved + n_left, most)
     reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
     return left, reserved.training(schema)
+
+
+def _without_identifiers(rows: CleanRows, declared: Declarations) -> CleanRows:
+    """Return rows without the columns that only tell them apart; say which they were.
+
+    They are those that are left out in memory.
+    """
+    free = [i for i, c in enumerate(rows.attributes) if declared.kind(c.name) is None]
+    texts = [i for i in free if rows.attributes[i].kind == "nominal"]
+    left_out, seen = {}, seen_values(rows).attributes
+    for index, n_cells in zip(texts, count_known(rows, texts), strict=True):
+        values = sorted(set(seen[index].values()), key=level_order)
+        if is_identifier(values, n_cells):
+            name = rows.attributes[index].name
+            left_out[index] = left_out_texts(name, len(values), n_cells)
+    for index in free:
+        attribute = rows.attributes[index]
+        called = attribute.kind == "numeric" and is_called_count(attribute.name)
+        if called and _counts_rows(rows, index):
+            left_out[index] = left_out_count(attribute.name)
+    by_name = {rows.attributes[i].name: left_out[i] for i in sorted(left_out)}
+    names = tell_left_out(by_name, len(rows.attributes))
+    kept = tuple(each for each in rows.attributes if each.name not in names)
+    return replace(rows, attributes=kept)
+
+
+def _counts_rows(rows: CleanRows, index: int) -> bool:
+    """Return whether an attribute counts the rows."""
+    number = partial(column, f"c{index}")
+    even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
+    different = exp.Distinct(expressions=[case((even, number()))])
+    asked = [
+        count_all(),
+        exp.Count(this=different),
+        exp.Min(this=number()),
+        exp.Max(this=number()),
+    ]
+    n_rows, n_different, least, greatest = rows.engine.line(
+        select(asked, rows.select())
+    )
+    return n_different == n_rows and counts_rows(least, greatest, n_rows)
 
 
 def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:
