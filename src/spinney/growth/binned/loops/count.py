@@ -17,6 +17,7 @@ AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
 LOWER = np.uint64(0xFFFFFFFF)
 HALF, BYTE = np.uint64(32), np.uint64(255)
+ONE, SOON = np.uint64(1), np.uint64(AHEAD)
 ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 
@@ -134,20 +135,16 @@ def count_drawn(search, start, stop, first, n, lines):
     for k in range(n):
         work.order[layout.LINE_OF, drawn[k]] = first + k if keep else -1
         clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
+    if two:
+        count_drawn_halves(search, start, stop, drawn[:n], kept, keep)
+        for k in range(n):
+            unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)
+        return
     for i in range(start, stop):
         soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
         prefetch(codes, soon, drawn[0])
         word = rows[i]
         row = number_of(word)
-        if two:
-            half = half_of(labels, word)
-            for k in range(n):
-                a = np.uint64(drawn[np.uint64(k)])
-                b = codes[row, a]
-                words[a, b] += half
-                if keep:
-                    kept[np.uint64(k), np.uint64(i - start)] = b
-            continue
         weight = weight_of(labels, word)
         if of_numbers(rules.kind):
             number = labels.numbers[row]
@@ -169,9 +166,25 @@ def count_drawn(search, start, stop, first, n, lines):
                 lines[a, b, c] += weight
                 if keep:
                     kept[np.uint64(k), np.uint64(i - start)] = b
-    if two:
-        for k in range(n):
-            unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)
+
+
+@kernel
+def count_drawn_halves(search, start, stop, drawn, kept, keep):
+    """Count two classes by the codes of some attributes, each in its half of a word.
+
+    In a loop of its own, which has few things to remember: they stay in registers.
+    """
+    codes, labels, rows = search.cells.codes, search.labels, search.rows[start:stop]
+    words, last = search.work.words, np.uint64(stop - start - 1)
+    for i in range(np.uint64(0), last + ONE):
+        prefetch(codes, np.int64(number_of(rows[min(i + SOON, last)])), drawn[0])
+        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        for k in range(np.uint64(0), np.uint64(len(drawn))):
+            a = np.uint64(drawn[k])
+            b = codes[row, a]
+            words[a, b] += half
+            if keep:
+                kept[k, i] = b
 
 
 @kernel

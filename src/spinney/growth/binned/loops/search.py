@@ -194,14 +194,23 @@ def _open_rows(search, start, stop, a):
     ahead.
     """
     cells, rows, work = search.cells, search.rows, search.work
-    codes, members, owners = cells.by_attribute, work.members, work.owners
-    column, work.wholes[layout.OPENED, layout.ABSENT] = cells.column[a], 0
-    n, line, known = ZERO, work.order[layout.LINE_OF, a], work.gathered
-    for i in range(start, stop):
-        word = rows[i]
-        b = known[line, i - start] if line >= 0 else codes[a, number_of(word)]
-        members[n], owners[n] = word, b
-        n += work.wholes[layout.OPENED, b]
+    members, owners = work.members, work.owners
+    column, opened = cells.column[a], work.wholes[layout.OPENED]
+    opened[layout.ABSENT] = 0
+    n, line = np.uint64(0), work.order[layout.LINE_OF, a]
+    rows = rows[start:stop]
+    if line >= 0:
+        known = work.gathered[line]
+        for i in range(np.uint64(0), np.uint64(len(rows))):
+            members[n], owners[n] = rows[i], known[i]
+            n += np.uint64(opened[known[i]])
+    else:
+        codes = cells.by_attribute[a]
+        for i in range(np.uint64(0), np.uint64(len(rows))):
+            b = codes[number_of(rows[i])]
+            members[n], owners[n] = rows[i], b
+            n += np.uint64(opened[b])
+    n = np.int64(n)
     for i in range(n):
         soon = number_of(members[min(i + 2 * AHEAD, n - 1)])
         ask_ahead(cells, np.int64(soon), column)

@@ -11,6 +11,8 @@ from spinney.growth.binned.loops.nodes import count_sides, infer_sides, list_cod
 from spinney.growth.binned.loops.row_words import number_of
 from spinney.growth.binned.loops.score import of_numbers
 
+SINGLE = np.uint64(1)
+
 
 @kernel
 def partition(search, start, stop, a, lines):
@@ -20,8 +22,8 @@ def partition(search, start, stop, a, lines):
     left, the least on its right.
     """
     cells, rows, work = search.cells, search.rows, search.work
-    cuts, codes, go = work.cuts, cells.by_attribute, work.wholes
-    column, spare = cells.column[a], search.stack.spare
+    cuts, go = work.cuts, work.wholes
+    column, spare, here = cells.column[a], search.stack.spare, rows[start:stop]
     b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
     for code in range(cells.n_bins[a]):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
@@ -36,32 +38,30 @@ def partition(search, start, stop, a, lines):
     one = b if column >= 0 and (inside or after >= 0) else ZERO - 1
     other = after if column >= 0 and after >= 0 else ZERO - 1
     greatest, least = -np.inf, np.inf
-    at, waiting = start, ZERO
-    line, known = work.order[layout.LINE_OF, a], work.gathered
-    for i in range(start, stop):
-        word = rows[i]
+    at, waiting, goes = np.uint64(0), np.uint64(0), go[layout.OPENED]
+    line = work.order[layout.LINE_OF, a]
+    known = work.gathered[line] if line >= 0 else cells.by_attribute[a]
+    for i in range(np.uint64(0), np.uint64(len(here))):
+        word = here[i]
         row = number_of(word)
-        if line >= 0:
-            code = np.int64(known[line, i - start])
-        else:
-            code = np.int64(codes[a, row])
-        left = go[layout.OPENED, code]
+        code = np.int64(known[i if line >= 0 else row])
+        left = np.uint64(goes[code])
         if code == one:
             number = number_at(cells, row, column)
             greatest = max(greatest, number)
             if inside:
-                left = np.int64(number <= low)
+                left = np.uint64(number <= low)
         elif code == other:
             least = min(least, number_at(cells, row, column))
-        rows[at] = word
+        here[at] = word
         spare[waiting] = word
         at += left
-        waiting += 1 - left
+        waiting += SINGLE - left
     for i in range(waiting):
-        rows[at + i] = spare[i]
+        here[at + i] = spare[i]
     if other >= 0:
         cuts[a, layout.LOW], cuts[a, layout.HIGH] = greatest, least
-    return at
+    return start + np.int64(at)
 
 
 @kernel
