@@ -34,7 +34,8 @@ from spinney._support.arrays import Floats
 from spinney._support.segments import sums_by
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
-from spinney.growth.model_trees.least_squares import CLOSE, Fits, Mask, all_fitted
+from spinney.growth.model_trees.least_squares import Fits, Mask, all_fitted
+from spinney.growth.model_trees.loops.layout import CLOSE
 from spinney.growth.model_trees.models_by_loops import fitted_by_loops
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import (
