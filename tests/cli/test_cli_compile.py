@@ -99,6 +99,7 @@ ENTRIES = {
     "forests, single precision": "spinney.growth.forest.loops.path_sums:add_paths",
     "optimal trees": "spinney.growth.optimal.loops.solve:search_subtrees",
     "streams": "spinney.growth.streaming.loops.learn:learn_rows",
+    "models of trees": "spinney.growth.model_trees.loops.fit:fit",
     "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
     "clusters": "spinney.cluster.loops.assign:settle",
 }

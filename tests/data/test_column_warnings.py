@@ -1,8 +1,14 @@
 """Warnings about columns that look like something else."""
 
+import re
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
+from spinney.data.cell_forms import DIGIT, FORMS, in_python
 from spinney.data.column_warnings import (
     class_warnings,
     identifier_warnings,
@@ -140,3 +146,29 @@ def test_both_kinds_together():
     found = table_warnings(read_table({"x": cells, "y": [f"n{i}" for i in cells]}))
     # Of x it is said what keeps it from being numbers, and not that it is to go.
     assert ["reads as text" in str(warning) for warning in found] == [True, False]
+
+
+@given(data=st.data(), form=st.sampled_from(FORMS))
+@settings(max_examples=examples(400))
+def test_what_is_of_some_form_has_a_digit(data, form):
+    """So a column of texts without one need not be tried."""
+    pattern = re.compile(in_python(form.pattern), re.ASCII)
+    text = data.draw(st.from_regex(pattern, fullmatch=True))
+    assert form.matches(text)
+    assert DIGIT.search(text)
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ([*map(str, range(9)), "x"], 1),  # nine of ten
+        ([*map(str, range(8)), "x", "y"], 0),
+        ([*map(str, range(18)), "x", "y"], 1),
+        ([*map(str, range(17)), "x", "y", "a1"], 0),
+        ([*map(str, range(5)), "x"], 1),  # one cell
+        (["a", "b", "c"], 0),
+        (["a"], 0),
+    ],
+)
+def test_few_odd_texts_are_told_however_many_have_digits(cells, told):
+    assert len(number_warnings(read_table({"x": cells}))) == told

@@ -59,6 +59,14 @@ def _forests(kind: type[np.floating]) -> None:
     ForestClassifier(8, random_state=0).fit(numbers, _classes(numbers))
 
 
+def _models() -> None:
+    from spinney.estimators import TreeRegressor
+
+    numbers = _numbers(5 * ROWS, np.float64)
+    noise = np.random.default_rng(1).random(len(numbers))
+    TreeRegressor("m5").fit(numbers, noise)  # a tree of many nodes
+
+
 def _predictions() -> None:
     from spinney.estimators import ForestClassifier, TreeClassifier
 
@@ -96,6 +104,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "forests, single precision": partial(_forests, np.float32),
     "optimal trees": partial(_trees, np.float64, "optimal"),
     "streams": partial(_trees, np.float64, "hoeffding"),
+    "models of trees": _models,
     "predictions": _predictions,
     "clusters": _clusters,
 }

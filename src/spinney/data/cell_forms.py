@@ -188,3 +188,4 @@ DATES = {
     )
 }
 FORMS: tuple[Form, ...] = (*NUMBERS, *DATES.values())
+DIGIT = re.compile("[0-9]")  # which all that is of some form has

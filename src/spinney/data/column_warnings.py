@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.text import value_text
-from spinney.data.cell_forms import FORMS
+from spinney.data.cell_forms import DIGIT, FORMS
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import SURE, evidence_of
 from spinney.data.table import Column, Table, Value
@@ -258,6 +258,10 @@ def _odd_texts(column: Column) -> list[str]:
     if not _is_text(column):
         return []
     texts = [str(text) for text in column.levels]
+    # Numbers and dates of any form have a digit, which is soon seen.
+    most = sum(map(bool, map(DIGIT.search, texts)))
+    if most < SHARE_OF_NUMBERS * len(texts) and most < len(texts) - 1:
+        return []
     likely = max(
         FORMS, key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED)))
     )

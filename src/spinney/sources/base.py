@@ -270,6 +270,20 @@ class Bins(Protocol):
 
 
 @runtime_checkable
+class BucketCounts(Protocol):
+    """What is asked where numbers are told apart by buckets alone."""
+
+    def tables_in_buckets(
+        self, requests: Sequence[Request], cuts: Mapping[int, Floats]
+    ) -> Iterator[TableStack]:
+        """Give the tables of all requests, of attributes with cuts a line per bucket.
+
+        Its value is the greatest that occurs, and ``low`` has the least.
+        """
+        ...
+
+
+@runtime_checkable
 class Turns(Protocol):
     """What is asked where some nodes are better asked about together than others."""
 

@@ -245,7 +245,7 @@ def joined_stacks(stacks: Iterable[TableStack]) -> TableStack:
     every = list(stacks)
     if len(every) == 1:
         return every[0]
-    return TableStack(
+    joined = TableStack(
         np.concatenate([stack.node for stack in every]),
         np.concatenate([stack.attribute for stack in every]),
         starts_of(np.concatenate([stack.counts for stack in every])),
@@ -255,3 +255,7 @@ def joined_stacks(stacks: Iterable[TableStack]) -> TableStack:
             for name in ("weights", "rows", "missing", "missing_rows")
         ),
     )
+    if all(stack.low is None for stack in every):
+        return joined
+    low = [stack.values if stack.low is None else stack.low for stack in every]
+    return replace(joined, low=np.concatenate(low))

@@ -306,6 +306,6 @@ def grow_by(
         engine = engine or choose_engine(rows.training, recipe, options)
         result = engine.grow_and_prune(rows, recipe, options)
         grown()
-    modelled = with_models(result.tree, rows.source, recipe=recipe)
+    modelled = with_models(result.tree, rows, recipe=recipe)
     steps = Steps(chain(result.steps, modelled.steps))
     return replace(result, tree=without_unused(modelled.tree), steps=steps)

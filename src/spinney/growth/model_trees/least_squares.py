@@ -17,7 +17,7 @@ stack of equations; of a term that a model does without nothing but the ridge is
 so that its slope is 0. What is in a stack besides changes nothing for a node.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,17 +26,22 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
+from spinney.growth.model_trees.loops.layout import (
+    CLOSE,
+    COLLINEAR,
+    RIDGE,
+    ROUNDING,
+)
 from spinney.sources import Products
-from spinney.trees import LinearModel, Term
+from spinney.trees import (
+    LinearModel,
+    Term,
+    Tree,
+    arrays_of,
+    spread_of,
+    values_of_nodes,
+)
 
-RIDGE = 1e-8
-COLLINEAR = 1.5
-# What rounding must not decide: squared errors below this share of the target's
-# spread are none, and standardised coefficients this close are equal, as are the
-# errors of a leaf and of the branches below it. With the ridge, equations of terms
-# that say the same lose eight digits of sixteen.
-ROUNDING = 1e-12
-CLOSE = 1e-7
 MOST_EQUATIONS = 1 << 20  # coefficients of a stack, unless one node has more
 
 Mask = NDArray[np.bool_]
@@ -65,6 +70,54 @@ class Fitted:
             tuple(self.terms[index] for index in kept),
             tuple(float(self.coefficients[index]) for index in kept),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The models of all nodes of a tree, and what pruning asks of them.
+
+    Parameters
+    ----------
+    squared_errors, n_parameters : arrays
+        Of each node's model: its errors, summed over the rows, and its coefficients
+        with the intercept.
+    sizes : array
+        For how many rows each node counts.
+    means : array
+        What a node predicts that has no terms.
+    scale : float
+        How many rows the weight 1 stands for.
+    linear : mapping of int to Fitted
+        The nodes that have terms.
+    """
+
+    squared_errors: Floats
+    n_parameters: Integers
+    sizes: Floats
+    means: Floats
+    scale: float
+    linear: Mapping[int, Fitted]
+
+    @classmethod
+    def of_means(cls, tree: Tree) -> "Fits":
+        """Return the fits of nodes that all predict their mean."""
+        arrays = arrays_of(tree)
+        moments = np.asarray(arrays.weights, np.float64)
+        scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
+        return cls(
+            np.where(arrays.rows > 0, scale * spread_of(moments), 0.0),
+            np.ones(len(tree), np.int64),
+            moments[:, 0] * scale,
+            values_of_nodes(tree),
+            scale,
+            {},
+        )
+
+    def model(self, node: int) -> LinearModel:
+        """Return the model of a node."""
+        if node in self.linear:
+            return self.linear[node].model
+        return LinearModel(float(self.means[node]))
 
 
 def all_fitted(

@@ -25,16 +25,18 @@ were 1, so that weights which sum to 1 give the trees of weights which sum to n.
 sums come from the source, so a tree over a database is treated as one in memory.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats
 from spinney._support.segments import sums_by
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
-from spinney.growth.model_trees.least_squares import CLOSE, Fitted, Mask, all_fitted
+from spinney.growth.model_trees.least_squares import Fits, Mask, all_fitted
+from spinney.growth.model_trees.loops.layout import CLOSE
+from spinney.growth.model_trees.models_by_loops import fitted_by_loops
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import (
     Judgement,
@@ -56,6 +58,7 @@ from spinney.sources import (
     take_formulas,
     with_formulas,
 )
+from spinney.sources.opened import OpenedSource
 from spinney.trees import (
     FormerNodes,
     Groups,
@@ -70,8 +73,6 @@ from spinney.trees import (
     mixed,
     ratio_of,
     route_of,
-    spread_of,
-    values_of_nodes,
 )
 from spinney.trees.criteria import squared_error
 
@@ -88,50 +89,20 @@ Depths = dict[int, int]
 """Terms by their numbers, and at which depth each is asked first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fits:
-    """The models of all nodes of a tree, and what pruning asks of them.
-
-    Parameters
-    ----------
-    squared_errors, n_parameters : arrays
-        Of each node's model: its errors, summed over the rows, and its coefficients
-        with the intercept.
-    sizes : array
-        For how many rows each node counts.
-    means : array
-        What a node predicts that has no terms.
-    linear : mapping of int to Fitted
-        The nodes that have.
-    """
-
-    squared_errors: Floats
-    n_parameters: Integers
-    sizes: Floats
-    means: Floats
-    linear: Mapping[int, Fitted]
-
-    def model(self, node: int) -> LinearModel:
-        """Return the model of a node."""
-        if node in self.linear:
-            return self.linear[node].model
-        return LinearModel(float(self.means[node]))
-
-
-def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
+def with_models(tree: Tree, rows: OpenedSource, *, recipe: Recipe) -> Pruned:
     """Return a tree for numbers with the models that its recipe asks for, pruned.
 
-    The source must be the one that the tree was grown on. The steps are those of
+    The rows must be those that the tree was grown on. The steps are those of
     ``pruning="adjusted-error"``.
     """
     if not tree.schema.target.is_numeric or not fits_models(recipe):
         return Pruned(tree, Steps(()))
-    take_formulas(source, tree.schema)
     linear = recipe.leaves == "linear"
-    terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
-    if linear:
-        terms = terms_below(tree, _at_root(tree, source))
-    fits = _fit(tree, source, terms)
+    # How much memory there is must not decide of what is away.
+    at_hand = linear and not rows.is_away
+    fits = fitted_by_loops(tree, rows.at_hand, MOST_TERMS) if at_hand else None
+    if fits is None:
+        fits = _fit(tree, rows.source, linear=linear)
     pruned = Pruned(cut(tree, ()), Steps(()))
     if recipe.pruning == "adjusted-error":
         pruned = pruned_by_errors(tree, fits)
@@ -234,27 +205,21 @@ def _groups_of(
     return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
-def _fit(tree: Tree, source: Counts, terms: Sequence[tuple[Term, ...]]) -> Fits:
+def _fit(tree: Tree, source: Counts, *, linear: bool) -> Fits:
     """Return the model of every node; the mean where nothing is asked below it."""
-    arrays, origin = arrays_of(tree), tree.schema.target.origin
+    take_formulas(source, tree.schema)
+    terms: Sequence[tuple[Term, ...]] = [()] * len(tree)
+    if linear:
+        terms = terms_below(tree, _at_root(tree, source))
+    fits, origin = Fits.of_means(tree), tree.schema.target.origin
     assert origin is not None
-    moments = np.asarray(arrays.weights, np.float64)
-    # How many rows the weight 1 stands for.
-    scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
     products = _products(tree, source, terms)
+    asked = [terms[node] for node in products]
+    fitted = all_fitted(list(products.values()), asked, origin=origin, scale=fits.scale)
     nodes = list(products)
-    asked = [terms[node] for node in nodes]
-    fitted = all_fitted(list(products.values()), asked, origin=origin, scale=scale)
-    errors, n_parameters = scale * spread_of(moments), np.ones(len(tree), np.int64)
-    errors[nodes] = [each.squared_error for each in fitted]
-    n_parameters[nodes] = [each.n_parameters for each in fitted]
-    return Fits(
-        np.where(arrays.rows > 0, errors, 0.0),
-        n_parameters,
-        moments[:, 0] * scale,
-        values_of_nodes(tree),
-        dict(zip(nodes, fitted, strict=True)),
-    )
+    fits.squared_errors[nodes] = [each.squared_error for each in fitted]
+    fits.n_parameters[nodes] = [each.n_parameters for each in fitted]
+    return replace(fits, linear=dict(zip(nodes, fitted, strict=True)))
 
 
 def _products(

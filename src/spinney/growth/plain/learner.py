@@ -67,6 +67,7 @@ from spinney.search import (
 from spinney.search.oblique import combined
 from spinney.sources import (
     Bins,
+    BucketCounts,
     Counts,
     Request,
     Totals,
@@ -274,6 +275,8 @@ class _Learner:
         if bounded and isinstance(self.source, Bins):
             stack, places = self.by_bins(self.source, front, requests)
             stacks = iter([stack])
+        elif isinstance(self.source, BucketCounts) and self.are_by_buckets(front):
+            stacks = self.source.tables_in_buckets(requests, self.search.at_root.cuts)
         else:
             stacks = self.source.tables(requests)
         if draws is not None:
@@ -286,6 +289,21 @@ class _Learner:
                     places = self.drawn(draws, front, stack)
                 stack = stack.taken(places)
             yield self.search, stack.scaled(self.options.class_weights)
+
+    def are_by_buckets(self, front: Sequence[Growing]) -> bool:
+        """Return whether no more of numbers is asked at nodes than how buckets count.
+
+        So it is where buckets are merged, after the root, which makes them; and where
+        each row counts 1, so that counts are the same in whatever order.
+        """
+        if self.recipe.grouping != "merge" or not self.search.at_root.cuts:
+            return False
+        if front[0] is self.root or self.options.draws is not None:
+            return False
+        totals = [node.totals for node in front]
+        return not self.schema.target.is_numeric and all(
+            np.array_equal(own.weights, own.rows) for own in totals
+        )
 
     def drawn(
         self, draws: Draws, front: Sequence[Growing], stack: TableStack
@@ -332,6 +350,10 @@ class _Learner:
         """
         search, stack = looked_at
         different = n_different(stack, search)
+        if search.at_root.cuts and stack.low is not None:
+            # One bucket may hold several values; it is not opened.
+            different[stack.owner[stack.low < stack.values]] += 1
+            stack = replace(stack, low=None)
         if self.options.draws is None or not self.options.draws.cuts:
             return best_splits(search, stack, self.schema), stack.node, different
         keys = [node.key for node in front]

@@ -15,7 +15,8 @@ from spinney.data.readers import read_part
 from spinney.errors import SpinneyWarning
 from spinney.sources.parts.part_facts import ColumnFacts, PartFacts, TargetSums
 from spinney.sources.rows import NO_TARGET, row_weights
-from spinney.sources.rows.memory import MemorySource, Ranked, Standing
+from spinney.sources.rows.memory import MemorySource, Standing
+from spinney.sources.rows.ranked_cells import Ranked
 
 N_BINS = 255
 """How many bins a number of many values has: with a missing one, what a byte holds."""

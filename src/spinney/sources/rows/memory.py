@@ -23,8 +23,24 @@ from spinney.sources.base import (
     batches_of_terms,
     joined_products,
 )
+from spinney.sources.rows.ranked_cells import (
+    Ranked,
+    at_numbers,
+    in_buckets,
+    ranked_numbers,
+    sorted_keys,
+    together,
+    valued,
+)
 from spinney.sources.rows.row_products import varying_together
-from spinney.trees import CountTable, Route, Split, Surrogate, TableStack, Threshold
+from spinney.trees import (
+    CountTable,
+    Route,
+    Split,
+    Surrogate,
+    TableStack,
+    Threshold,
+)
 
 # With more values at nodes than this for each cell that is counted, those that occur
 # are found by sorting, so that small nodes cost what their rows cost.
@@ -36,8 +52,6 @@ MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has 
 
 Which = Callable[[NDArray[Any]], NDArray[Any]]
 Tally = Callable[[Integers, Which, int], tuple[Floats, Integers]]
-Ranked = tuple[NDArray[Any], NDArray[Any]]
-"""The values of an attribute, and each row's place among them, -1 if missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +115,8 @@ class MemorySource:
         self._columns: dict[int, Ranked] = dict(ranked or {})
         self._given = dict(enumerate(columns))
         self._made: dict[int, Attribute] = {}
+        # The cuts that attributes were last counted by, and what lies between them.
+        self._buckets: dict[int, tuple[Floats, Ranked]] = {}
         # What is to be sent; nobody has asked for the rows of the children yet.
         self._leaving: list[_Leaving] = []
 
@@ -178,6 +194,23 @@ class MemorySource:
         tally = partial(self._tallied, rows, weights)
         return self._stacks(requests, rows, owner, tally)
 
+    def tables_in_buckets(
+        self, requests: Sequence[Request], cuts: Mapping[int, Floats]
+    ) -> Iterator[TableStack]:
+        """Give the tables of all requests, those of numbers a line per bucket."""
+        rows, weights, owner = self._level([request.node for request in requests])
+        for index, own in cuts.items():
+            if self._buckets.get(index, (None,))[0] is not own:
+                cells = self._cells(index, np.arange(len(self._targets)))
+                self._buckets[index] = own, in_buckets(cells, own)
+        by_bucket = copy(self)
+        ranked = {index: self._buckets[index][1] for index in cuts}
+        by_bucket._columns = {**self._columns, **ranked}
+        tally = partial(self._tallied, rows, weights)
+        stacks = by_bucket._stacks(requests, rows, owner, tally)
+        found = (at_numbers(each, ranked, self._cells, rows, owner) for each in stacks)
+        return together(found, MOST_AT_ONCE)
+
     def tables_by(
         self,
         index: int,
@@ -192,7 +225,7 @@ class MemorySource:
         numbers = np.concatenate([each for _, _, each in parts])
         owner = np.repeat(np.arange(len(parts)), [len(each) for each, _, _ in parts])
         tally = partial(self._tallied, rows, weights)
-        return _counted([index], [_ranked(numbers)], owner, len(parts), tally)
+        return _counted([index], [ranked_numbers(numbers)], owner, len(parts), tally)
 
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of all requests, value × branch."""
@@ -275,10 +308,10 @@ class MemorySource:
             few = len(rows) < n_rows
             attribute = self.schema.attributes[index] if given else self._made[index]
             cells = self._cells(index, rows if few else np.arange(n_rows))
-            valued = _valued(attribute, cells)
+            places = valued(attribute, cells)
             if few:
-                return valued
-            self._columns[index] = valued
+                return places
+            self._columns[index] = places
         values, ranks = self._columns[index]
         return values, ranks[rows]
 
@@ -535,7 +568,7 @@ def _counted(
         numbers = np.flatnonzero(rows.any(axis=1))
         weights, rows = weights[numbers], rows[numbers]
     else:
-        ranked, whose = _sorted(keys, n_numbers)
+        ranked, whose = sorted_keys(keys, n_numbers)
         first = begins_run(ranked)
         numbers = ranked[first]
         weights, rows = tally(
@@ -565,35 +598,3 @@ def _counted(
         missing,
         missing_rows,
     )
-
-
-def _sorted(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
-    """Return all keys of a matrix in order, and the column of each.
-
-    Equal ones stand as their columns do. Key and column in one word are sorted far
-    sooner than positions by their key.
-    """
-    n_columns = keys.shape[1]
-    bits = max(1, int(n_columns - 1).bit_length())
-    if n_keys.bit_length() + bits > 62:
-        order = np.argsort(keys, axis=None, kind="stable")
-        return keys.ravel()[order], order % n_columns
-    words = np.sort((keys << bits | np.arange(n_columns)).ravel())
-    return words >> bits, words & ((1 << bits) - 1)
-
-
-def _valued(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
-    """Return the values of an attribute and each cell's place among them."""
-    if attribute.kind == "numeric":
-        return _ranked(cells)
-    return np.arange(len(attribute.values)), np.asarray(cells, dtype=np.int64)
-
-
-def _ranked(cells: NDArray[Any]) -> tuple[Floats, Integers]:
-    """Return the distinct numbers and each cell's place among them; -1 if missing."""
-    numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
-    known = ~np.isnan(numbers)
-    values, indices = np.unique(numbers[known], return_inverse=True)
-    ranks = np.full(len(numbers), -1, dtype=np.int64)
-    ranks[known] = indices
-    return values, ranks

@@ -1,0 +1,1 @@
+"""Compiled loops that fit the models of all nodes of a tree."""

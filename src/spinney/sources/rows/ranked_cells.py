@@ -1,0 +1,114 @@
+"""Cells by their place among the values, or buckets, of an attribute."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.data import Attribute
+from spinney.trees import TableStack, joined_stacks
+
+Ranked = tuple[NDArray[Any], NDArray[Any]]
+"""The values of an attribute, and each row's place among them, -1 if missing."""
+
+
+def valued(attribute: Attribute, cells: NDArray[Any]) -> Ranked:
+    """Return the values of an attribute and each cell's place among them."""
+    if attribute.kind == "numeric":
+        return ranked_numbers(cells)
+    return np.arange(len(attribute.values)), np.asarray(cells, dtype=np.int64)
+
+
+def ranked_numbers(cells: NDArray[Any]) -> tuple[Floats, Integers]:
+    """Return the distinct numbers and each cell's place among them; -1 if missing."""
+    numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
+    known = ~np.isnan(numbers)
+    values, indices = np.unique(numbers[known], return_inverse=True)
+    ranks = np.full(len(numbers), -1, dtype=np.int64)
+    ranks[known] = indices
+    return values, ranks
+
+
+def in_buckets(numbers: Floats, cuts: Floats) -> Ranked:
+    """Return the numbers of buckets, and the bucket of each row.
+
+    >>> in_buckets(np.array([1.0, 2.0, 3.0, np.nan]), np.array([2.0]))
+    (array([0, 1]), array([ 0,  0,  1, -1]))
+    """
+    buckets = np.searchsorted(cuts, numbers, side="left")
+    return np.arange(len(cuts) + 1), np.where(np.isnan(numbers), -1, buckets)
+
+
+def at_numbers(
+    stack: TableStack,
+    ranked: Mapping[int, Ranked],
+    cells: Callable[[int, Integers], Floats],
+    rows: Integers,
+    owner: Integers,
+) -> TableStack:
+    """Return tables whose values are buckets with the numbers that lie in these.
+
+    The value of a line is the greatest of them, and ``low`` has the least.
+
+    Parameters
+    ----------
+    stack : TableStack
+        The tables, counted by bucket where attributes are ``ranked``.
+    ranked : mapping of int to Ranked
+        The bucket of each row, for attributes that have buckets.
+    cells : function
+        From an attribute and rows to the numbers of these.
+    rows, owner : arrays of int
+        The rows of the level, and whose each is.
+    """
+    high, low = stack.values.copy(), stack.values.copy()
+    attribute, node = stack.attribute[stack.owner], stack.node[stack.owner]
+    n_nodes = int(owner[-1]) + 1 if len(owner) else 0
+    for index in np.unique(stack.attribute).tolist():
+        if index not in ranked:
+            continue
+        buckets, place = ranked[index][0], ranked[index][1][rows]
+        numbers = cells(index, rows) + 0.0  # -0.0 is 0.0
+        keys = owner * len(buckets) + place
+        if (lacking := place < 0).any():
+            keys, numbers = keys[~lacking], numbers[~lacking]
+        lines = np.flatnonzero(attribute == index)
+        own = node[lines] * len(buckets) + stack.values[lines].astype(np.int64)
+        for ends, furthest, least in (
+            (high, np.maximum, -np.inf),
+            (low, np.minimum, np.inf),
+        ):
+            found = np.full(n_nodes * len(buckets), least)
+            furthest.at(found, keys, numbers)
+            ends[lines] = found[own]
+    return replace(stack, values=high, low=low)
+
+
+def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
+    """Return all keys of a matrix in order, and the column of each.
+
+    Equal ones stand as their columns do. Key and column in one word are sorted far
+    sooner than positions by their key.
+    """
+    n_columns = keys.shape[1]
+    bits = max(1, int(n_columns - 1).bit_length())
+    if n_keys.bit_length() + bits > 62:
+        order = np.argsort(keys, axis=None, kind="stable")
+        return keys.ravel()[order], order % n_columns
+    words = np.sort((keys << bits | np.arange(n_columns)).ravel())
+    return words >> bits, words & ((1 << bits) - 1)
+
+
+def together(stacks: Iterable[TableStack], most: int) -> Iterator[TableStack]:
+    """Give stacks joined, up to so many lines: what is done with one costs as much."""
+    small: list[TableStack] = []
+    for stack in stacks:
+        small.append(stack)
+        if sum(len(each.values) for each in small) > most:
+            yield joined_stacks(small)
+            small = []
+    if small:
+        yield joined_stacks(small)
