@@ -140,6 +140,59 @@ def test_flags_equal_brute_force(data):
     assert found.bound == found.loss
 
 
+@st.composite
+def chained_flags(draw):
+    """Draw numbers of few values, and a flag for each cut, some turned round."""
+    n_rows, n_numbers = draw(st.integers(2, 60)), draw(st.integers(1, 4))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    numbers = random.integers(0, draw(st.integers(2, 9)), (n_numbers, n_rows))
+    flags = [line > cut for line in numbers for cut in np.unique(line)[:-1]]
+    turned = random.random(len(flags)) < draw(st.sampled_from([0.0, 0.5]))
+    order = random.permutation(len(flags))
+    flags = [flags[at] != turned[at] for at in order]
+    return numbers, np.array(flags, dtype=int).reshape(-1, n_rows), random
+
+
+@given(chained_flags(), st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
+    # Two solvers: of flags, by sums of pairs, and of cuts. Both search the same trees.
+    numbers, flags, random = drawn
+    if not len(flags):
+        return
+    n_rows, n_classes = flags.shape[1], data.draw(st.integers(2, 3))
+    depth, limit = data.draw(st.integers(2, 4)), data.draw(st.sampled_from([None, 5]))
+    if numbers.max(axis=1).min() < 2:  # the numbers are not to be flags themselves
+        numbers = np.vstack([numbers, np.arange(n_rows) % 3])
+        flags = np.vstack([flags, [numbers[-1] > 0, numbers[-1] > 1]])
+    weights = random.choice([1.0, 2.0, 0.5], n_rows)
+    asked = weights * data.draw(st.sampled_from([0.0, 0.03125]))
+    price = data.draw(st.sampled_from([0.0, 2.0**-10, 0.25]))
+    if data.draw(st.booleans()):
+        y = random.integers(-4, 5, n_rows) / 2.0
+        y -= np.average(y, weights=weights)
+        far = np.maximum(y - y.min(), y.max() - y)
+        sums = np.array([weights, weights * y, weights * y**2]).T
+        family, most = Family.MOMENTS, weights * far**2
+    else:
+        classes = random.integers(0, n_classes, n_rows)
+        losses = weights[:, None] * (1.0 - np.eye(n_classes))[classes]
+        sums = losses[:, :1] - losses[:, 1:] if n_classes == 2 else losses
+        family = Family.PAIR if n_classes == 2 else Family.LABELS
+        most = losses.max(axis=1)
+    found = []
+    for ranks in (flags, numbers):
+        rows = sums, most + depth * asked
+        problem = problem_of(ranks, *rows, family=family, price=price, asked=asked)
+        found.append(
+            (len(problem.n_ones), search_trees(problem, depth, max_leaves=limit))
+        )
+    (n_flagged, by_flags), (n_cut, by_cuts) = found
+    assert (n_flagged, n_cut) == (n_rows, 0) or n_rows == 2
+    assert by_flags.loss == pytest.approx(by_cuts.loss, abs=1e-9)
+    assert by_flags.bound == by_flags.loss
+
+
 def errors_of(model, rows, labels):
     return int((np.asarray(model.predict(rows)) != labels).sum())
 

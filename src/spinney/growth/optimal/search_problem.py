@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError
-from spinney.growth.optimal.loops.flag_pairs import FLAG_LINES
+from spinney.growth.optimal.loops.flag_pairs import FLAG_LINES, FLAG_SUMS
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD, Family, Problem, Room
 from spinney.growth.optimal.loops.sizes import END_LINES
 
@@ -58,24 +58,50 @@ def sizes_within(max_leaves: int | None) -> Integers:
     return np.array([*(min(max_leaves, 2**depth) for depth in depths), 1])
 
 
-def _flags_of(
-    ranks: NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _flags_of(ranks: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """Return which flags each row has, and how many, if every column is one.
 
-    A flag is what the fewer rows of a column have; last comes which of them are those
-    of value 0.
+    A flag is what the fewer rows of a column have. Then come the places of flags in
+    chains, where these end, and which flags are those of value 0.
     """
     n_flags, n_rows = ranks.shape
     if n_flags > MOST_FLAGS or ranks.max(initial=0) > 1:
-        return np.zeros((0, 0), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
+        nothing = np.zeros(0, np.int32)
+        return np.zeros((0, 0), np.int32), nothing, nothing, nothing, nothing
     turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
-    has = (ranks != turned[:, None]).T
-    n_ones = has.sum(axis=1).astype(np.int32)
+    has = ranks != turned[:, None]
+    chains = _chains(has)
+    starts = np.cumsum([0, *map(len, chains)])
+    places, ends = np.empty((2, n_flags), np.int32)
+    places[np.concatenate(chains)] = np.arange(n_flags)
+    ends[:] = np.repeat(starts[1:], np.diff(starts))
+    levels = np.array([has[chain].sum(axis=0) for chain in chains])
+    n_ones = (levels > 0).sum(axis=0).astype(np.int32)
     ones = np.zeros((n_rows, n_ones.max(initial=0)), np.int32)
-    rows, flags = np.nonzero(has)
-    ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = flags
-    return ones, n_ones, turned
+    rows, own = np.nonzero(levels.T)
+    last = starts[own] + levels[own, rows] - 1
+    ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = last
+    return ones, n_ones, places, ends, turned
+
+
+def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
+    """Return flags in chains: rows that have one have all before it in its chain.
+
+    A flag follows the one of the fewest rows that has all of its own.
+    """
+    bits, n_rows = np.packbits(has, axis=1), has.sum(axis=1)
+    chains, lacking = list[list[int]](), np.empty_like(bits)
+    for flag in np.argsort(-n_rows, kind="stable").tolist():
+        outside = (lacking[: len(chains)] & bits[flag]).any(axis=1)
+        around = np.flatnonzero(~outside)
+        if len(around):
+            at = min(around, key=lambda chain: n_rows[chains[chain][-1]])
+            chains[at].append(flag)
+        else:
+            at = len(chains)
+            chains.append([flag])
+        lacking[at] = ~bits[flag]
+    return chains
 
 
 def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
@@ -85,11 +111,11 @@ def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
     label is measured by. Of numbers, a mean saves what it explains of their squares.
     """
     if family == Family.PAIR:
-        return np.ascontiguousarray(sums), np.maximum(0.0, -sums[:, 0])
+        return np.ascontiguousarray(sums.T), np.maximum(0.0, -sums[:, 0])
     if family == Family.LABELS:
         dearest = sums.max(axis=1)
-        return np.ascontiguousarray(sums - dearest[:, None]), dearest
-    return np.ascontiguousarray(sums[:, :2]), np.ascontiguousarray(sums[:, 2])
+        return np.ascontiguousarray(sums.T - dearest), dearest
+    return np.ascontiguousarray(sums[:, :2].T), np.ascontiguousarray(sums[:, 2])
 
 
 def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
@@ -134,7 +160,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
     n_all, n_numbers = problem.sums.shape
     n = n_numbers + (problem.family[0] == Family.PAIR)
     of_flags = len(problem.n_ones) > 0
-    n_savings, n_flags = problem.numbers.shape[1], n_columns if of_flags else 0
+    n_savings, n_flags = len(problem.numbers), n_columns if of_flags else 0
     n_orders = 1 if of_flags else n_columns
     levels, deep, entries = max(depth, 2) + 1, max(depth, 1), n_entries(problem)
     end = END_LINES, entries
@@ -160,11 +186,13 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "picks": (np.int64, LANES, 3),
         "pick_ends": (np.float64, LANES, 3, *end),
         "lanes": (np.float64, (8 + 4 * n) * LANES + 10 * LANES),
-        "pairs": (np.float64, n_savings, n_flags, n_flags),
+        "pairs": (np.float64, 2, n_savings, n_flags, n_flags),
         "singles": (np.float64, n_savings, n_flags),
-        "flag_totals": (np.float64, n_savings),
+        "flag_totals": (np.float64, 2, n_savings),
+        "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
         "flag_lines": (np.float64, FLAG_LINES, n_flags),
-        "weights": (np.float64, levels, n_flags + 1, n_flags + 1),
+        "counted": (np.int64, 1),
+        "weights": (np.float64, levels, n_flags, n_flags),
         "seen": (np.float64, levels, n_flags, *end),
         "flag_order": (np.int64, levels, 2, n_flags),
     }

@@ -8,8 +8,14 @@ for i and then for j, or for j and then for i; i = j has the sums of single flag
     not i      p(j) − p(i, j)   p() − p(i) − p(j) + p(i, j)
 
 So one walk over the rows answers for all roots and all questions below them, where a
-walk for each root would be needed else. A row is in as many pairs as it has flags: what
-fewer rows have than not is the flag, either way round being the same question.
+walk for each root would be needed else. What fewer rows have than not is the flag,
+either way round being the same question. Flags that come of one number are a *chain*:
+rows that have one have all before it. So a row is put down where its last flags of two
+chains meet, and sums from the ends of chains spread it over all of their pairs. Flags
+stand by their ``places`` in chains here.
+
+Where both sides of a flag are wanted, the fewer rows are counted, and what the others
+have is the difference to all of them (``room.counted``).
 
 The loss of a leaf is what its rows cost under a label that is not in ``numbers``
 (``base``), and what the best of the labels there saves of it.
@@ -27,11 +33,20 @@ from spinney.growth.optimal.loops.sizes import (
 )
 from spinney.growth.optimal.loops.stumps import explained
 
-# Lines of ``flag_lines``, an entry a flag: rows that have it, what they cost, and what
-# it costs to ask them; what the best questions below it and beside it save, and the
-# four leaves of a pair.
-_ROWS, _BASE, _ASKED, _WITH, _WITHOUT, _BOTH, _FIRST, _SECOND, _NEITHER = range(9)
-FLAG_LINES = 9
+# Lines of ``flag_sums``, an entry a flag and last one of all rows: how many they are,
+# what they cost, and what it costs to ask them.
+_ROWS, _BASE, _ASKED = range(3)
+FLAG_SUMS = 3
+# Lines of ``flag_lines``: what the best questions below a flag and beside it save, and
+# the four leaves of a pair.
+_WITH, _WITHOUT, _BOTH, _FIRST, _SECOND, _NEITHER = range(6)
+FLAG_LINES = 6
+# Of ``pairs`` and ``flag_sums``: of the rows at hand, and of all that a flag parts.
+_HERE, _AROUND = range(2)
+# What ``counted`` says: whether rows are a side of those around, and the other is here.
+NO_SIDE, A_SIDE, _OTHER_SIDE = range(3)
+# So many lines and columns are mirrored at a time.
+_TILE = 16
 
 
 @kernel
@@ -42,19 +57,22 @@ def two_levels_of_flags(problem, room, order, _last, n_rows, leaf, toll, told):
     is not looked at: all losses are at hand.
     """
     rows, n, end = order[0], problem.sizes[2], room.taken[2, 0]
-    cost = _add_pairs(problem, room, rows, n_rows)
-    if problem.family[0] == Family.MOMENTS:
+    _count(problem, room, rows, n_rows)
+    family, n_flags = problem.family[0], room.pairs.shape[2]
+    if family == Family.MOMENTS:
         _explain(problem, room)
+    elif family == Family.PAIR:
+        _label_two(room)
     else:
         _label(room)
-    lines, n_flags = room.flag_lines, room.pairs.shape[1]
-    attribute, share = _one_level(problem, room, n_rows, cost, leaf, toll), 0
+    attribute, share = _one_level(problem, room, n_rows, leaf, toll), 0
     for k in range(n):
         room.less[2, k] = room.best[2, k] = room.best[1, min(k, problem.sizes[1] - 1)]
         room.goal[2, k] = room.best[2, k] - toll
     for a in range(n_flags):
-        if 0 < lines[_ROWS, a] < n_rows:
-            _put_losses(problem, room, a, cost, toll, end)
+        i = problem.places[a]
+        if 0 < room.flag_sums[_HERE, _ROWS, i] < n_rows:
+            _put_losses(problem, room, i, toll, end)
             for k in range(n):
                 both = _joined(problem, end, k) + toll
                 told[a, k] = max(told[a, k], both)
@@ -82,33 +100,35 @@ def _joined(problem, end, k):
 
 
 @kernel
-def _put_losses(problem, room, a, cost, toll, end):
+def _put_losses(problem, room, i, toll, end):
     """Put down what rows without a flag lose in one question at most, and with it."""
-    lines, n, price = room.flag_lines, problem.sizes[1], problem.price[0]
-    below, beside = lines[_BASE, a], cost - lines[_BASE, a]
-    leaf = max(0.0, below + _saved(problem, room, a, 1))
-    stump = max(0.0, below + lines[_WITH, a]) + price + lines[_ASKED, a]
+    lines, sums = room.flag_lines, room.flag_sums[_HERE]
+    n, price, asked = problem.sizes[1], problem.price[0], sums[_ASKED, i]
+    below, beside = sums[_BASE, i], sums[_BASE, -1] - sums[_BASE, i]
+    leaf = max(0.0, below + _saved(problem, room, i, 1))
+    stump = max(0.0, below + lines[_WITH, i]) + price + asked
     put_one_level(end[RIGHT], n, leaf, stump)
-    leaf = max(0.0, beside + _saved(problem, room, a, 0))
-    stump = max(0.0, beside + lines[_WITHOUT, a]) + toll - lines[_ASKED, a]
+    leaf = max(0.0, beside + _saved(problem, room, i, 0))
+    stump = max(0.0, beside + lines[_WITHOUT, i]) + toll - asked
     put_one_level(end[LEFT], n, leaf, stump)
 
 
 @kernel
-def _single_loss(problem, room, a, cost):
+def _single_loss(problem, room, i):
     """Return the loss of both leaves of a flag."""
-    below = room.flag_lines[_BASE, a]
-    first = max(0.0, below + _saved(problem, room, a, 1))
-    return first + max(0.0, cost - below + _saved(problem, room, a, 0))
+    costs = room.flag_sums[_HERE, _BASE]
+    first = max(0.0, costs[i] + _saved(problem, room, i, 1))
+    return first + max(0.0, costs[-1] - costs[i] + _saved(problem, room, i, 0))
 
 
 @kernel
-def _one_level(problem, room, n_rows, cost, leaf, toll):
+def _one_level(problem, room, n_rows, leaf, toll):
     """Put down the loss of the best tree of one question at most; return its flag."""
     least, attribute = HUGE, -1
-    for a in range(room.pairs.shape[1]):
-        if 0 < room.flag_lines[_ROWS, a] < n_rows:
-            loss = _single_loss(problem, room, a, cost) + toll
+    for a in range(room.pairs.shape[2]):
+        i = problem.places[a]
+        if 0 < room.flag_sums[_HERE, _ROWS, i] < n_rows:
+            loss = _single_loss(problem, room, i) + toll
             if loss < least:
                 least, attribute = loss, a
     put_one_level(room.best[1], problem.sizes[1], leaf, least)
@@ -126,60 +146,168 @@ def last_without(problem, rows, n_rows, attribute):
 
 
 @kernel
-def _add_pairs(problem, room, rows, n_rows):
-    """Add up what rows have, by pairs of flags; return what all of them cost."""
-    pairs, lines, cost = room.pairs, room.flag_lines, 0.0
-    n_numbers, n_flags = pairs.shape[0], pairs.shape[1]
-    for k in range(n_numbers):
-        room.flag_totals[k] = 0.0
-        for i in range(n_flags):
-            for j in range(i, n_flags):
-                pairs[k, i, j] = 0.0
-    for i in range(n_flags):
-        lines[_ROWS, i] = lines[_BASE, i] = lines[_ASKED, i] = 0.0
+def _count(problem, room, rows, n_rows):
+    """Add up what rows have, by pairs of flags, or take the other side off all."""
+    pairs, sums = room.pairs[_HERE], room.flag_sums[_HERE]
+    if room.counted[0] == _OTHER_SIDE:
+        for i in range(pairs.shape[1]):
+            for k in range(pairs.shape[0]):
+                _take_off(pairs[k, i], room.pairs[_AROUND, k, i])
+        for line in range(FLAG_SUMS):
+            _take_off(sums[line], room.flag_sums[_AROUND, line])
+        for k in range(pairs.shape[0]):
+            total = room.flag_totals[_AROUND, k] - room.flag_totals[_HERE, k]
+            room.flag_totals[_HERE, k] = total
+    else:
+        _add_singles(problem, sums, rows, n_rows)
+        for k in range(pairs.shape[0]):
+            total = add_pairs(problem, pairs[k], problem.numbers[k], rows, n_rows)
+            room.flag_totals[_HERE, k] = total
+        if room.counted[0] == A_SIDE:
+            room.counted[0] = _OTHER_SIDE
+    for k in range(pairs.shape[0]):
+        for i in range(pairs.shape[1]):
+            room.singles[k, i] = pairs[k, i, i]
+
+
+@kernel
+def _take_off(line, around):
+    """Make of what some rows have that of the others."""
+    for i in range(len(line)):
+        line[i] = around[i] - line[i]
+
+
+@kernel
+def keep_around(room):
+    """Keep what was counted last as that of all rows that a flag parts."""
+    for k in range(room.pairs.shape[1]):
+        room.flag_totals[_AROUND, k] = room.flag_totals[_HERE, k]
+        for i in range(room.pairs.shape[2]):
+            _copy(room.pairs[_AROUND, k, i], room.pairs[_HERE, k, i])
+    for line in range(FLAG_SUMS):
+        _copy(room.flag_sums[_AROUND, line], room.flag_sums[_HERE, line])
+
+
+@kernel
+def _copy(into, line):
+    """Copy a line."""
+    for i in range(len(into)):
+        into[i] = line[i]
+
+
+@kernel
+def _add_singles(problem, sums, rows, n_rows):
+    """Add up rows, what they cost and what it costs to ask them, by flags."""
+    n_flags, asked = sums.shape[1] - 1, False
+    for line in range(FLAG_SUMS):
+        for i in range(n_flags + 1):
+            sums[line, i] = 0.0
     for r in range(n_rows):
         row = rows[r]
-        ones, n, base = problem.ones[row], problem.n_ones[row], problem.base[row]
-        cost += base
-        for q in range(n):
-            lines[_ROWS, ones[q]] += 1.0
-            lines[_BASE, ones[q]] += base
-        if problem.asked[row] != 0.0:
+        base = problem.base[row]
+        sums[_BASE, n_flags] += base
+        asked |= problem.asked[row] != 0.0
+        for q in range(problem.n_ones[row]):
+            i = problem.ones[row, q]
+            sums[_ROWS, i] += 1.0
+            sums[_BASE, i] += base
+    sums[_ROWS, n_flags] = n_rows
+    if asked:
+        for r in range(n_rows):
+            row = rows[r]
+            sums[_ASKED, n_flags] += problem.asked[row]
+            for q in range(problem.n_ones[row]):
+                sums[_ASKED, problem.ones[row, q]] += problem.asked[row]
+    for i in range(n_flags - 2, -1, -1):
+        if problem.ends[i] > i + 1:
+            for line in range(FLAG_SUMS):
+                sums[line, i] += sums[line, i + 1]
+
+
+@kernel
+def add_pairs(problem, pairs, numbers, rows, n_rows):
+    """Add up the numbers of rows, by pairs of flags; return their sum."""
+    n_flags, total = pairs.shape[0], 0.0
+    for i in range(n_flags):
+        for j in range(i, n_flags):
+            pairs[i, j] = 0.0
+    for r in range(n_rows):
+        row = rows[r]
+        number, ones, n = numbers[row], problem.ones[row], problem.n_ones[row]
+        if number != 0.0:
+            total += number
             for q in range(n):
-                lines[_ASKED, ones[q]] += problem.asked[row]
-        for k in range(n_numbers):
-            number = problem.numbers[row, k]
-            if number != 0.0:
-                room.flag_totals[k] += number
-                add_to_pairs(pairs[k], ones, n, number)
-    for k in range(n_numbers):
-        mirror(pairs[k])
-        for i in range(n_flags):
-            room.singles[k, i] = pairs[k, i, i]
-    return cost
+                line = pairs[ones[q]]
+                for s in range(q, n):
+                    line[ones[s]] += number
+    _spread(pairs, problem.ends)
+    _mirror(pairs)
+    return total
 
 
 @kernel
-def add_to_pairs(pairs, ones, n, number):
-    """Add what a row has to the pairs of its flags, those above the diagonal."""
-    for q in range(n):
-        line = pairs[ones[q]]
-        for s in range(q, n):
-            line[ones[s]] += number
+def _spread(pairs, ends):
+    """Spread what stands at the last flags of chains over all that rows have.
+
+    It does above the diagonal, where a row stands but once in a chain. ``ends`` says
+    where the chain of a flag ends.
+    """
+    n_flags = pairs.shape[0]
+    for i in range(n_flags):
+        line, more, end = pairs[i], 0.0, ends[i]
+        for j in range(n_flags - 1, end - 1, -1):
+            more = line[j] + (more if ends[j] > j + 1 else 0.0)
+            line[j] = more
+    for i in range(n_flags - 2, -1, -1):
+        line, inner, end = pairs[i], pairs[i + 1], ends[i]
+        if end > i + 1:
+            for j in range(end, n_flags):
+                line[j] += inner[j]
+            line[i] += inner[i + 1]
+            line[i + 1] = inner[i + 1]
+            for j in range(i + 2, end):
+                line[j] = inner[j]
 
 
 @kernel
-def mirror(pairs):
+def _mirror(pairs):
     """Put what is above the diagonal below it, too."""
-    for i in range(1, pairs.shape[0]):
-        for j in range(i):
-            pairs[i, j] = pairs[j, i]
+    n = pairs.shape[0]
+    for top in range(0, n, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    pairs[i, j] = pairs[j, i]
+
+
+@kernel
+def _label_two(room):
+    """Find what the best question below each flag, and beside it, saves by two labels.
+
+    As ``_label`` does, at once.
+    """
+    pairs, singles = room.pairs[_HERE, 0], room.singles[0]
+    total = room.flag_totals[_HERE, 0]
+    below, beside = room.flag_lines[_WITH], room.flag_lines[_WITHOUT]
+    n_flags = pairs.shape[0]
+    for i in range(n_flags):
+        below[i] = beside[i] = 0.0
+    for j in range(n_flags):
+        line, own = pairs[j], singles[j]
+        for i in range(n_flags):
+            both, single = line[i], singles[i]
+            second = own - both
+            saved = min(0.0, both) + min(0.0, single - both)
+            below[i] = min(below[i], saved)
+            saved = min(0.0, second) + min(0.0, total - single - second)
+            beside[i] = min(beside[i], saved)
 
 
 @kernel
 def _label(room):
     """Find what the best question below each flag, and beside it, saves by labels."""
-    pairs, lines, n_flags = room.pairs, room.flag_lines, room.pairs.shape[1]
+    pairs, lines, totals = room.pairs[_HERE], room.flag_lines, room.flag_totals[_HERE]
+    n_flags = pairs.shape[1]
     for i in range(n_flags):
         lines[_WITH, i] = lines[_WITHOUT, i] = 0.0
     for j in range(n_flags):
@@ -187,7 +315,7 @@ def _label(room):
             lines[_BOTH, i] = lines[_FIRST, i] = 0.0
             lines[_SECOND, i] = lines[_NEITHER, i] = 0.0
         for k in range(pairs.shape[0]):
-            line, total, singles = pairs[k, j], room.flag_totals[k], room.singles[k]
+            line, total, singles = pairs[k, j], totals[k], room.singles[k]
             own = line[j]
             for i in range(n_flags):
                 both, single = line[i], singles[i]
@@ -206,9 +334,9 @@ def _label(room):
 @kernel
 def _explain(problem, room):
     """Find what the best question below each flag, and beside it, explains."""
-    lines, least, n_flags = room.flag_lines, problem.price[1], room.pairs.shape[1]
-    weights, sums = room.pairs[0], room.pairs[1]
-    weight, total = room.flag_totals[0], room.flag_totals[1]
+    lines, least, n_flags = room.flag_lines, problem.price[1], room.pairs.shape[2]
+    weights, sums = room.pairs[_HERE, 0], room.pairs[_HERE, 1]
+    weight, total = room.flag_totals[_HERE, 0], room.flag_totals[_HERE, 1]
     for i in range(n_flags):
         lines[_WITH, i] = lines[_WITHOUT, i] = 0.0
     for j in range(n_flags):
@@ -225,14 +353,14 @@ def _explain(problem, room):
 
 
 @kernel
-def _saved(problem, room, a, below):
+def _saved(problem, room, i, below):
     """Return what the best label, or the mean, saves below a flag or beside it."""
-    singles, totals, saved = room.singles, room.flag_totals, 0.0
+    singles, totals, saved = room.singles, room.flag_totals[_HERE], 0.0
     if problem.family[0] == Family.MOMENTS:
-        w, y = singles[0, a], singles[1, a]
+        w, y = singles[0, i], singles[1, i]
         if not below:
             w, y = totals[0] - w, totals[1] - y
         return -explained(w, y, problem.price[1])
     for k in range(len(totals)):
-        saved = min(saved, singles[k, a] if below else totals[k] - singles[k, a])
+        saved = min(saved, singles[k, i] if below else totals[k] - singles[k, i])
     return saved

@@ -56,10 +56,13 @@ class Problem(NamedTuple):
     stop : array of int, (1,)
         Whether somebody wants the search to end.
     ones, n_ones : array of int32, (rows, flags) and (rows,)
-        Where every column is a flag: those that each row has, and how many; else empty.
+        Where every column is a flag: those that each row has, of a chain the last one,
+        by their places in rising order; and how many. Else empty.
+    places, ends : arrays of int32, (flags,)
+        The place of each flag, and where the chain of a place ends: see ``flag_pairs``.
     turned : array of int32, (flags,)
         Whether the flag is to have value 0.
-    numbers, base : array, (rows, numbers) and (rows,)
+    numbers, base : array, (numbers, rows) and (rows,)
         What ``flag_pairs`` adds up.
     """
 
@@ -75,6 +78,8 @@ class Problem(NamedTuple):
     stop: Integers
     ones: NDArray[Any]
     n_ones: NDArray[Any]
+    places: NDArray[Any]
+    ends: NDArray[Any]
     turned: NDArray[Any]
     numbers: Floats
     base: Floats
@@ -108,10 +113,12 @@ class Room(NamedTuple):
     )
     pick_ends: Floats  # (LANES, 3, lines, entries): as ``taken``
     lanes: Floats  # see ``stumps``
-    pairs: Floats  # (numbers, flags, flags): see ``flag_pairs``
+    pairs: Floats  # (2, numbers, flags, flags): see ``flag_pairs``
     singles: Floats  # (numbers, flags)
-    flag_totals: Floats  # (numbers,)
-    flag_lines: Floats  # (9, flags)
-    weights: Floats  # (depth, flags + 1, flags + 1): see ``solve_flags``
+    flag_totals: Floats  # (2, numbers)
+    flag_sums: Floats  # (2, lines, flags + 1)
+    flag_lines: Floats  # (lines, flags)
+    counted: Integers  # (1,)
+    weights: Floats  # (depth, flags, flags): see ``solve_flags``
     seen: Floats  # (depth, flags, lines, entries): ends, in the order they were seen
     flag_order: Integers  # (depth, 2, flags): in which flags are looked at; those seen

@@ -13,9 +13,11 @@ differ by few of them.
 
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.optimal.loops.flag_pairs import (
-    add_to_pairs,
+    A_SIDE,
+    NO_SIDE,
+    add_pairs,
+    keep_around,
     last_without,
-    mirror,
     share_of_zeros,
     two_levels_of_flags,
 )
@@ -78,13 +80,15 @@ def _by_flags(sides):
         whole, hints = room.told[depth, 0, 1], room.told[depth, 1]
         toll, n = toll_of(problem, room.totals[depth]), problem.sizes[depth]
         weights, order_of = room.weights[depth], room.flag_order[depth]
-        _weigh_pairs(problem, weights, order[0], n_rows)
+        total = add_pairs(problem, weights, problem.most, order[0], n_rows)
+        if depth == 3:
+            keep_around(room)  # as counted for the tree of less depth
         _most_promising_first(whole, problem.sizes[depth - 1] - 1, order_of[_ORDER])
         n_seen, end = 0, room.taken[depth, 0]
         for a in order_of[_ORDER]:
             if not may_be_less(told[a], room.best[depth], n) or problem.stop[0]:
                 continue
-            _put_bounds(problem, room, depth, a, n_seen, end)
+            _put_bounds(problem, room, depth, a, total, n_seen, end)
             if may_join_to_less(
                 end[LEFT], end[RIGHT], room.goal[depth], problem, depth
             ):
@@ -95,8 +99,10 @@ def _by_flags(sides):
                     for k in range(n):
                         told[a, k] = room.less[depth, k]
                     continue
-                _hint(weights, a, whole, hints)
+                _hint(problem, weights, total, a, whole, hints)
+                room.counted[0] = A_SIDE if depth == 3 else NO_SIDE
                 sides(problem, room, depth, n_left, n_right, end, hints)
+                room.counted[0] = NO_SIDE
                 put_end(room.seen[depth, n_seen], end, problem.sizes[depth - 1])
                 order_of[_SEEN, n_seen] = a
                 n_seen += 1
@@ -119,22 +125,6 @@ def _tell(problem, depth, told, end, toll):
 
 
 @kernel
-def _weigh_pairs(problem, weights, rows, n_rows):
-    """Add up what rows can lose at most, by pairs of flags; last of all of them."""
-    n_flags, total = weights.shape[0] - 1, 0.0
-    pairs = weights[:n_flags, :n_flags]
-    for i in range(n_flags):
-        for j in range(i, n_flags):
-            pairs[i, j] = 0.0
-    for r in range(n_rows):
-        row = rows[r]
-        total += problem.most[row]
-        add_to_pairs(pairs, problem.ones[row], problem.n_ones[row], problem.most[row])
-    mirror(pairs)
-    weights[n_flags, n_flags] = total
-
-
-@kernel
 def _most_promising_first(losses, k, order):
     """Order flags by what trees of less depth lose that ask about them first."""
     for a in range(len(order)):
@@ -146,16 +136,17 @@ def _most_promising_first(losses, k, order):
 
 
 @kernel
-def _put_bounds(problem, room, depth, a, n_seen, end):
+def _put_bounds(problem, room, depth, a, total, n_seen, end):
     """Put down bounds on what rows without a flag lose, and on those with it."""
-    weights, n = room.weights[depth], problem.sizes[depth - 1]
-    total, own = weights[-1, -1], weights[a, a]
+    places, n = problem.places, problem.sizes[depth - 1]
+    weights = room.weights[depth, places[a]]
+    own = weights[places[a]]
     for k in range(n):
         end[LEFT, k] = max(0.0, room.less[depth, k] - own)
         end[RIGHT, k] = max(0.0, room.less[depth, k] - (total - own))
     for s in range(n_seen):
-        seen, i = room.seen[depth, s], room.flag_order[depth, _SEEN, s]
-        other, both = weights[i, i], weights[a, i]
+        seen, i = room.seen[depth, s], places[room.flag_order[depth, _SEEN, s]]
+        other, both = room.weights[depth, i, i], weights[i]
         neither = total - own - other + both
         for k in range(n):
             without, with_it = seen[LEFT, k], seen[RIGHT, k]
@@ -166,9 +157,9 @@ def _put_bounds(problem, room, depth, a, n_seen, end):
 
 
 @kernel
-def _hint(weights, a, whole, hints):
+def _hint(problem, weights, total, a, whole, hints):
     """Put down what trees of all rows say of the roots of both sides."""
-    own, total = weights[a, a], weights[-1, -1]
+    own = weights[problem.places[a], problem.places[a]]
     for b in range(whole.shape[0]):
         for k in range(whole.shape[1]):
             hints[0, b, k] = max(0.0, whole[b, k] - own)
