@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from dataclasses import asdict
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.twins.naive_optimal import least_loss, least_squares
 import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
+from spinney.growth.optimal import search_problem
 from spinney.growth.optimal.loops.layout import Family
 from spinney.growth.optimal.objectives import TIE_BREAK, Objective
 from spinney.growth.optimal.row_losses import RowLosses
@@ -181,12 +183,13 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
         family = Family.PAIR if n_classes == 2 else Family.LABELS
         most = losses.max(axis=1)
     found = []
+    most_small = data.draw(st.sampled_from([0, search_problem.MOST_SMALL]))
     for ranks in (flags, numbers):
         rows = sums, most + depth * asked
         problem = problem_of(ranks, *rows, family=family, price=price, asked=asked)
-        found.append(
-            (len(problem.n_ones), search_trees(problem, depth, max_leaves=limit))
-        )
+        with patch.object(search_problem, "MOST_SMALL", most_small):
+            best = search_trees(problem, depth, max_leaves=limit)
+        found.append((len(problem.n_ones), best))
     (n_flagged, by_flags), (n_cut, by_cuts) = found
     assert (n_flagged, n_cut) == (n_rows, 0) or n_rows == 2
     assert by_flags.loss == pytest.approx(by_cuts.loss, abs=1e-9)

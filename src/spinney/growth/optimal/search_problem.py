@@ -15,6 +15,7 @@ from spinney.growth.optimal.loops.sizes import END_LINES
 DEEPEST = 5
 MOST_BYTES = 4 << 30
 MOST_FLAGS = 1024  # whose pairs are counted
+MOST_SMALL = 1 << 26  # pairs of flags whose sums are looked at: a tenth of a second
 
 
 def problem_of(
@@ -32,7 +33,9 @@ def problem_of(
     """
     ranks = np.ascontiguousarray(ranks, dtype=np.int32)
     least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
-    order = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
+    flags = _flags_of(ranks)
+    n_orders = 1 if len(flags[0]) else len(ranks)
+    order = np.argsort(ranks[:n_orders], axis=1, kind="stable").astype(np.int32)
     asked = np.zeros(len(most)) if asked is None else asked
     return Problem(
         ranks,
@@ -45,7 +48,7 @@ def problem_of(
         sizes_within(None),
         np.array([family, LANES], np.int64),
         np.zeros(1, np.int64),
-        *_flags_of(ranks),
+        *flags,
         *_savings(sums, family),
     )
 
@@ -104,6 +107,16 @@ def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
     return chains
 
 
+def is_small(problem: Problem) -> bool:
+    """Return whether trees of depth three are found before threads are worth it."""
+    n_flags = len(problem.places)
+    if not n_flags:
+        return False
+    n_ones = problem.n_ones[problem.order[0]].astype(np.int64)
+    pairs = n_flags**2 + int((n_ones**2).sum()) // 4
+    return n_flags * len(problem.numbers) * pairs <= MOST_SMALL
+
+
 def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
     """Return what labels save each row, and what it costs under one that saves none.
 
@@ -120,7 +133,7 @@ def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
 
 def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
     """Return which rows, in the order of a column, are the last of their value."""
-    sorted_ranks = np.take_along_axis(ranks, order, axis=1)
+    sorted_ranks = np.take_along_axis(ranks[: len(order)], order, axis=1)
     last = np.zeros(order.shape, np.uint8)
     last[:, :-1] = sorted_ranks[:, 1:] != sorted_ranks[:, :-1]
     return last
@@ -128,7 +141,7 @@ def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
 
 def within(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Problem:
     """Return the problem of some rows, ``inside`` saying which."""
-    kept = inside[problem.order].astype(bool)
+    kept = inside[problem.order]
     order = problem.order[kept].reshape(len(kept), -1)
     return problem._replace(
         order=order,
@@ -156,12 +169,12 @@ def n_bytes_of_room(problem: Problem, depth: int) -> int:
 
 def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
     """Return the kind and the shape of every array of a room."""
-    n_columns, n_rows = problem.order.shape
+    n_columns, n_rows = len(problem.rank), problem.order.shape[1]
     n_all, n_numbers = problem.sums.shape
     n = n_numbers + (problem.family[0] == Family.PAIR)
     of_flags = len(problem.n_ones) > 0
     n_savings, n_flags = len(problem.numbers), n_columns if of_flags else 0
-    n_orders = 1 if of_flags else n_columns
+    n_orders, n_cuts = (1, 0) if of_flags else (n_columns, n_rows)
     levels, deep, entries = max(depth, 2) + 1, max(depth, 1), n_entries(problem)
     end = END_LINES, entries
     n_told = 2 if of_flags else MOST_TOLD
@@ -174,14 +187,14 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "goal": (np.float64, levels, entries),
         "less": (np.float64, levels, entries),
         "least": (np.float64, levels, entries),
-        "intervals": (np.int64, levels, n_rows + LANES, 2),
-        "ends": (np.float64, levels, n_rows + LANES, 2, *end),
+        "intervals": (np.int64, levels, n_cuts + LANES, 2),
+        "ends": (np.float64, levels, n_cuts + LANES, 2, *end),
         "rims": (np.float64, levels, 2, *end),
         "taken": (np.float64, levels, 3, *end),
-        "cuts": (np.int64, levels, n_rows),
-        "weight": (np.float64, levels, n_rows),
+        "cuts": (np.int64, levels, n_cuts),
+        "weight": (np.float64, levels, n_cuts),
         "told": (np.float64, levels, n_told, 2, n_columns, entries),
-        "upto": (np.float64, n_rows, n + 1),
+        "upto": (np.float64, n_cuts, n + 1),
         "totals": (np.float64, levels, n + 1),
         "picks": (np.int64, LANES, 3),
         "pick_ends": (np.float64, LANES, 3, *end),
@@ -191,7 +204,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "flag_totals": (np.float64, 2, n_savings),
         "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
         "flag_lines": (np.float64, FLAG_LINES, n_flags),
-        "counted": (np.int64, 1),
+        "counted": (np.int64, 2),
         "weights": (np.float64, levels, n_flags, n_flags),
         "seen": (np.float64, levels, n_flags, *end),
         "flag_order": (np.int64, levels, 2, n_flags),
@@ -207,7 +220,7 @@ def refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
     """Refuse a search that would need more memory than is reasonable."""
     n_bytes = n_rooms * n_bytes_of_room(problem, depth)
     if n_bytes > MOST_BYTES:
-        n_columns, n_rows = problem.order.shape
+        n_columns, n_rows = len(problem.rank), problem.order.shape[1]
         limited = problem.sizes[-1] > 0
         leaves = f" and up to {n_entries(problem)} leaves" if limited else ""
         fewer = "rows, attributes or leaves" if limited else "rows or attributes"

@@ -25,6 +25,7 @@ from spinney.growth.optimal.loops.sizes import END_LINES, HUGE, LEFT, NOT_WANTED
 from spinney.growth.optimal.loops.solve import search_subtrees
 from spinney.growth.optimal.loops.solve_flags import search_flags
 from spinney.growth.optimal.search_problem import (
+    is_small,
     n_entries,
     refuse_size,
     room_for,
@@ -158,10 +159,10 @@ class _TreeSearch:
         self.start: Branches | None = None  # if there is no root that is better
         self.first: tuple[Branches | None, float] = None, HUGE  # if time ends early
         self.left: list[tuple[float, int, _Interval]] = []
-        self.number = len(problem.order)
+        self.number = len(problem.rank)
         entries = n_entries(problem)
         self.less = np.zeros(entries)
-        self.told = np.zeros((len(problem.order), entries))
+        self.told = np.zeros((len(problem.rank), entries))
 
     def begin(self, *, timed: bool) -> None:
         """Look for the best question, and for a first tree if time is limited."""
@@ -186,9 +187,13 @@ class _TreeSearch:
         if self.depth >= 2 and not self._search_whole(room, 2):
             return
         self._look_ahead(room)
-        self.rooms.put(room)
         self.bound = self.loss if self.depth <= 2 else 0.0
-        for depth in range(3, self.depth + 1):
+        if self.depth >= 3 and is_small(self.problem):
+            if not self._search_whole(room, 3):
+                return
+            self.bound = self.loss if self.depth == 3 else 0.0
+        self.rooms.put(room)
+        for depth in range(4 if is_small(self.problem) else 3, self.depth + 1):
             if not self._search_root(depth):
                 least = self.left[0][0] + self.toll if depth == self.depth else 0.0
                 self.bound = min(self.loss, least)
@@ -201,6 +206,8 @@ class _TreeSearch:
     def _search_whole(self, room: Room, depth: int) -> bool:
         """Search all trees of a small depth; return whether that came to an end."""
         wanted = np.full(len(self.less), HUGE)
+        if depth > 2:
+            wanted = _wanted(self.problem, depth, self.loss, len(wanted))
         losses, question, told = _whole(self.problem, room, depth, wanted)
         if depth and self.problem.stop[0]:
             return False
@@ -209,7 +216,7 @@ class _TreeSearch:
         self.less[n:] = self.less[n - 1]
         if losses[n - 1] < self.loss:
             self.loss = float(losses[n - 1])
-            self.root = question.root(depth, self.loss)
+            self.root = question.root(self.problem, depth, self.loss)
         return True
 
     def _look_ahead(self, room: Room) -> None:
@@ -248,13 +255,13 @@ class _TreeSearch:
         """Return the cuts of every column as one interval, where nothing is known."""
         shares, left = _shares(self.problem, depth), []
         no_rows, nothing = np.zeros_like(self.less), np.zeros_like(self.told)
-        for column in range(len(self.problem.order)):
-            cuts = np.flatnonzero(self.problem.last[column])
+        total = float(self.problem.most.sum())
+        first = _End(0.0, no_rows, self.less, (nothing, self.told))
+        last = _End(total, self.less, no_rows, (self.told, nothing))
+        for column in range(len(self.problem.rank)):
+            cuts, weights = _cuts_of(self.problem, column)
             if len(cuts):
-                weight = np.cumsum(self.problem.most[self.problem.order[column]])
-                first = _End(0.0, no_rows, self.less, (nothing, self.told))
-                last = _End(weight[-1], self.less, no_rows, (self.told, nothing))
-                left.append(_Interval(column, cuts, weight[cuts], first, last, shares))
+                left.append(_Interval(column, cuts, weights, first, last, shares))
         found = [each.shrunk(self.goal) for each in left]
         heap = [(one.bound, one.column, one) for one in found if one is not None]
         heapify(heap)
@@ -273,9 +280,11 @@ class _TreeSearch:
             best = int((left + right).argmin())
             if left[best] + right[best] < self.goal:
                 self.loss = float(left[best] + right[best]) + self.toll
-                position = int(interval.cuts[interval.middle])
+                rank = _rank_at(
+                    self.problem, interval.column, interval.cuts[interval.middle]
+                )
                 sides, share = (left[best], right[best]), interval.shares[0][best]
-                self.root = _Root(depth, interval.column, position, sides, share)
+                self.root = _Root(depth, interval.column, rank, sides, share)
         for interval, end in zip(intervals, ends, strict=True):
             for part in interval.parted(end):
                 shrunk = part.shrunk(self.goal)
@@ -326,7 +335,7 @@ class _Root:
 
     depth: int
     column: int
-    position: int
+    rank: int
     sides: tuple[float, float]
     share: int
 
@@ -339,11 +348,12 @@ class _Question:
     position: int
     share: int
 
-    def root(self, depth: int, loss: float) -> _Root | None:
+    def root(self, problem: Problem, depth: int, loss: float) -> _Root | None:
         """Return it as the root of a tree, if it is one."""
         if self.column < 0:
             return None
-        return _Root(depth, self.column, self.position, (loss, loss), self.share)
+        rank = _rank_at(problem, self.column, self.position)
+        return _Root(depth, self.column, rank, (loss, loss), self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +454,7 @@ def _whole(
     entries = len(budget)
     found = np.empty(3 + entries)
     end = np.zeros((END_LINES, entries))
-    told = np.zeros((2, len(problem.order), entries))
+    told = np.zeros((2, len(problem.rank), entries))
     cut = np.array([-1, 0])
     _loops_of(problem)(problem, room, depth, cut, budget, end, told, found)
     return found[3:], _Question(*map(int, found[:3])), told[0]
@@ -459,7 +469,7 @@ def _looking_ahead(
     """
     wanted = np.full(room.best.shape[1], HUGE)
     losses, question, _ = _whole(problem, room, min(depth, ahead), wanted)
-    root = question.root(depth, float(losses[0]))
+    root = question.root(problem, depth, float(losses[0]))
     if root is None or problem.stop[0]:
         return None, float(losses[0])
     loss = float(problem.price[0] + problem.asked[problem.order[0]].sum())
@@ -468,23 +478,33 @@ def _looking_ahead(
         branch, more = _looking_ahead(side, room, depth - 1, ahead)
         branches.append(branch)
         loss += more
-    return Branches(_cut(problem, root), *branches), loss
+    return Branches(Cut(root.column, root.rank), *branches), loss
 
 
-def _cut(problem: Problem, root: _Root) -> Cut:
-    """Return a question by its rank."""
-    row = problem.order[root.column, root.position]
-    return Cut(root.column, int(problem.rank[root.column, row]))
+def _cuts_of(problem: Problem, column: int) -> tuple[Integers, Floats]:
+    """Return the positions of the cuts of a column, and what rows up to them weigh."""
+    if len(problem.n_ones):
+        zeros = problem.rank[column] == 0
+        n_cuts = int(zeros.any() and not zeros.all())
+        return np.zeros(n_cuts, np.int64), problem.most @ zeros[:, None][:, :n_cuts]
+    cuts = np.flatnonzero(problem.last[column])
+    return cuts, np.cumsum(problem.most[problem.order[column]])[cuts]
+
+
+def _rank_at(problem: Problem, column: int, position: int) -> int:
+    """Return the rank of a position; rows of rank 0 are on the left of a flag."""
+    if len(problem.n_ones):
+        return 0
+    return int(problem.rank[column, problem.order[column, position]])
 
 
 def _sides(problem: Problem, root: _Root) -> tuple[Problem, Problem]:
     """Return the problems on both sides of a cut."""
-    inside = np.zeros(len(problem.most), np.uint8)
-    inside[problem.order[root.column, : root.position + 1]] = 1
+    inside = problem.rank[root.column] <= root.rank
     limits: tuple[int | None, int | None] = None, None
     if problem.sizes[-1]:
         limits = root.share + 1, n_entries(problem) - root.share - 1
-    return within(problem, inside, limits[0]), within(problem, 1 - inside, limits[1])
+    return within(problem, inside, limits[0]), within(problem, ~inside, limits[1])
 
 
 def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
@@ -497,6 +517,6 @@ def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
             continue
         wanted = _wanted(own, depth, most, width)
         losses, question, _ = _whole(own, room, depth, wanted)
-        under = question.root(depth, float(losses[own.sizes[depth] - 1]))
+        under = question.root(own, depth, float(losses[own.sizes[depth] - 1]))
         branches.append(None if under is None else _rebuilt(own, room, under))
-    return Branches(_cut(problem, root), *branches)
+    return Branches(Cut(root.column, root.rank), *branches)

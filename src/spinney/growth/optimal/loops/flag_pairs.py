@@ -43,10 +43,18 @@ _WITH, _WITHOUT, _BOTH, _FIRST, _SECOND, _NEITHER = range(6)
 FLAG_LINES = 6
 # Of ``pairs`` and ``flag_sums``: of the rows at hand, and of all that a flag parts.
 _HERE, _AROUND = range(2)
-# What ``counted`` says: whether rows are a side of those around, and the other is here.
+# What ``counted`` says: whether rows are a side of those around, and the other is here;
+# and then whether all rows of the table are around.
 NO_SIDE, A_SIDE, _OTHER_SIDE = range(3)
 # So many lines and columns are mirrored at a time.
 _TILE = 16
+
+
+@kernel
+def one_level_of_flags(problem, room, order, _last, n_rows, leaf, toll):
+    """Put down the loss of the best tree of one question at most; return it."""
+    _count(problem, room, order[0], n_rows)
+    return _one_level(problem, room, n_rows, leaf, toll), 0, 0
 
 
 @kernel
@@ -56,8 +64,8 @@ def two_levels_of_flags(problem, room, order, _last, n_rows, leaf, toll, told):
     Each attribute is ``told`` the least of trees that ask about it first. The budget
     is not looked at: all losses are at hand.
     """
-    rows, n, end = order[0], problem.sizes[2], room.taken[2, 0]
-    _count(problem, room, rows, n_rows)
+    n, end = problem.sizes[2], room.taken[2, 0]
+    _count(problem, room, order[0], n_rows)
     family, n_flags = problem.family[0], room.pairs.shape[2]
     if family == Family.MOMENTS:
         _explain(problem, room)
@@ -82,7 +90,7 @@ def two_levels_of_flags(problem, room, order, _last, n_rows, leaf, toll, told):
         else:
             for k in range(n):
                 told[a, k] = leaf
-    return attribute, last_without(problem, rows, n_rows, attribute), share
+    return attribute, 0, share
 
 
 @kernel
@@ -136,16 +144,6 @@ def _one_level(problem, room, n_rows, leaf, toll):
 
 
 @kernel
-def last_without(problem, rows, n_rows, attribute):
-    """Return the position of the cut of a flag, in the order of its ranks."""
-    position = -1
-    if attribute >= 0:
-        for i in range(n_rows):
-            position += 1 - problem.rank[attribute, rows[i]]
-    return position
-
-
-@kernel
 def _count(problem, room, rows, n_rows):
     """Add up what rows have, by pairs of flags, or take the other side off all."""
     pairs, sums = room.pairs[_HERE], room.flag_sums[_HERE]
@@ -178,8 +176,19 @@ def _take_off(line, around):
 
 
 @kernel
+def count_around(problem, room):
+    """Count all rows of the table, unless they were counted: a flag is to part them."""
+    if not room.counted[1]:
+        _count(problem, room, problem.order[0], problem.order.shape[1])
+        keep_around(room)
+        room.counted[1] = 1
+    room.counted[0] = A_SIDE
+
+
+@kernel
 def keep_around(room):
     """Keep what was counted last as that of all rows that a flag parts."""
+    room.counted[1] = 0
     for k in range(room.pairs.shape[1]):
         room.flag_totals[_AROUND, k] = room.flag_totals[_HERE, k]
         for i in range(room.pairs.shape[2]):

@@ -35,7 +35,7 @@ class Problem(NamedTuple):
     rank : array of int32, (attributes, rows)
         The place of each row's value among those of the attribute.
     order : array of int32, (attributes, rows)
-        The rows that a tree is sought for, by value.
+        The rows that a tree is sought for, by value; of flags one line, in any order.
     last : array of uint8, (attributes, rows)
         Whether the next of them has another value.
     sums : array, (rows, numbers)
@@ -118,7 +118,7 @@ class Room(NamedTuple):
     flag_totals: Floats  # (2, numbers)
     flag_sums: Floats  # (2, lines, flags + 1)
     flag_lines: Floats  # (lines, flags)
-    counted: Integers  # (1,)
+    counted: Integers  # (2,)
     weights: Floats  # (depth, flags, flags): see ``solve_flags``
     seen: Floats  # (depth, flags, lines, entries): ends, in the order they were seen
     flag_order: Integers  # (depth, 2, flags): in which flags are looked at; those seen

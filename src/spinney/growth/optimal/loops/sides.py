@@ -114,8 +114,8 @@ def one_level(problem, room, order, last, n_rows, leaf, toll):
     return attribute, position, 0
 
 
-def shallow_by(two_levels):
-    """Return the solver of depth two at most, by one of just that depth."""
+def shallow_by(one_level, two_levels):
+    """Return the solver of depth two at most, by those of one and of two questions."""
 
     @kernel
     def shallow(problem, room, depth, order, last, n_rows, told):

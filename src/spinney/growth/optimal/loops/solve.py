@@ -384,5 +384,5 @@ def _push_between(problem, room, top, n_picks):
 
 
 _search_sides, _search_whole = ladder(
-    shallow_by(_two_levels), deeper_by(_by_cuts), _divide
+    shallow_by(one_level, _two_levels), deeper_by(_by_cuts), _divide
 )

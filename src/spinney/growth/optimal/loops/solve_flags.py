@@ -16,8 +16,9 @@ from spinney.growth.optimal.loops.flag_pairs import (
     A_SIDE,
     NO_SIDE,
     add_pairs,
+    count_around,
     keep_around,
-    last_without,
+    one_level_of_flags,
     share_of_zeros,
     two_levels_of_flags,
 )
@@ -48,8 +49,11 @@ def search_flags(problem, room, depth, cut, budget, end, told, found):
 
     As ``search_subtrees`` does of cuts; a flag has one, and its value 0 is on the left.
     """
+    room.counted[0] = NO_SIDE
     if cut[0] >= 0:
         put_line(room.goal[depth], budget)
+        if depth == 3:
+            count_around(problem, room)
         _search_sides(problem, room, depth, cut[0], 0, end, told)
     else:
         put_line(room.budget[depth], budget)
@@ -108,8 +112,7 @@ def _by_flags(sides):
                 n_seen += 1
                 share = take_if_less(problem, room, depth, toll, end)
                 if share >= 0:
-                    share = share_of_zeros(problem, depth, a, share)
-                    question = a, last_without(problem, order[0], n_rows, a), share
+                    question = a, 0, share_of_zeros(problem, depth, a, share)
             _tell(problem, depth, told[a], end, toll)
         return question
 
@@ -167,5 +170,5 @@ def _hint(problem, weights, total, a, whole, hints):
 
 
 _search_sides, _search_whole = ladder(
-    shallow_by(two_levels_of_flags), deeper_by(_by_flags), _divide
+    shallow_by(one_level_of_flags, two_levels_of_flags), deeper_by(_by_flags), _divide
 )
