@@ -204,7 +204,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "flag_totals": (np.float64, 2, n_savings),
         "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
         "flag_lines": (np.float64, FLAG_LINES, n_flags),
-        "counted": (np.int64, 2),
+        "counted": (np.int64, 3),
         "weights": (np.float64, levels, n_flags, n_flags),
         "seen": (np.float64, levels, n_flags, *end),
         "flag_order": (np.int64, levels, 2, n_flags),

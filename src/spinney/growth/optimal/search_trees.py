@@ -258,12 +258,17 @@ class _TreeSearch:
         total = float(self.problem.most.sum())
         first = _End(0.0, no_rows, self.less, (nothing, self.told))
         last = _End(total, self.less, no_rows, (self.told, nothing))
-        for column in range(len(self.problem.rank)):
+        promising = np.argsort(self.told[:, -1], kind="stable")
+        for column in promising.tolist():
             cuts, weights = _cuts_of(self.problem, column)
             if len(cuts):
                 left.append(_Interval(column, cuts, weights, first, last, shares))
         found = [each.shrunk(self.goal) for each in left]
-        heap = [(one.bound, one.column, one) for one in found if one is not None]
+        heap = [
+            (one.bound, number, one)
+            for number, one in enumerate(found)
+            if one is not None
+        ]
         heapify(heap)
         return heap
 
@@ -515,7 +520,8 @@ def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
         if own.sizes[-1] and n_entries(own) == 1:  # a leaf is all that is left
             branches.append(None)
             continue
-        wanted = _wanted(own, depth, most, width)
+        # A loss is below what is wanted: what is as much, but for a rounding, is found.
+        wanted = _wanted(own, depth, np.nextafter(most * (1 + 1e-12), HUGE), width)
         losses, question, _ = _whole(own, room, depth, wanted)
         under = question.root(own, depth, float(losses[own.sizes[depth] - 1]))
         branches.append(None if under is None else _rebuilt(own, room, under))

@@ -44,7 +44,7 @@ FLAG_LINES = 6
 # Of ``pairs`` and ``flag_sums``: of the rows at hand, and of all that a flag parts.
 _HERE, _AROUND = range(2)
 # What ``counted`` says: whether rows are a side of those around, and the other is here;
-# and then whether all rows of the table are around.
+# then whether all rows of the table are around, and how many lack the flag that parts.
 NO_SIDE, A_SIDE, _OTHER_SIDE = range(3)
 # So many lines and columns are mirrored at a time.
 _TILE = 16
@@ -110,13 +110,17 @@ def _joined(problem, end, k):
 @kernel
 def _put_losses(problem, room, i, toll, end):
     """Put down what rows without a flag lose in one question at most, and with it."""
-    lines, sums = room.flag_lines, room.flag_sums[_HERE]
+    lines, sums, totals = (
+        room.flag_lines,
+        room.flag_sums[_HERE],
+        room.flag_totals[_HERE],
+    )
     n, price, asked = problem.sizes[1], problem.price[0], sums[_ASKED, i]
     below, beside = sums[_BASE, i], sums[_BASE, -1] - sums[_BASE, i]
-    leaf = max(0.0, below + _saved(problem, room, i, 1))
+    leaf = max(0.0, below + _saved(problem, room, i, 1, totals))
     stump = max(0.0, below + lines[_WITH, i]) + price + asked
     put_one_level(end[RIGHT], n, leaf, stump)
-    leaf = max(0.0, beside + _saved(problem, room, i, 0))
+    leaf = max(0.0, beside + _saved(problem, room, i, 0, totals))
     stump = max(0.0, beside + lines[_WITHOUT, i]) + toll - asked
     put_one_level(end[LEFT], n, leaf, stump)
 
@@ -124,9 +128,9 @@ def _put_losses(problem, room, i, toll, end):
 @kernel
 def _single_loss(problem, room, i):
     """Return the loss of both leaves of a flag."""
-    costs = room.flag_sums[_HERE, _BASE]
-    first = max(0.0, costs[i] + _saved(problem, room, i, 1))
-    return first + max(0.0, costs[-1] - costs[i] + _saved(problem, room, i, 0))
+    costs, totals = room.flag_sums[_HERE, _BASE], room.flag_totals[_HERE]
+    first = max(0.0, costs[i] + _saved(problem, room, i, 1, totals))
+    return first + max(0.0, costs[-1] - costs[i] + _saved(problem, room, i, 0, totals))
 
 
 @kernel
@@ -146,26 +150,42 @@ def _one_level(problem, room, n_rows, leaf, toll):
 @kernel
 def _count(problem, room, rows, n_rows):
     """Add up what rows have, by pairs of flags, or take the other side off all."""
-    pairs, sums = room.pairs[_HERE], room.flag_sums[_HERE]
+    n_others = int(room.flag_sums[_AROUND, _ROWS, -1]) - n_rows
+    if room.counted[0] == A_SIDE and n_others < n_rows:
+        other = 1 if n_rows == room.counted[2] else 0
+        _count_rows(problem, room, room.order[2, other, 0], n_others)
+        room.counted[0] = _OTHER_SIDE
     if room.counted[0] == _OTHER_SIDE:
-        for i in range(pairs.shape[1]):
-            for k in range(pairs.shape[0]):
-                _take_off(pairs[k, i], room.pairs[_AROUND, k, i])
-        for line in range(FLAG_SUMS):
-            _take_off(sums[line], room.flag_sums[_AROUND, line])
-        for k in range(pairs.shape[0]):
-            total = room.flag_totals[_AROUND, k] - room.flag_totals[_HERE, k]
-            room.flag_totals[_HERE, k] = total
+        _count_others(room)
     else:
-        _add_singles(problem, sums, rows, n_rows)
-        for k in range(pairs.shape[0]):
-            total = add_pairs(problem, pairs[k], problem.numbers[k], rows, n_rows)
-            room.flag_totals[_HERE, k] = total
+        _count_rows(problem, room, rows, n_rows)
         if room.counted[0] == A_SIDE:
             room.counted[0] = _OTHER_SIDE
+    pairs = room.pairs[_HERE]
     for k in range(pairs.shape[0]):
         for i in range(pairs.shape[1]):
             room.singles[k, i] = pairs[k, i, i]
+
+
+@kernel
+def _count_rows(problem, room, rows, n_rows):
+    """Add up what rows have, by flags and by pairs of them."""
+    _add_singles(problem, room.flag_sums[_HERE], rows, n_rows)
+    for k in range(room.pairs.shape[1]):
+        room.flag_totals[_HERE, k] = add_pairs(
+            problem, room.pairs[_HERE, k], problem.numbers[k], rows, n_rows
+        )
+
+
+@kernel
+def _count_others(room):
+    """Take what was counted off that of all rows around."""
+    for k in range(room.pairs.shape[1]):
+        for i in range(room.pairs.shape[2]):
+            _take_off(room.pairs[_HERE, k, i], room.pairs[_AROUND, k, i])
+    for line in range(FLAG_SUMS):
+        _take_off(room.flag_sums[_HERE, line], room.flag_sums[_AROUND, line])
+    _take_off(room.flag_totals[_HERE], room.flag_totals[_AROUND])
 
 
 @kernel
@@ -362,9 +382,24 @@ def _explain(problem, room):
 
 
 @kernel
-def _saved(problem, room, i, below):
+def leaves_around(problem, room, a):
+    """Return what rows around lose in a leaf without a flag, and in one with it."""
+    i, costs, totals = (
+        problem.places[a],
+        room.flag_sums[_AROUND, _BASE],
+        room.flag_totals,
+    )
+    for k in range(totals.shape[1]):
+        room.singles[k, i] = room.pairs[_AROUND, k, i, i]
+    without = costs[-1] - costs[i] + _saved(problem, room, i, 0, totals[_AROUND])
+    with_it = costs[i] + _saved(problem, room, i, 1, totals[_AROUND])
+    return max(0.0, without), max(0.0, with_it)
+
+
+@kernel
+def _saved(problem, room, i, below, totals):
     """Return what the best label, or the mean, saves below a flag or beside it."""
-    singles, totals, saved = room.singles, room.flag_totals[_HERE], 0.0
+    singles, saved = room.singles, 0.0
     if problem.family[0] == Family.MOMENTS:
         w, y = singles[0, i], singles[1, i]
         if not below:

@@ -118,7 +118,7 @@ class Room(NamedTuple):
     flag_totals: Floats  # (2, numbers)
     flag_sums: Floats  # (2, lines, flags + 1)
     flag_lines: Floats  # (lines, flags)
-    counted: Integers  # (2,)
+    counted: Integers  # (3,)
     weights: Floats  # (depth, flags, flags): see ``solve_flags``
     seen: Floats  # (depth, flags, lines, entries): ends, in the order they were seen
     flag_order: Integers  # (depth, 2, flags): in which flags are looked at; those seen

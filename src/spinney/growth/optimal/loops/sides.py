@@ -19,9 +19,6 @@ from spinney.growth.optimal.loops.sizes import (
 )
 from spinney.growth.optimal.loops.stumps import add_row, best_stump, leaf_loss
 
-# How much more than needed a subtree may lose, as a share of its rows' loss in a leaf.
-SLACK = 0.15
-
 
 @kernel
 def in_a_leaf(problem, totals, order, n_rows):
@@ -67,17 +64,35 @@ def tell_no_more(told, losses, n):
 
 
 @kernel
-def aim(problem, room, depth, leaf, toll, question):
+def may_pay(problem, budget, depth):
+    """Return whether a tree may lose what it may, if it asks one row ``depth`` times.
+
+    As many questions it has at least, and each of them has a price.
+    """
+    for k in range(problem.sizes[depth]):
+        if budget[k] > depth * problem.price[0]:
+            return True
+    return False
+
+
+@kernel
+def aim(problem, room, depth, slack, toll, question):
     """Put down what a tree of this depth is to lose less than.
 
-    That is the budget with some slack, or what the best tree of less depth loses, which
-    asks this ``question``, and is in ``room.best`` of that depth. Return the question
-    if it is the best so far.
+    That is the budget with some ``slack``, or what the best tree of less depth loses,
+    which asks this ``question``, and is in ``room.best`` of that depth. Return the
+    question if it is the best so far. A tree that does not pay (``may_pay``) is to be
+    sought no more: then what it must pay is a bound.
     """
-    n, m = problem.sizes[depth], problem.sizes[depth - 1]
+    n, m, pays = (
+        problem.sizes[depth],
+        problem.sizes[depth - 1],
+        depth * problem.price[0],
+    )
+    sought = may_pay(problem, room.budget[depth], depth)
     for k in range(n):
         less = room.best[depth - 1, min(k, m - 1)]
-        best = min(room.budget[depth, k] + SLACK * leaf, less)
+        best = min(room.budget[depth, k] + slack if sought else pays, less)
         room.less[depth, k], room.best[depth, k] = less, best
         room.goal[depth, k] = best - toll
     if room.less[depth, n - 1] > room.best[depth, n - 1]:
@@ -137,6 +152,38 @@ def shallow_by(one_level, two_levels):
     return shallow
 
 
+@kernel
+def in_leaves(problem, room, depth, n_left, n_right):
+    """Return what both sides of a cut lose in a leaf."""
+    orders, totals = room.order[depth - 1], room.totals[depth - 1]
+    left = in_a_leaf(problem, totals, orders[0], n_left)
+    return left, in_a_leaf(problem, totals, orders[1], n_right)
+
+
+@kernel
+def heighten_by_leaves(problem, depth, leaves, end):
+    """Make bounds on both sides no less than the price of the question they need."""
+    price = problem.price[0]
+    for k in range(problem.sizes[depth - 1]):
+        end[LEFT, k] = max(end[LEFT, k], min(leaves[0], price))
+        end[RIGHT, k] = max(end[RIGHT, k], min(leaves[1], price))
+
+
+@kernel
+def are_worth_it(problem, room, depth, leaves, end):
+    """Return whether the sides of a cut may be those of a tree that is wanted.
+
+    Trees of less depth are known. So one side is of the depth below, and pays for as
+    many questions. Bounds on both become no less than a first question of theirs costs.
+    """
+    heighten_by_leaves(problem, depth, leaves, end)
+    goal, pays = room.goal[depth], (depth - 1) * problem.price[0]
+    if problem.sizes[-1]:
+        return may_join_to_less(end[LEFT], end[RIGHT], goal, problem, depth)
+    one, two = end[LEFT, 0], end[RIGHT, 0]
+    return min(max(one, pays) + two, one + max(two, pays)) < goal[0]
+
+
 def both_sides(solve):
     """Return how both sides of a cut are searched, by the solver of their depth."""
 
@@ -168,10 +215,11 @@ def both_sides(solve):
     return sides
 
 
-def deeper_by(by_attributes):
+def deeper_by(by_attributes, slack):
     """Return who makes the solver of one level more; its roots are tried by a loop.
 
-    A loop that calls itself could not be kept on the disk.
+    A loop that calls itself could not be kept on the disk. ``slack`` is how much more
+    than needed a subtree may lose, as a share of its rows' loss in a leaf.
     """
 
     def deeper_than(solve, sides):
@@ -193,10 +241,11 @@ def deeper_by(by_attributes):
                 more = room.budget[depth - 1, at] if at < k else room.budget[depth, k]
                 room.budget[depth - 1, at] = max(more, room.budget[depth, k])
             question = solve(problem, room, depth - 1, order, last, n_rows, whole)
-            question = aim(problem, room, depth, leaf, toll, question)
-            question = try_roots(
-                problem, room, depth, order, last, n_rows, told, question
-            )
+            question = aim(problem, room, depth, slack * leaf, toll, question)
+            if may_pay(problem, room.budget[depth], depth):
+                question = try_roots(
+                    problem, room, depth, order, last, n_rows, told, question
+                )
             tell_no_more(told, room.less[depth], n)
             return question
 
@@ -218,6 +267,7 @@ def ladder(shallow, deeper_than, divide):
     def search_sides(problem, room, depth, attribute, position, end, told):
         order = problem.order
         n, m = divide(problem, room, depth, order, order.shape[1], attribute, position)
+        heighten_by_leaves(problem, depth, in_leaves(problem, room, depth, n, m), end)
         if depth <= 3:
             sides_3(problem, room, depth, n, m, end, told)
         elif depth == 4:

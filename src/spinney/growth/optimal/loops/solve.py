@@ -21,7 +21,9 @@ from spinney._support.jit.compile import entry, kernel
 from spinney.growth.optimal.loops.layout import LANES, MOST_TOLD
 from spinney.growth.optimal.loops.sides import (
     aim,
+    are_worth_it,
     deeper_by,
+    in_leaves,
     ladder,
     one_level,
     shallow_by,
@@ -48,6 +50,8 @@ from spinney.growth.optimal.loops.stumps import add_row, leaf_loss, stumps_besid
 
 # Of ``taken`` and ``pick_ends``: both ends of an interval, and what is between them.
 _FIRST, _MIDDLE, _LAST = range(3)
+# How much more than needed a subtree may lose, as a share of its rows' loss in a leaf.
+SLACK = 0.15
 
 
 @entry
@@ -132,10 +136,12 @@ def _by_cuts(sides):
                     n_left, n_right = _divide(
                         problem, room, depth, order, n_rows, a, at
                     )
-                    sides(problem, room, depth, n_left, n_right, end, told_by[own])
-                    share = take_if_less(problem, room, depth, toll, end)
-                    if share >= 0:
-                        question = a, at, share
+                    leaves = in_leaves(problem, room, depth, n_left, n_right)
+                    if are_worth_it(problem, room, depth, leaves, end):
+                        sides(problem, room, depth, n_left, n_right, end, told_by[own])
+                        share = take_if_less(problem, room, depth, toll, end)
+                        if share >= 0:
+                            question = a, at, share
                 if own == MOST_TOLD - 1:  # the next one is put there, too
                     tell_all(told_by[own, 0], 0.0)
                     tell_all(told_by[own, 1], 0.0)
@@ -274,7 +280,7 @@ def _excluded(problem, room, depth, cut, first, last):
 def _two_levels(problem, room, order, last, n_rows, leaf, toll, told):
     """Find the best tree of depth two: eight cuts of its root at a time."""
     question = one_level(problem, room, order, last, n_rows, leaf, toll)
-    question = aim(problem, room, 2, leaf, toll, question)
+    question = aim(problem, room, 2, SLACK * leaf, toll, question)
     cuts, picks = room.cuts[2], room.picks
     for a in range(order.shape[0]):
         worth = may_be_less(told[a], room.best[2], problem.sizes[2])
@@ -384,5 +390,5 @@ def _push_between(problem, room, top, n_picks):
 
 
 _search_sides, _search_whole = ladder(
-    shallow_by(one_level, _two_levels), deeper_by(_by_cuts), _divide
+    shallow_by(one_level, _two_levels), deeper_by(_by_cuts, SLACK), _divide
 )

@@ -18,11 +18,13 @@ from spinney.growth.optimal.loops.flag_pairs import (
     add_pairs,
     count_around,
     keep_around,
+    leaves_around,
     one_level_of_flags,
     share_of_zeros,
     two_levels_of_flags,
 )
 from spinney.growth.optimal.loops.sides import (
+    are_worth_it,
     deeper_by,
     ladder,
     shallow_by,
@@ -73,6 +75,7 @@ def _divide(problem, room, depth, order, n_rows, a, turned):
         second = rank[row] ^ turned
         there += second
         here += 1 - second
+    room.counted[2] = here
     return here, there
 
 
@@ -95,7 +98,7 @@ def _by_flags(sides):
             _put_bounds(problem, room, depth, a, total, n_seen, end)
             if may_join_to_less(
                 end[LEFT], end[RIGHT], room.goal[depth], problem, depth
-            ):
+            ) and (depth > 3 or _worth_a_look(problem, room, a, end)):
                 n_left, n_right = _divide(
                     problem, room, depth, order, n_rows, a, problem.turned[a]
                 )
@@ -117,6 +120,12 @@ def _by_flags(sides):
         return question
 
     return try_roots
+
+
+@kernel
+def _worth_a_look(problem, room, a, end):
+    """Return whether both sides of a flag are, of rows that were counted."""
+    return are_worth_it(problem, room, 3, leaves_around(problem, room, a), end)
 
 
 @kernel
@@ -170,5 +179,7 @@ def _hint(problem, weights, total, a, whole, hints):
 
 
 _search_sides, _search_whole = ladder(
-    shallow_by(one_level_of_flags, two_levels_of_flags), deeper_by(_by_flags), _divide
+    shallow_by(one_level_of_flags, two_levels_of_flags),
+    deeper_by(_by_flags, 0.0),
+    _divide,
 )
