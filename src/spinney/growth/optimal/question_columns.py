@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Integers, distinct
 from spinney._support.text import shown
 from spinney.data import Attribute
 from spinney.errors import DataError
@@ -75,13 +75,21 @@ class QuestionColumn:
 
 
 def question_columns(training: TrainingSet) -> list[QuestionColumn]:
-    """Return the columns whose cuts are all questions of two answers about rows."""
+    """Return the columns whose cuts are all questions of two answers about rows.
+
+    Of those that part rows alike there is the first, and there is none without a cut.
+    """
     _refuse_many_values(training)
-    columns = []
+    columns = dict[bytes, QuestionColumn]()
     pairs = zip(training.schema.attributes, training.columns, strict=True)
     for index, (attribute, cells) in enumerate(pairs):
-        columns += list(_columns_of(index, attribute, cells))
-    return columns
+        for column in _columns_of(index, attribute, cells):
+            most = column.ranks.max()
+            turned = most == 1 and column.ranks[0] == 1
+            if most:
+                key = (1 - column.ranks if turned else column.ranks).tobytes()
+                columns.setdefault(key, column)
+    return list(columns.values())
 
 
 def _refuse_many_values(training: TrainingSet) -> None:
@@ -120,7 +128,7 @@ def _columns_of(
         return
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
     known = ~np.isnan(numbers) if attribute.kind == "numeric" else numbers >= 0
-    values, places = np.unique(numbers[known], return_inverse=True)
+    values, places = distinct(numbers[known])
     if not len(values):
         return
     ranks = np.zeros(len(cells), np.int64)

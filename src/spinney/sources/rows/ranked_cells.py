@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, distinct
 from spinney.data import Attribute
 from spinney.trees import TableStack, joined_stacks
 
@@ -26,7 +26,7 @@ def ranked_numbers(cells: NDArray[Any]) -> tuple[Floats, Integers]:
     """Return the distinct numbers and each cell's place among them; -1 if missing."""
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
     known = ~np.isnan(numbers)
-    values, indices = np.unique(numbers[known], return_inverse=True)
+    values, indices = distinct(numbers[known])
     ranks = np.full(len(numbers), -1, dtype=np.int64)
     ranks[known] = indices
     return values, ranks
