@@ -1,6 +1,7 @@
 """The best tree of so many leaves, and those without error: equal to brute force."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from spinney import Recipe, TreeClassifier
 from spinney.errors import DataError, ParameterError
 from spinney.growth.optimal import search_problem
 from spinney.growth.optimal.loops.layout import Family
+from spinney.growth.optimal.objectives import objective_of
+from spinney.growth.optimal.question_columns import QuestionColumn
+from spinney.growth.optimal.row_losses import RowLosses
 from spinney.growth.optimal.search_problem import (
     problem_of,
     refuse_size,
@@ -203,3 +207,24 @@ def test_questions_are_counted_by_what_rows_weigh_and_their_classes():
     model = TreeClassifier(recipe, class_weight={"p": 4.0, "q": 1.0, "r": 0.5})
     certificate = model.fit(table, labels, sample_weight=weights).tree.certificate
     assert certificate.loss == certificate.bound == 4 * 3 * 1 + (2 + 0.5 * 3) * 2
+
+
+@given(st.data())
+@settings(max_examples=examples(200), deadline=None)
+def test_a_bound_on_questions_is_no_more_than_their_exact_sum(data):
+    # Two questions of every row; a search that ended early has them as a bound.
+    cells = st.floats(0.01, 9.0) if data.draw(st.booleans()) else st.integers(1, 9)
+    weights = np.array(data.draw(st.lists(cells, min_size=2, max_size=30)), float)
+    kinds = Family.PAIR, weights[:, None], weights, weights, 0.0, weights.sum()
+    losses = RowLosses(*kinds, weights.min(), in_steps=False)
+    recipe = Recipe.named("optimal").changed(objective="path_length")
+    columns = [QuestionColumn(0, np.arange(len(weights)))]
+    objective = objective_of(recipe, losses, columns, 3)
+    asked = data.draw(st.permutations(objective.asked.tolist()))
+    bound = objective.least + sum(2 * each for each in asked)  # rounded at each sum
+    exact = 2 * sum(map(Fraction, weights.tolist()))
+    least = objective.counted(losses, (2 * bound + 1, bound), 1e9)[1]
+    assert least <= exact
+    assert least == pytest.approx(float(exact), rel=1e-6)
+    if np.all(weights == np.rint(weights)):
+        assert least == exact

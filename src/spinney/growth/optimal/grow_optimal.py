@@ -50,7 +50,7 @@ def grow(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
         count = float(tree.n_leaves)
         if objective.name == "path_length":
             count = tree.weighted_external_path_length
-        loss, bound = objective.counted(found.loss, found.bound, count)
+        loss, bound = objective.counted(losses, (found.loss, found.bound), count)
     certificate = Certificate(
         loss,
         bound,

@@ -53,13 +53,22 @@ class Objective:
     least: float = 0.0
     ceiling: float | None = None
 
-    def counted(self, loss: float, bound: float, count: float) -> tuple[float, float]:
-        """Return what a tree has of what it counts, and the least that any can have."""
-        if bound >= loss:
+    def counted(
+        self, losses: RowLosses, searched: tuple[float, float], count: float
+    ) -> tuple[float, float]:
+        """Return what a tree has of what it counts, and the least that any can have.
+
+        ``searched`` are the loss and the bound of the search. Leaves are whole, and so
+        are questions where all weights are; else the bound is less by what roundings of
+        sums can make of it. All questions are less than a row can lose (``unit``).
+        """
+        if searched[1] >= searched[0]:
             return count, count
+        bound = searched[1] - 2 * losses.rounding
         least = max(0.0, (bound - self.least) / self.unit)
-        if self.name == "leaves":
-            least = float(ceil(least - 1e-6))
+        whole = bool(np.all(losses.weights == np.rint(losses.weights)))
+        if self.name == "leaves" or whole:
+            least = float(ceil(least))
         return count, min(count, least)
 
     def lost(
