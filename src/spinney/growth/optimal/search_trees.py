@@ -259,8 +259,9 @@ class _TreeSearch:
         first = _End(0.0, no_rows, self.less, (nothing, self.told))
         last = _End(total, self.less, no_rows, (self.told, nothing))
         promising = np.argsort(self.told[:, -1], kind="stable")
+        of_columns = _cuts_of(self.problem)
         for column in promising.tolist():
-            cuts, weights = _cuts_of(self.problem, column)
+            cuts, weights = of_columns[column]
             if len(cuts):
                 left.append(_Interval(column, cuts, weights, first, last, shares))
         found = [each.shrunk(self.goal) for each in left]
@@ -433,15 +434,15 @@ class _Interval:
         part = slice(kept[0], kept[-1] + 1)
         return replace(self, cuts=self.cuts[part], weights=self.weights[part])
 
-    def parted(self, end: _End) -> tuple["_Interval", "_Interval"]:
+    def parted(self, end: _End) -> list["_Interval"]:
         """Return the cuts on both sides of the middle, of which more is known now."""
         upto, after = slice(self.middle), slice(self.middle + 1, None)
-        return (
-            replace(self, cuts=self.cuts[upto], weights=self.weights[upto], last=end),
-            replace(
-                self, cuts=self.cuts[after], weights=self.weights[after], first=end
-            ),
-        )
+        parts = []
+        for part, ends in ((upto, (self.first, end)), (after, (end, self.last))):
+            cuts, weights = self.cuts[part], self.weights[part]
+            if len(cuts):
+                parts.append(_Interval(self.column, cuts, weights, *ends, self.shares))
+        return parts
 
 
 def _loops_of(problem: Problem) -> Callable[..., None]:
@@ -486,14 +487,19 @@ def _looking_ahead(
     return Branches(Cut(root.column, root.rank), *branches), loss
 
 
-def _cuts_of(problem: Problem, column: int) -> tuple[Integers, Floats]:
-    """Return the positions of the cuts of a column, and what rows up to them weigh."""
-    if len(problem.n_ones):
-        zeros = problem.rank[column] == 0
-        n_cuts = int(zeros.any() and not zeros.all())
-        return np.zeros(n_cuts, np.int64), problem.most @ zeros[:, None][:, :n_cuts]
-    cuts = np.flatnonzero(problem.last[column])
-    return cuts, np.cumsum(problem.most[problem.order[column]])[cuts]
+def _cuts_of(problem: Problem) -> list[tuple[Integers, Floats]]:
+    """Return positions of the cuts of each column, and what rows up to them weigh."""
+    if not len(problem.n_ones):
+        weights = np.cumsum(problem.most[problem.order], axis=1)
+        found = map(np.flatnonzero, problem.last)
+        return [(cuts, own[cuts]) for cuts, own in zip(found, weights, strict=True)]
+    zeros = problem.rank == 0
+    weights = np.where(zeros, problem.most, 0.0).sum(axis=1)
+    there = zeros.any(axis=1) & ~zeros.all(axis=1)
+    return [
+        (np.zeros(int(has), np.int64), weights[at : at + int(has)])
+        for at, has in enumerate(there)
+    ]
 
 
 def _rank_at(problem: Problem, column: int, position: int) -> int:
