@@ -199,7 +199,7 @@ def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
         "picks": (np.int64, LANES, 3),
         "pick_ends": (np.float64, LANES, 3, *end),
         "lanes": (np.float64, (8 + 4 * n) * LANES + 10 * LANES),
-        "pairs": (np.float64, 2, n_savings, n_flags, n_flags),
+        "pairs": (np.float64, 2 if depth > 2 else 1, n_savings, n_flags, n_flags),
         "singles": (np.float64, n_savings, n_flags),
         "flag_totals": (np.float64, 2, n_savings),
         "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
