@@ -17,6 +17,8 @@ MOST_BYTES = 4 << 30
 MOST_FLAGS = 1024  # whose pairs are counted
 MOST_SMALL = 1 << 26  # pairs of flags whose sums are looked at: a tenth of a second
 
+_Flags = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
 
 def problem_of(
     ranks: NDArray[Any],
@@ -61,7 +63,7 @@ def sizes_within(max_leaves: int | None) -> Integers:
     return np.array([*(min(max_leaves, 2**depth) for depth in depths), 1])
 
 
-def _flags_of(ranks: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def _flags_of(ranks: NDArray[Any]) -> _Flags:
     """Return which flags each row has, and how many, if every column is one.
 
     A flag is what the fewer rows of a column have. Then come the places of flags in
@@ -98,7 +100,7 @@ def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
         outside = (lacking[: len(chains)] & bits[flag]).any(axis=1)
         around = np.flatnonzero(~outside)
         if len(around):
-            at = min(around, key=lambda chain: n_rows[chains[chain][-1]])
+            at = min(around.tolist(), key=lambda chain: n_rows[chains[chain][-1]])
             chains[at].append(flag)
         else:
             at = len(chains)
