@@ -18,9 +18,10 @@ from tests.twins.naive_optimal import least_loss, least_squares
 import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
-from spinney.growth.optimal import search_problem
+from spinney.growth.optimal import grow_optimal, search_problem
 from spinney.growth.optimal.loops.layout import Family
 from spinney.growth.optimal.objectives import TIE_BREAK, Objective
+from spinney.growth.optimal.question_columns import question_columns
 from spinney.growth.optimal.row_losses import RowLosses
 from spinney.growth.optimal.search_problem import problem_of
 from spinney.growth.optimal.search_trees import Branches, search_trees
@@ -194,6 +195,33 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
     assert (n_flagged, n_cut) == (n_rows, 0) or n_rows == 2
     assert by_flags.loss == pytest.approx(by_cuts.loss, abs=1e-9)
     assert by_flags.bound == by_flags.loss
+
+
+def test_columns_that_part_rows_alike_are_searched_once():
+    flag = np.array([0, 0, 1, 1, 0, 1])
+    other = np.array([0, 1, 0, 1, 0, 1])
+    table = {
+        "flag": flag,
+        "same": 5.0 * flag,
+        "turned": 1 - flag,
+        "named": np.where(flag, "on", "off"),
+        "constant": np.ones(6),
+        "other": other,
+        "scores": 3 * flag + other,
+        "again": 7 * flag + 2 * other,
+    }
+    kept = []
+
+    def columns(training):
+        kept.extend(question_columns(training))
+        return kept
+
+    label = np.array([0, 0, 0, 1, 0, 1])
+    with patch.object(grow_optimal, "question_columns", columns):
+        tree = TreeClassifier("optimal", max_depth=2).fit(table, label).tree
+    names = [tree.schema.attributes[column.attribute].name for column in kept]
+    assert names == ["flag", "other", "scores"]
+    assert tree.certificate.loss == 0
 
 
 def errors_of(model, rows, labels):
