@@ -169,6 +169,8 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
         numbers = np.vstack([numbers, np.arange(n_rows) % 3])
         flags = np.vstack([flags, [numbers[-1] > 0, numbers[-1] > 1]])
     weights = random.choice([1.0, 2.0, 0.5], n_rows)
+    if data.draw(st.booleans()):
+        weights = random.random(n_rows) + 0.01
     asked = weights * data.draw(st.sampled_from([0.0, 0.03125]))
     price = data.draw(st.sampled_from([0.0, 2.0**-10, 0.25]))
     if data.draw(st.booleans()):
@@ -195,6 +197,38 @@ def test_flags_of_all_cuts_lose_what_their_numbers_do(drawn, data):
     assert (n_flagged, n_cut) == (n_rows, 0) or n_rows == 2
     assert by_flags.loss == pytest.approx(by_cuts.loss, abs=1e-9)
     assert by_flags.bound == by_flags.loss
+    if family != Family.MOMENTS and not asked.any():
+        labels = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
+        losses = labels if family == Family.PAIR else sums
+        for ranks, best in ((flags, by_flags), (numbers, by_cuts)):
+            own = loss_of(
+                best.tree,
+                ranks,
+                np.arange(n_rows),
+                lambda rows: losses[rows].sum(axis=0).min() + price,
+            )
+            assert own == pytest.approx(best.loss, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [3, 9, 10, 18, 19, 48])
+def test_a_bound_that_joins_to_what_is_wanted_is_no_tree(seed):
+    # Of weights that are not whole, a side that was not found, and its bound, make with
+    # the other side a rounding less than the best tree: the tree would lack that side.
+    random = np.random.default_rng(seed)
+    cells, shares = random.random((12, 120)), random.uniform(0.2, 0.5, (12, 1))
+    flags, weights = (cells < shares).astype(int), random.random(120)
+    label = flags[0] ^ flags[1] ^ (random.random(120) < 0.2)
+    sums = (np.where(label, 1.0, -1.0) * weights)[:, None]
+    problem = problem_of(flags, sums, weights, family=Family.PAIR, price=1.0)
+    found = search_trees(problem, 4)
+    losses = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
+    own = loss_of(
+        found.tree,
+        flags,
+        np.arange(120),
+        lambda rows: losses[rows].sum(axis=0).min() + 1.0,
+    )
+    assert own == pytest.approx(found.loss, abs=1e-9)
 
 
 def test_columns_that_part_rows_alike_are_searched_once():

@@ -21,7 +21,14 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import THREAD_NAME, n_threads, run_all
 from spinney.growth.optimal.loops.layout import Problem, Room
-from spinney.growth.optimal.loops.sizes import END_LINES, HUGE, LEFT, NOT_WANTED, RIGHT
+from spinney.growth.optimal.loops.sizes import (
+    CLEARLY,
+    END_LINES,
+    HUGE,
+    LEFT,
+    NOT_WANTED,
+    RIGHT,
+)
 from spinney.growth.optimal.loops.solve import search_subtrees
 from spinney.growth.optimal.loops.solve_flags import search_flags
 from spinney.growth.optimal.search_problem import (
@@ -35,6 +42,7 @@ from spinney.growth.optimal.search_problem import (
 
 AT_ONCE = 4
 WAITING = 0.05  # seconds between two looks at the clock
+ROUNDING = 1e-9  # sums of the same rows differ by less, as a share of all
 Telling = Callable[[float, float], None]
 """Is told the loss of the best tree so far, and a bound on that of any."""
 
@@ -284,7 +292,7 @@ class _TreeSearch:
         for interval, end in zip(intervals, ends, strict=True):
             left, right = end.left[interval.shares[0]], end.right[interval.shares[1]]
             best = int((left + right).argmin())
-            if left[best] + right[best] < self.goal:
+            if left[best] + right[best] < CLEARLY * self.goal:
                 self.loss = float(left[best] + right[best]) + self.toll
                 rank = _rank_at(
                     self.problem, interval.column, interval.cuts[interval.middle]
@@ -526,8 +534,9 @@ def _rebuilt(problem: Problem, room: Room, root: _Root) -> Branches:
         if own.sizes[-1] and n_entries(own) == 1:  # a leaf is all that is left
             branches.append(None)
             continue
-        # A loss is below what is wanted: what is as much, but for a rounding, is found.
-        wanted = _wanted(own, depth, np.nextafter(most * (1 + 1e-12), HUGE), width)
+        # What is lost is below what is wanted, also where it is added up otherwise.
+        most = np.nextafter(most + ROUNDING * float(problem.most.sum()), HUGE)
+        wanted = _wanted(own, depth, most, width)
         losses, question, _ = _whole(own, room, depth, wanted)
         under = question.root(own, depth, float(losses[own.sizes[depth] - 1]))
         branches.append(None if under is None else _rebuilt(own, room, under))

@@ -8,6 +8,7 @@ one asks, of the most leaves: attribute and position, or -1, and the share of th
 
 from spinney._support.jit.compile import kernel
 from spinney.growth.optimal.loops.sizes import (
+    CLEARLY,
     LEFT,
     RIGHT,
     heighten,
@@ -110,7 +111,7 @@ def take_if_less(problem, room, depth, toll, end):
     share = -1
     for k in range(n):
         loss = joined(end[LEFT], end[RIGHT], k, m, step)
-        if loss < room.goal[depth, k]:
+        if loss < CLEARLY * room.goal[depth, k]:
             room.goal[depth, k], room.best[depth, k] = loss, loss + toll
             if k == n - 1:
                 share = share_of_left(end[LEFT], end[RIGHT], k, m, step)

@@ -15,6 +15,9 @@ from spinney._support.jit.compile import kernel
 
 HUGE = 1e300
 NOT_WANTED = -1e300
+# What is clearly less: a bound of one side, made of what is wanted of both less that of
+# the other, joins with the other to what is wanted, but for a rounding.
+CLEARLY = 1.0 - 1e-15
 
 # Lines of an end of an interval: what rows up to its cut weigh, what both sides lose,
 # and which line of ``told`` has bounds by what their roots ask.
