@@ -11,7 +11,7 @@ from spinney.data.duckdb.columns import (
     selected,
     translated_errors,
 )
-from spinney.data.duckdb.connection import memory_of_connections
+from spinney.data.duckdb.connection import counting_by_place, memory_of_connections
 from spinney.data.duckdb.sql_text import Family, quote_text
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "RawColumn",
     "SqlColumn",
     "column_of",
+    "counting_by_place",
     "described_column",
     "first_line",
     "is_relation",

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,12 @@ def literal_path(path: Path) -> str:
     return quote_text(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 
+PLACES, BITS = "perfect_ht_threshold", 22
+"""Keys of so many bits are places of an array: nodes, classes and bins of ten levels.
+
+DuckDB's own 12 bits hash them from the second level on, at twice the time.
+"""
+
 _MEMORY: ContextVar[int | None] = ContextVar("memory for DuckDB", default=None)
 
 
@@ -34,6 +40,27 @@ def memory_of_connections(n_bytes: int | None) -> Iterator[None]:
         yield
     finally:
         _MEMORY.reset(token)
+
+
+@contextmanager
+def counting_by_place(connection: "DuckDBPyConnection") -> Iterator[None]:
+    """Let a connection count by arrays for a while, unless its settings are locked."""
+    import duckdb
+
+    said = f"SELECT value FROM duckdb_settings() WHERE name = '{PLACES}'"
+    before = [int(value) for (value,) in connection.execute(said).fetchall()]
+    changed = bool(before) and before[0] < BITS
+    if changed:
+        try:
+            connection.execute(f"SET SESSION {PLACES} = {BITS}")
+        except duckdb.InvalidInputException:
+            changed = False
+    try:
+        yield
+    finally:
+        if changed:
+            with suppress(duckdb.Error):  # of a connection that is closed
+                connection.execute(f"SET SESSION {PLACES} = {before[0]}")
 
 
 @contextmanager
@@ -52,6 +79,7 @@ def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "temp_directory": spilled,
+            PLACES: BITS,
         }
         if (limit := _MEMORY.get()) is not None:
             config["memory_limit"] = f"{limit}B"

@@ -11,9 +11,21 @@ says, in one pass; a row that a split divides is joined with the children's shar
 
 Lines at nodes that nobody asks about fall out. So the tables of a level, in all, are no
 longer than the rows that still matter; the one before is dropped.
+
+An engine may change the numbers of nodes in a kept table sooner than it makes another
+one. There the lines that fall out go to ``NOWHERE``, until half of them have: then the
+others are kept anew. So the table of all rows, too, may say where they are of late: the
+rows of the root are then all of its lines, whatever their numbers.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -22,6 +34,7 @@ from spinney.data import Attribute
 from spinney.sources.base import ROOT
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.expressions import (
+    FEW_NODES,
     bound,
     by_node,
     case,
@@ -35,12 +48,17 @@ from spinney.sources.sql.expressions import (
     table,
     whole,
 )
+from spinney.sources.sql.route_lists import looked_up
 from spinney.sources.sql.sql_formula import expression_of
 from spinney.sources.sql.sql_routes import NOWHERE, SqlRoutes
 from spinney.trees import Route
 
 Path = tuple[tuple[Route, int], ...]
 SENT, SHARE = "spinney sent", "spinney share"
+EVERY = "spinney every row"
+"""What stands for the base where the numbers of its lines have been changed."""
+MOST_NUMBER = 2**31 - 1
+"""What a column that is changed must have room for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +82,11 @@ class Leaving:
         """Whether a branch leads nowhere."""
         return len(self.children) < self.route.split.n_branches
 
+    @property
+    def divides(self) -> bool:
+        """Whether a row whose value is missing goes to several branches."""
+        return self.route.otherwise is None and self.route.split.missing is None
+
 
 class NodeRows:
     """The rows of all nodes that may be asked about.
@@ -81,6 +104,8 @@ class NodeRows:
     weighed : bool
         Whether the kept table has weights. Without them a line weighs 1, until a row
         is divided: the tables from there on have some.
+    alone : bool
+        Whether nobody else reads the kept table, so that its numbers may be changed.
     """
 
     def __init__(
@@ -92,14 +117,17 @@ class NodeRows:
         columns: Sequence[str],
         routes: SqlRoutes,
         made: Callable[[int], Attribute | None],
+        alone: bool = False,
     ) -> None:
-        self._engine, self._base = engine, base
+        self._engine, self._base, self._alone = engine, base, alone
         self._columns, self._routes, self._made = columns, routes, made
         self._locations = {ROOT: Location(base, ROOT)}
         self._tables: dict[str, set[int]] = {base: {ROOT}}
         # What numbers lines have, of nodes that have gone elsewhere since, too.
         self._numbers: dict[str, frozenset[int]] = {base: frozenset([ROOT])}
         self._weighed = {base: weighed}
+        # How many lines a table had that were somewhere, at first and of late.
+        self._changed: dict[str, tuple[int, int]] = {}
 
     def send(
         self, node: int, route: Route, children: dict[int, int], *, keep: bool
@@ -129,21 +157,23 @@ class NodeRows:
     def _leave(self, node: int, name: str) -> None:
         inside = self._tables[name]
         inside.discard(node)
-        if not inside and name != self._base:
+        if not inside and name not in (self._base, EVERY):
             del self._tables[name], self._numbers[name], self._weighed[name]
+            self._changed.pop(name, None)
             self._engine.drop([name])
 
     def relations(
-        self, nodes: Collection[int], asked: Collection[int]
+        self, nodes: Collection[int], asked: Collection[int], *, joined: bool = False
     ) -> Iterator[tuple[Callable[[], exp.Query | exp.Table], bool]]:
         """Give the lines of nodes, some after the others, with their numbers.
 
         ``asked`` are the attributes that will be read, which may have formulas. With
-        each comes whether its lines have weights.
+        each comes whether its lines have weights. Those that will be ``joined`` by
+        their nodes may have lines of others among them.
         """
         for group in self.settled(nodes):
             (name,) = {self._locations[node].table for node in group}
-            others = self._numbers[name].difference(group)
+            others = self._numbers[name].difference(group) and not joined
             yield (
                 self._reader(name, group if others else (), asked),
                 self._weighed[name],
@@ -175,9 +205,11 @@ class NodeRows:
         """Return what gives the lines of a table, or of some of its nodes."""
 
         def read() -> exp.Query | exp.Table:
-            made = self._with_made(table(name), asked)
+            made = self._with_made(self._lines_of(name), asked)
             if not nodes:
                 return made
+            if self._numbers[name] == {NOWHERE, *nodes}:
+                return select([exp.Star()], made, _is_somewhere())
             inside = exp.In(this=column("node"), expressions=list(map(whole, nodes)))
             return select([exp.Star()], made, inside)
 
@@ -202,12 +234,59 @@ class NodeRows:
 
     def _settle(self, nodes: Sequence[int]) -> None:
         """Keep the lines of nodes as a table of their own."""
-        query, weighed = self._stepped(nodes)
-        kept = self._engine.keep(query)
-        self._tables[kept], self._numbers[kept] = set(), frozenset(nodes)
-        self._weighed[kept] = weighed
+        kept = self._locations[nodes[0]].table
+        if not self._renumbered(kept, nodes):
+            query, weighed = self._stepped(nodes)
+            kept = self._engine.keep(query)
+            self._tables[kept], self._numbers[kept] = set(), frozenset(nodes)
+            self._weighed[kept] = weighed
         for node in nodes:
             self._move(node, Location(kept, node))
+
+    def _renumbered(self, name: str, nodes: Sequence[int]) -> bool:
+        """Change the numbers of lines to those of nodes one step on, if that may be.
+
+        It may where nobody else is in the table but the root, no row is divided, and
+        half of the lines at least still are somewhere.
+        """
+        first, last = self._changed.get(name, (0, 0))
+        if not self._engine.changes or 2 * last < first or name == EVERY:
+            return False
+        if (name == self._base and not self._alone) or ROOT in nodes:
+            return False
+        numbers = _Numbers(nodes, self._locations)
+        if len(numbers.by_place) > 1 or not self._tables[name] <= {ROOT, *nodes}:
+            return False
+        steps, staying = numbers.by_place[0]
+        if any(step.divides for step in steps.values()) or self._with_formulas(steps):
+            return False
+        here = self._numbers[name] - {NOWHERE}
+        number = self._child(steps, staying, here)
+        if name == self._locations[ROOT].table:
+            self._tables[EVERY], self._numbers[EVERY] = set(), frozenset([ROOT])
+            self._weighed[EVERY] = self._weighed[name]
+            self._move(ROOT, Location(EVERY, ROOT))
+        n_lines = self._engine.change(name, {"node": number}, _is_somewhere())
+        self._changed[name] = first or n_lines, n_lines
+        leave = here > {*steps, *staying} or any(s.drops for s in steps.values())
+        before = {NOWHERE} & self._numbers[name]
+        self._numbers[name] = frozenset([*nodes, *([NOWHERE] if leave else before)])
+        return True
+
+    def _lines_of(self, name: str) -> exp.Query | exp.Table:
+        """Return the lines of a table, or those of the base as they were at first."""
+        if name != EVERY:
+            return table(name)
+        kind = self._engine.whole_type(NOWHERE, MOST_NUMBER)
+        number = named(exp.Cast(this=whole(ROOT), to=kind), "node")
+        weight = ["weight"] if self._weighed[EVERY] else []
+        cells = map(column, [*weight, *self._columns])
+        return select([number, *cells], table(self._base))
+
+    def _with_formulas(self, steps: Mapping[int, Leaving]) -> bool:
+        """Return whether a split is of an attribute that has a formula."""
+        asked = (index for step in steps.values() for index in step.route.attributes)
+        return any(self._made(index) is not None for index in asked)
 
     def _stepped(self, nodes: Sequence[int]) -> tuple[exp.Query, bool]:
         """Return the lines of nodes, some of them steps away from their table.
@@ -216,16 +295,49 @@ class NodeRows:
         """
         name = self._locations[nodes[0]].table
         depth = max(len(self._locations[node].path) for node in nodes)
-        relation: exp.Query | exp.Table = table(name)
+        relation = self._lines_of(name)
+        here: Collection[int] = self._numbers[name]
+        if NOWHERE in here:
+            relation = select([exp.Star()], relation, _is_somewhere())
+            here = here - {NOWHERE}
         numbers, weighed = _Numbers(nodes, self._locations), self._weighed[name]
         for place in range(depth):
             steps, staying = numbers.by_place[place]
-            every = not place and self._numbers[name] <= {*steps, *staying}
+            here = here if not place else {*steps, *staying}
             relation, weighed = self._step(
-                relation, steps, staying, weighed=weighed, every=every or place > 0
+                relation, steps, staying, weighed=weighed, here=here
             )
         assert isinstance(relation, exp.Query)
         return relation, weighed
+
+    def _child(
+        self,
+        steps: Mapping[int, Leaving],
+        staying: Mapping[int, int],
+        here: Collection[int],
+    ) -> exp.Expr:
+        """Return the number of the node that a line comes to, NULL if it is divided.
+
+        ``here`` are the numbers that lines have.
+        """
+        if self._engine.lists and len(here) > FEW_NODES:
+            stays = {**dict.fromkeys(here, NOWHERE), **staying}
+            leaving = {n: (s.route, s.children) for n, s in steps.items()}
+            found = looked_up(
+                self._engine,
+                leaving,
+                {node: n for node, n in stays.items() if node not in leaving},
+                attribute=self._routes.attribute,
+                nowhere=NOWHERE,
+            )
+            if found is not None:
+                return found
+        goes_to = {
+            node: self._routes.sent(step.route, step.children)
+            for node, step in steps.items()
+        }
+        goes_to |= {node: whole(number) for node, number in staying.items()}
+        return by_node(goes_to, NOWHERE)
 
     def _step(
         self,
@@ -234,19 +346,14 @@ class NodeRows:
         staying: dict[int, int],
         *,
         weighed: bool,
-        every: bool,
+        here: Collection[int],
     ) -> tuple[exp.Query, bool]:
         """Return the lines one step further, and whether they have weights there.
 
-        ``every`` says that all nodes of the relation go on or stay.
+        ``here`` are the numbers that lines have before.
         """
         asked = {index for step in steps.values() for index in step.route.attributes}
-        goes_to = {
-            node: self._routes.sent(step.route, step.children)
-            for node, step in steps.items()
-        }
-        goes_to |= {node: whole(number) for node, number in staying.items()}
-        child = by_node(goes_to, NOWHERE)
+        child = self._child(steps, staying, here)
         cells = ["node", *(["weight"] if weighed else []), *self._columns]
         sent = select(
             [*map(column, cells), named(child, "child")],
@@ -255,7 +362,7 @@ class NodeRows:
         divided = [
             (whole(node), whole(number), bound(float(step.route.split.shares[branch])))
             for node, step in steps.items()
-            if step.route.otherwise is None and step.route.split.missing is None
+            if step.divides
             for branch, number in step.children.items()
             if step.route.split.shares[branch] > 0
         ]
@@ -266,6 +373,7 @@ class NodeRows:
             share = first_known([double(column("share", SHARE)), bound(1.0)])
             weight = share if weight is None else product(weight, share)
         most = max((*staying.values(), *_numbers_of(steps.values())), default=0)
+        most = MOST_NUMBER if self._engine.changes else most
         number = exp.Cast(this=goes, to=self._engine.whole_type(NOWHERE, most))
         listed = [
             named(number, "node"),
@@ -273,6 +381,7 @@ class NodeRows:
             *(column(name, SENT) for name in self._columns),
         ]
         # To drop lines an engine may look twice for where each of them goes.
+        every = {*here} <= {*steps, *staying}
         drops = divided or not every or any(step.drops for step in steps.values())
         stays = exp.GTE(this=goes.copy(), expression=whole(0)) if drops else None
         query = select(listed, sent, stays, name=SENT)
@@ -298,6 +407,11 @@ class NodeRows:
 def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
     """Return lines of which none has a weight with that of 1."""
     return select([exp.Star(), named(double(whole(1)), "weight")], relation)
+
+
+def _is_somewhere() -> exp.Expr:
+    """Return whether a line is at a node that somebody asks about."""
+    return exp.GTE(this=column("node"), expression=whole(0))
 
 
 def _numbers_of(steps: Iterable[Leaving]) -> list[int]:

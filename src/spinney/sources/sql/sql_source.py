@@ -122,6 +122,7 @@ class SqlSource:
             columns=[*columns, *(f"b{index}" for index in self._bins.ranges)],
             routes=self._routes,
             made=self._made.get,
+            alone=self._bins.base != base,
         )
         self._totals = self._count_classes()
 
@@ -253,7 +254,7 @@ class SqlSource:
             self._moments,
             by=self._by,
             beside=lambda relation: opened_lines(self._engine, relation, by_node),
-            one_by_one=True,
+            joined=True,
             ranges=None if are_listed(intervals) else ends,
         )
         return list(parts)
@@ -412,15 +413,16 @@ class SqlSource:
         asked: Collection[int] = (),
         beside: Callable[[Relation], Relation] | None = None,
         ranges: Mapping[str, str] | None = None,
-        one_by_one: bool = False,
+        joined: bool = False,
     ) -> Iterator[CountedLines]:
         """Give the lines of counts of some columns at nodes.
 
         ``beside`` puts more columns beside those of lines, of what is ``asked``; if
-        ``one_by_one``, other lines for each column.
+        it has ``joined`` lines by their nodes, they are other ones for each column.
         """
         places = {name: index for index, name in columns.items()}
-        for reader, weighed in self._rows.relations(nodes, {*columns, *asked}):
+        read = {*columns, *asked}
+        for reader, weighed in self._rows.relations(nodes, read, joined=joined):
             relation = partial(_read, reader)
             statements = grouped_statements(
                 self._engine,
@@ -429,7 +431,7 @@ class SqlSource:
                 keys=["node"] if by is None else ["node", by],
                 sums=partial(_sums, measured, weighed=weighed),
                 ranges=ranges,
-                one_by_one=one_by_one,
+                one_by_one=joined,
             )
             for statement, group in statements:
                 yield CountedLines.read(

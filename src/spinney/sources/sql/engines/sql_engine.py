@@ -48,6 +48,10 @@ class SqlEngine:
     most_columns: ClassVar[int] = 200
     """How many columns one statement groups by."""
     most_joins: ClassVar[int] = 40
+    changes: ClassVar[bool] = False
+    """Whether cells of kept tables are changed sooner than the table is made anew."""
+    lists: ClassVar[bool] = False
+    """Whether a statement may look numbers up in a list, by ``item``."""
     connection: Any = None
     """What statements go through, where the engine has such a thing."""
 
@@ -154,6 +158,10 @@ class SqlEngine:
         """Drop a temporary table."""
         self.execute(exp.Drop(tables=[table(name)], kind="TABLE", exists=True))
 
+    def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
+        """Return one of some numbers by its place, from 0 on; NULL where that is."""
+        raise NotImplementedError
+
     def check_unchanged(self) -> None:
         """Raise if others have changed the rows since their columns were looked at.
 
@@ -168,6 +176,16 @@ class SqlEngine:
         self._kept.append(name)
         self._keep(name, query)
         return name
+
+    def change(self, name: str, cells: Mapping[str, exp.Expr], where: exp.Expr) -> int:
+        """Change cells of some lines of a kept table, and return of how many."""
+        changes = [
+            exp.EQ(this=column(each), expression=cell) for each, cell in cells.items()
+        ]
+        update = exp.Update(
+            this=table(name), expressions=changes, where=exp.Where(this=where)
+        )
+        return int(self.line(update)[0])
 
     def drop(self, names: Sequence[str]) -> None:
         """Drop temporary tables."""
