@@ -59,6 +59,7 @@ def generate(folder: Path, n_rows: int, seed: float = 0.5) -> None:
 
     folder.mkdir(parents=True)
     with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
         connection.execute("SET threads = 1")
         connection.execute("SET memory_limit = '1GiB'")
         connection.execute("SET preserve_insertion_order = false")

@@ -19,21 +19,25 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.in_database import generate, hash_of
+from benchmarks.in_database import PIECE, generate, hash_of
 
 N_PARTS = 8
+"""How many files there are at least; none has more rows than ``PIECE``."""
 
 
 def parts_of(folder: Path, n_rows: int) -> str:
     """Return the files of a table of so many rows, made once, by a path with a star."""
     home = folder / f"spinney_parts_{n_rows}"
     home.mkdir(exist_ok=True)
-    for number in range(N_PARTS):
-        path = home / f"part{number}.parquet"
+    n_parts = max(N_PARTS, -(-n_rows // PIECE))
+    for number in range(n_parts):
+        path = home / f"part{number:03}.parquet"
         if not path.exists():
-            made = path.with_suffix(".tmp")
-            generate(made, n_rows // N_PARTS, seed=(number + 1) / (N_PARTS + 1))
-            made.rename(path)
+            with tempfile.TemporaryDirectory(dir=home) as made:
+                count = n_rows * (number + 1) // n_parts - n_rows * number // n_parts
+                generate(Path(made) / "one", count, seed=(number + 1) / (n_parts + 1))
+                (piece,) = (Path(made) / "one").iterdir()
+                piece.rename(path)
     return str(home / "*.parquet")
 
 

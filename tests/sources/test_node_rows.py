@@ -15,6 +15,7 @@ import spinney
 from spinney.data.duckdb.connection import BITS, PLACES
 from spinney.sources.base import Request, Source
 from spinney.sources.sql import node_rows
+from spinney.sources.sql.engines import duckdb_engine
 from spinney.sources.sql.engines.duckdb_engine import DuckDBEngine
 from spinney.trees.split import Groups, Intervals, Route, Threshold
 
@@ -150,3 +151,43 @@ def test_a_connection_whose_settings_are_locked_is_used_as_it_is():
         given = {"connection": connection, "memory_limit": 0, "recipe": "cart"}
         found = spinney.grow(relation, "y", **given).tree
     assert_same_tree(spinney.grow(columns, "y", recipe="cart").tree, found, whole=True)
+
+
+@pytest.mark.parametrize("began", [False, True], ids=["alone", "in a transaction"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_tables_that_have_no_room_are_kept_in_a_file(
+    broken, began, small_bins, tmp_path, statements, monkeypatch
+):
+    """Not within a transaction of the user's, which may write to no other file."""
+    monkeypatch.setattr(duckdb_engine, "BYTES", 2**40)
+    columns, folder = columns_of(3, 0.1), tmp_path / "not there yet"
+    options = {"recipe": RECIPES["fractional"], "weight": "w", "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    seen = set()
+    run = DuckDBEngine._run
+
+    def seen_run(engine, statement, values):
+        seen.update(path.name for path in folder.glob("*/*.db"))
+        if broken and "UPDATE" in statement:
+            raise ZeroDivisionError
+        return run(engine, statement, values)
+
+    monkeypatch.setattr(DuckDBEngine, "_run", seen_run)
+    with duckdb.connect() as connection:
+        connection.execute(f"SET temp_directory = '{folder}'")
+        if began:
+            connection.execute("BEGIN")
+        relation = connection.from_arrow(pa.table(columns))
+        options |= {"connection": connection, "memory_limit": 0}
+        if broken:
+            options["recipe"] = RECIPES["cart"]
+        with pytest.raises(ZeroDivisionError) if broken else nullcontext():
+            found = spinney.grow(relation, "y", **options).tree
+            assert_same_tree(expected, found, whole=True)
+        left = connection.execute("SELECT database_name FROM duckdb_databases()")
+        assert not any("spinney" in name for (name,) in left.fetchall())
+        views = connection.execute("SELECT view_name FROM duckdb_views()")
+        assert not any("spinney" in name for (name,) in views.fetchall())
+    assert seen == (set() if began else {"rows.db"})
+    assert not folder.exists()
+    assert any(text.startswith("CREATE TABLE") for text in statements) is not began

@@ -11,7 +11,12 @@ from spinney.data.duckdb.columns import (
     selected,
     translated_errors,
 )
-from spinney.data.duckdb.connection import counting_by_place, memory_of_connections
+from spinney.data.duckdb.connection import (
+    counting_by_place,
+    memory_of_connections,
+    n_bytes,
+    own_folder,
+)
 from spinney.data.duckdb.sql_text import Family, quote_text
 
 __all__ = [
@@ -24,6 +29,8 @@ __all__ = [
     "first_line",
     "is_relation",
     "memory_of_connections",
+    "n_bytes",
+    "own_folder",
     "quote_text",
     "refused_cell",
     "selected",

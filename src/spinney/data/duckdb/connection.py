@@ -63,6 +63,31 @@ def counting_by_place(connection: "DuckDBPyConnection") -> Iterator[None]:
                 connection.execute(f"SET SESSION {PLACES} = {before[0]}")
 
 
+def n_bytes(size: str) -> float:
+    """Return a size that DuckDB has written.
+
+    >>> n_bytes("1.5 GiB") == 1.5 * 2**30
+    True
+    """
+    number, _, unit = size.strip().partition(" ")
+    places = {"KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50}
+    return float(number) * 2 ** places.get(unit, 0)
+
+
+@contextmanager
+def own_folder(above: str) -> Iterator[Path]:
+    """Give a folder that nobody else can read, within one that may not be there yet."""
+    there = Path(above).exists()
+    Path(above).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix="spinney_", dir=above, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
+    if not there:
+        with suppress(OSError):  # which others have put something into
+            Path(above).rmdir()
+
+
 @contextmanager
 def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
     """Give a connection in memory that reads this file, and close it.

@@ -143,6 +143,8 @@ def counted_source(
     schema = schema_of(clean, classes, seen, markers=markers, notation=notation)
     coded, most = coded_rows(clean, schema, seen), most_lines(roles.wanted.room, schema)
     reserved = None
+    if n_known > most:
+        engine.expect(n_known, schema.n_columns + 1)
     share = roles.wanted.share(n_known, classes)
     if share is not None:
         coded, reserved = _reserved(engine, coded, schema, share, roles)

@@ -1,7 +1,7 @@
 """DuckDB: a relation, with or without the connection to bind values to."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,7 +9,14 @@ import numpy as np
 from sqlglot import exp
 
 from spinney._support.arrays import Floats
-from spinney.data.duckdb import counting_by_place, first_line
+from spinney.data.duckdb import (
+    counting_by_place,
+    first_line,
+    n_bytes,
+    own_folder,
+    quote_text,
+)
+from spinney.errors import DataError
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.expressions import (
     Cell,
@@ -29,6 +36,11 @@ SAMPLED = 500_000
 """So many rows tell where the quantiles of a column are."""
 
 
+BYTES = 8
+"""What a cell takes at most."""
+NO_ANSWER = ("CREATE", "DROP", "ATTACH", "DETACH")
+
+
 class DuckDBEngine(SqlEngine):
     """Runs statements over a relation; without a connection, values are literals."""
 
@@ -46,6 +58,7 @@ class DuckDBEngine(SqlEngine):
         self._relation, self._connection = relation, connection
         self.most_values = 0 if connection is None else 30_000  # type: ignore[misc]
         self._settings = ExitStack()
+        self._file: str | None = None
 
     def __enter__(self) -> Self:
         if self._connection is not None:
@@ -60,6 +73,58 @@ class DuckDBEngine(SqlEngine):
         if self._connection is not None:
             self._connection.unregister(self._view)
 
+    def expect(self, n_rows: int, n_columns: int) -> None:
+        """Keep tables in a file if they would take most of the memory that there is.
+
+        What is in memory DuckDB writes each time that it makes room for something else;
+        what is in a file it only reads again. A transaction of the user's writes to one
+        file alone, and that is not ours.
+        """
+        if self._connection is None or self._file is not None:
+            return
+        asked = "current_setting('memory_limit'), current_setting('temp_directory')"
+        with self.translated():
+            ((limit, folder),) = self._connection.execute(f"SELECT {asked}").fetchall()
+            if not folder or 2 * BYTES * n_rows * n_columns <= n_bytes(limit):
+                return
+            number = "SELECT txid_current()"
+            first, second = (self._connection.sql(number).fetchall() for _ in range(2))
+        if first != second:
+            path = self._settings.enter_context(own_folder(folder)) / "rows.db"
+            name = f"spinney_{token_hex(8)}"
+            self.run(f"ATTACH {quote_text(str(path))} AS {name}")
+            self._settings.callback(self._detach, name)
+            self._file = name
+
+    def _detach(self, name: str) -> None:
+        self._file = None
+        with suppress(DataError):  # where the connection is gone, so is this
+            self.run(f"DETACH {name}")
+
+    def stored(self, name: str) -> exp.Table:
+        """Return a kept table as it is changed or dropped."""
+        if self._file is None:
+            return super().stored(name)
+        return exp.table_(name, db="main", catalog=self._file, quoted=True)
+
+    def _keep(self, name: str, query: exp.Query) -> None:
+        if self._file is None:
+            super()._keep(name, query)
+            return
+        self.execute(exp.Create(this=self.stored(name), kind="TABLE", expression=query))
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        every = select([exp.Star()], self.stored(name))
+        view = exp.Create(this=table(name), kind="VIEW", expression=every)
+        view.set("properties", temporary)
+        self.execute(view)
+
+    def _drop(self, name: str) -> None:
+        if self._file is None:
+            super()._drop(name)
+            return
+        self.execute(exp.Drop(tables=[table(name)], kind="VIEW", exists=True))
+        self.execute(exp.Drop(tables=[self.stored(name)], kind="TABLE", exists=True))
+
     def _run(
         self, statement: str, values: Mapping[str, Cell]
     ) -> list[Sequence[Any]] | None:
@@ -67,7 +132,7 @@ class DuckDBEngine(SqlEngine):
             answer: Any = self._relation.query(self._view, statement)
         else:
             answer = self._connection.execute(statement, dict(values) or None)
-        if answer is None or statement.startswith(("CREATE", "DROP")):
+        if answer is None or statement.startswith(NO_ANSWER):
             return None
         return list(answer.fetchnumpy().values())
 

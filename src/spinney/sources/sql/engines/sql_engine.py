@@ -144,6 +144,13 @@ class SqlEngine:
         """Return what stands for a value in a statement, by its number."""
         return f":v{number}"
 
+    def expect(self, n_rows: int, n_columns: int) -> None:
+        """Hear how large a table is going to be kept, before it is."""
+
+    def stored(self, name: str) -> exp.Table:
+        """Return a kept table as it is changed or dropped."""
+        return table(name)
+
     def _keep(self, name: str, query: exp.Query) -> None:
         """Keep the rows of a select as a temporary table."""
         create = exp.Create(
@@ -183,7 +190,7 @@ class SqlEngine:
             exp.EQ(this=column(each), expression=cell) for each, cell in cells.items()
         ]
         update = exp.Update(
-            this=table(name), expressions=changes, where=exp.Where(this=where)
+            this=self.stored(name), expressions=changes, where=exp.Where(this=where)
         )
         return int(self.line(update)[0])
 
