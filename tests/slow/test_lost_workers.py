@@ -47,6 +47,7 @@ def test_a_killed_worker_changes_no_node(client, moment, monkeypatch):
     columns = rows_of(1, missing=0.1, n_rows=12_000)  # so many that there are bins
     options = {"recipe": RECIPES["fractional"], "weight": "w", "max_depth": 5}
     expected = spinney.grow(columns, "y", **options).tree
+    options["memory_limit"] = 0  # no row comes here
     gather, gathered, killed = dask_executor.OnDask.gather, [], []
 
     def killing(executor: Any, handle: Any) -> Any:

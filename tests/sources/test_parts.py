@@ -16,6 +16,7 @@ import spinney
 from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.sources import ROOT, Request, opened_bins
+from spinney.sources.opened import open_rows
 from spinney.sources.parts import PartRoles, open_parts, part_facts, parts_source
 from spinney.sources.parts.executors import InThisProcess, added_up
 from spinney.sources.rows.row_numbers import Wanted
@@ -253,24 +254,70 @@ def test_sums_do_not_depend_on_who_is_ready_first():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_dask():
+def test_dask(monkeypatch):
     pytest.importorskip("distributed")
     dask_frames = pytest.importorskip("dask.dataframe")
     import pandas as pd
     from distributed import Client
 
-    from spinney.sources.parts.dask_executor import local_cluster
+    from spinney.sources.parts.dask_executor import OnDask, local_cluster
 
+    asked: list[Any] = []
+    gather = OnDask.gather
+
+    def counted(executor: Any, handle: Any) -> Any:
+        asked.append(handle)
+        return gather(executor, handle)
+
+    monkeypatch.setattr(OnDask, "gather", counted)
     columns = rows_of(1, missing=0.1, n_rows=80)
     expected = spinney.grow(columns, "y", recipe="c4.5", weight="w").tree
     with local_cluster(2, processes=False) as client:
         assert client.scheduler.address.startswith("inproc://")
         assert Client.current() is client
         frame = dask_frames.from_pandas(pd.DataFrame(columns), npartitions=3)
+        found = spinney.grow(frame, "y", weight="w", memory_limit=0).tree
+        assert_same_tree(expected, found, whole=True)
+        assert len(asked) > 20  # a question after the other, to raise branches
+        asked.clear()
+        monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
         found = spinney.grow(frame, "y", weight="w").tree
         assert_same_tree(expected, found, whole=True)
+        assert len(asked) == 2  # what there is, and all of it
         with pytest.raises(DataError, match="there is no column 'Y'"):
             spinney.grow(in_arrow(columns), "Y", source="dask")
+
+
+class AsIfFar(InThisProcess):
+    """Runs everything here, and says that it is elsewhere."""
+
+    is_far = True
+
+
+@pytest.mark.parametrize("reserves", [None, 0.3])
+@pytest.mark.parametrize("hashed", [False, True])
+def test_few_rows_come_where_every_question_travels(reserves, hashed):
+    columns = rows_of(4, missing=0.1, n_rows=90)
+    roles = PartRoles("y", "w", Declarations())
+    wanted = Wanted(reserves and (lambda *_: reserves), 7, hashed, 2**30)
+    here, away = (
+        open_parts.counted_parts(executor, in_arrow(columns), roles, wanted)
+        for executor in (AsIfFar(), InThisProcess())
+    )
+    assert (away.training, here.source) == (None, None)
+    assert here.origin == away.origin
+    assert here.training is not None
+    found = here.training.source().root()
+    np.testing.assert_array_equal(found.weights, away.source.root().weights)
+    if reserves is not None:
+        np.testing.assert_array_equal(here.reserved.classes, away.reserved.classes)
+        assert 0 < len(here.reserved.classes) == 90 - len(here.training.classes)
+    elif hashed:
+        assert here.hashed.fingerprint() == away.hashed.fingerprint()
+    for room in (0, 2**10):
+        little = Wanted(None, 7, hashed, room)
+        far = open_parts.counted_parts(AsIfFar(), in_arrow(columns), roles, little)
+        assert far.training is None
 
 
 def test_bins_are_counted_as_plain_loops_do(few_bins):

@@ -24,6 +24,8 @@ class OnDask:
     client : distributed.Client
     """
 
+    is_far = True
+
     def __init__(self, client: Any) -> None:
         self._client = client
         workers = sorted(client.nthreads())

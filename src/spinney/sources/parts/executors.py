@@ -5,14 +5,20 @@ result can make it again, by the same calls, and nothing is counted twice.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 FAN_IN = 4
 """So many answers are added up at once."""
 
 
 class Executor(Protocol):
-    """Runs functions, perhaps elsewhere."""
+    """Runs functions, perhaps elsewhere.
+
+    ``is_far`` says that a question takes a while however little is asked, so that few
+    rows had better come here.
+    """
+
+    is_far: ClassVar[bool]
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a handle to the result of a function; handles may be arguments."""
@@ -25,6 +31,8 @@ class Executor(Protocol):
 
 class InThisProcess:
     """Runs everything at once, here: a handle is the result itself."""
+
+    is_far = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a function."""

@@ -135,9 +135,14 @@ class HashedParts:
         pairs = zip(self._parts, self._numbers, strict=True)
         parts = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
         fetched: FetchedRows = added_up(self._executor, parts, joined)
-        weights = None if np.all(fetched.weights == 1.0) else fetched.weights
-        rows = TrainingSet(self.schema, fetched.columns, fetched.classes, weights)
-        return rows, fetched.numbers
+        return fetched.training(self.schema), fetched.numbers
+
+
+def all_rows(executor: Executor, parts: Sequence[Any], schema: Schema) -> TrainingSet:
+    """Return the rows of all parts, here."""
+    handles = [executor.submit(rows_in, part) for part in parts]
+    fetched: FetchedRows = added_up(executor, handles, joined)
+    return fetched.training(schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,6 +178,11 @@ class FetchedRows:
     classes: Any
     weights: Floats
     numbers: Floats
+
+    def training(self, schema: Schema) -> TrainingSet:
+        """Return them as rows to grow on."""
+        weights = None if np.all(self.weights == 1.0) else self.weights
+        return TrainingSet(schema, self.columns, self.classes, weights)
 
 
 def sums_of(part: CodedPart, ranges: Mapping[int, Range], seed: int) -> RowSums:
@@ -262,6 +272,12 @@ def added_sums(*parts: ClusterSums) -> ClusterSums:
     for each in others:
         total = total.plus(each)
     return total
+
+
+def rows_in(part: CodedPart) -> FetchedRows:
+    """Return the rows of a part, which have no numbers."""
+    columns, classes, weights = part.source.rows
+    return FetchedRows(tuple(columns), classes, weights, np.zeros(len(weights)))
 
 
 def rows_taken(part: CodedPart, numbers: Floats, draws: Sequence[Draw]) -> FetchedRows:

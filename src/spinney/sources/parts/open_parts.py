@@ -33,6 +33,7 @@ from spinney.errors import (
     refusal,
     warn,
 )
+from spinney.sources.base import Totals
 from spinney.sources.parts.coded_part import (
     N_BINS,
     PartRoles,
@@ -43,7 +44,7 @@ from spinney.sources.parts.coded_part import (
     united_places,
 )
 from spinney.sources.parts.executors import Executor, InThisProcess, added_up
-from spinney.sources.parts.hashed_parts import HashedParts
+from spinney.sources.parts.hashed_parts import HashedParts, all_rows
 from spinney.sources.parts.part_facts import ColumnFacts, PartFacts, united
 from spinney.sources.parts.parts_source import PartsSource
 from spinney.sources.rows import (
@@ -57,14 +58,18 @@ from spinney.sources.rows import (
 )
 from spinney.sources.rows.incomplete_rows import note_incomplete
 from spinney.sources.rows.row_numbers import (
+    HashedInMemory,
     RowsAway,
     Wanted,
     check_reserved,
     most_lines,
     share_of_rows,
 )
-from spinney.sources.rows.training_rows import missing_targets
+from spinney.sources.rows.training_rows import TrainingSet, missing_targets
 from spinney.sources.rows.weight_checks import check_least, nothing_weighs
+
+FEW_ROWS = 200_000
+"""So many rows, of all parts together, come here where every question travels."""
 
 
 @contextmanager
@@ -158,11 +163,14 @@ def counted_parts(
     few = {i: c.numbers for i, c in numbers.items() if c.is_all}
     coded = [executor.submit(code_rows, part, schema, edges, few) for part in read]
     share = wanted.share(facts.n_rows, target)
+    most = most_lines(wanted.room, schema)
+    comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
+    if comes and share is None:
+        return _at_hand(all_rows(executor, coded, schema), wanted)
     if share is None and not wanted.hashed:
         return _counted(PartsSource(executor, coded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
     ranges[-1] = facts.named(roles.target).range
-    most = most_lines(wanted.room, schema)
     hashed = HashedParts(
         executor, coded, schema, edges, ranges, most_rows=most, seed=wanted.seed
     )
@@ -172,7 +180,19 @@ def counted_parts(
     left = hashed.taken([draw.others])
     n_reserved = facts.n_rows - left.root().n_rows
     check_reserved(share, n_reserved, facts.n_rows, most)
-    return _counted(left, reserved=hashed.fetched(draw)[0])
+    reserved = hashed.fetched(draw)[0]
+    if comes:
+        return _at_hand(hashed.fetched(draw.others)[0], wanted, reserved=reserved)
+    return _counted(left, reserved=reserved)
+
+
+def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RowsAway:
+    """Return rows that have come here, and what tells them from others."""
+    totals = rows.source().root()
+    _check_labels(rows.schema.target, totals)
+    origin = totals.fingerprint()
+    hashed = HashedInMemory(rows, origin) if wanted.hashed else None
+    return RowsAway(origin, training=rows, hashed=hashed, **others)
 
 
 def _read(
@@ -225,11 +245,15 @@ def _counts_rows(
 
 def _counted(source: PartsSource, **others: Any) -> RowsAway:
     """Return parts that are counted, and what tells their rows from others."""
-    target, totals = source.schema.target, source.root()
-    n_rows = totals.n_rows
-    if not target.is_numeric and target.name != NO_TARGET:
-        check_classes(target, np.flatnonzero(totals.rows), n_rows)
+    totals = source.root()
+    _check_labels(source.schema.target, totals)
     return RowsAway(totals.fingerprint(), source, **others)
+
+
+def _check_labels(target: Target, totals: Totals) -> None:
+    """Refuse rows that are of one class."""
+    if not target.is_numeric and target.name != NO_TARGET:
+        check_classes(target, np.flatnonzero(totals.rows), totals.n_rows)
 
 
 def _edges(numbers: Floats) -> Floats:
