@@ -71,7 +71,7 @@ def n_bytes(size: str) -> float:
     """
     number, _, unit = size.strip().partition(" ")
     places = {"KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50}
-    return float(number) * 2 ** places.get(unit, 0)
+    return float(number) * float(1 << places.get(unit, 0))
 
 
 @contextmanager

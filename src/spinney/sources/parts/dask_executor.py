@@ -14,6 +14,7 @@ from spinney.errors import DataError, SpinneyError, missing_extra
 
 LOOPBACK = "127.0.0.1"
 N_WORKERS = 2
+TRIMMING = "MALLOC_TRIM_THRESHOLD_"
 
 
 class OnDask:
@@ -95,12 +96,19 @@ def local_cluster(
     """Give the client of a cluster on this machine, which nobody else can reach.
 
     Its workers keep the parts that they were given: to move one would take longer than
-    to wait for it.
+    to wait for it. They also keep memory that they will need again: Dask lets them give
+    back what is free at once, and each array of a part would be mapped anew.
     """
     distributed = _distributed()
     import dask
 
-    settings = {"distributed.scheduler.work-stealing": False}
+    before = dask.config.get("distributed.nanny.pre-spawn-environ", {})
+    settings = {
+        "distributed.scheduler.work-stealing": False,
+        "distributed.nanny.pre-spawn-environ": {
+            name: value for name, value in before.items() if name != TRIMMING
+        },
+    }
     with (
         dask.config.set(settings),
         distributed.LocalCluster(

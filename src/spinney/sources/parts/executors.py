@@ -5,20 +5,22 @@ result can make it again, by the same calls, and nothing is counted twice.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 FAN_IN = 4
 """So many answers are added up at once."""
 
 
 class Executor(Protocol):
-    """Runs functions, perhaps elsewhere.
+    """Runs functions, perhaps elsewhere."""
 
-    ``is_far`` says that a question takes a while however little is asked, so that few
-    rows had better come here.
-    """
+    @property
+    def is_far(self) -> bool:
+        """Whether a question takes a while, however little is asked.
 
-    is_far: ClassVar[bool]
+        So few rows had better come here.
+        """
+        ...
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a handle to the result of a function; handles may be arguments."""

@@ -299,7 +299,7 @@ class NodeRows:
         here: Collection[int] = self._numbers[name]
         if NOWHERE in here:
             relation = select([exp.Star()], relation, _is_somewhere())
-            here = here - {NOWHERE}
+            here = {*here} - {NOWHERE}
         numbers, weighed = _Numbers(nodes, self._locations), self._weighed[name]
         for place in range(depth):
             steps, staying = numbers.by_place[place]
