@@ -8,7 +8,7 @@ from tests.sources.test_bins import rows_of
 import spinney
 from spinney.models.clusters import find_away
 from spinney.sources.opened import open_rows
-from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.rows.hashed_rows import BYTES
 from spinney.testing import assert_same_tree, check_source
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

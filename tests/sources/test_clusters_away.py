@@ -15,7 +15,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.models.clusters import find_away
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
-from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.rows.hashed_rows import BYTES
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -15,7 +15,7 @@ from spinney.evaluation.splits import Scheme
 from spinney.growth.forest import bags
 from spinney.sources.opened import open_rows, open_source
 from spinney.sources.rows import numbers_of_rows
-from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.rows.hashed_rows import BYTES
 
 SLOW = pytest.mark.slow
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

@@ -16,7 +16,7 @@ from spinney.growth.forest import bags
 from spinney.growth.plain import learner
 from spinney.sources.opened import open_rows
 from spinney.sources.parts import open_parts, part_facts, parts_source
-from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.rows.hashed_rows import BYTES
 from spinney.sources.sql import number_bins
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

@@ -16,13 +16,8 @@ from spinney.sources import ROOT
 from spinney.sources.opened import open_rows, open_source
 from spinney.sources.parts import hashed_parts
 from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
-from spinney.sources.rows.row_numbers import (
-    BANDS,
-    BYTES,
-    band_of,
-    copies_among,
-    least_of_band,
-)
+from spinney.sources.rows.hashed_rows import BYTES
+from spinney.sources.rows.row_numbers import BANDS, band_of, copies_among, least_of_band
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -14,7 +14,7 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.recipes import Recipe
 from spinney.sources.opened import open_rows
-from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.rows.hashed_rows import BYTES
 from spinney.sources.sql import holding_source
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.sources.sql.holding_source import HoldingSource

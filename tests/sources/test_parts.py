@@ -19,7 +19,7 @@ from spinney.sources import ROOT, Request, opened_bins
 from spinney.sources.opened import open_rows
 from spinney.sources.parts import PartRoles, open_parts, part_facts, parts_source
 from spinney.sources.parts.executors import InThisProcess, added_up
-from spinney.sources.rows.row_numbers import Wanted
+from spinney.sources.rows.hashed_rows import Wanted
 from spinney.testing import check_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

@@ -14,7 +14,7 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.models import held_rows
 from spinney.sources.opened import open_rows
-from spinney.sources.rows.row_numbers import BYTES
+from spinney.sources.rows.hashed_rows import BYTES
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

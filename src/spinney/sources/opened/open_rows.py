@@ -13,12 +13,7 @@ from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
 from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
-from spinney.sources.rows.row_numbers import (
-    HashedRows,
-    Reserves,
-    RowsAway,
-    Wanted,
-)
+from spinney.sources.rows.hashed_rows import HashedRows, Reserves, RowsAway, Wanted
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
 SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")

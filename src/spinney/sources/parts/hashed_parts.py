@@ -23,18 +23,10 @@ from spinney.sources.parts.coded_part import CodedPart
 from spinney.sources.parts.executors import Executor, added_up
 from spinney.sources.parts.parts_source import PartsSource
 from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
+from spinney.sources.rows.hashed_rows import DrawnRows, HashedRows, check_room
 from spinney.sources.rows.memory import Standing
-from spinney.sources.rows.row_numbers import (
-    Draw,
-    DrawnRows,
-    HashedRows,
-    Range,
-    behind,
-    check_room,
-    numbers_of,
-    row_sums,
-    times_of,
-)
+from spinney.sources.rows.row_draws import Draw, times_of
+from spinney.sources.rows.row_numbers import Range, behind, numbers_of, row_sums
 from spinney.sources.rows.training_rows import TrainingSet
 
 IN_PIECE = 2_000_000

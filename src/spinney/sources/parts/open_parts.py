@@ -56,15 +56,15 @@ from spinney.sources.rows import (
     check_numbers,
     check_total,
 )
-from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_numbers import (
+from spinney.sources.rows.hashed_rows import (
     HashedInMemory,
     RowsAway,
     Wanted,
     check_reserved,
     most_lines,
-    share_of_rows,
 )
+from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.row_draws import share_of_rows
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets
 from spinney.sources.rows.weight_checks import check_least, nothing_weighs
 

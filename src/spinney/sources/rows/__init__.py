@@ -1,6 +1,7 @@
 """Training rows, and rows in memory as a source."""
 
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
+from spinney.sources.rows.hashed_rows import HashedInMemory, HashedRows, SummedRows
 from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.joined_rows import (
     GONE,
@@ -12,18 +13,15 @@ from spinney.sources.rows.joined_rows import (
     with_classes,
 )
 from spinney.sources.rows.memory import MemorySource
-from spinney.sources.rows.row_numbers import (
+from spinney.sources.rows.row_draws import (
     Draw,
-    HashedInMemory,
-    HashedRows,
-    SummedRows,
     bag_of_rows,
     fold_of_rows,
     mixing_of,
-    numbers_of_rows,
     share_of_rows,
     times_of,
 )
+from spinney.sources.rows.row_numbers import numbers_of_rows
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
     NumberFacts,

@@ -20,7 +20,7 @@ from spinney.errors import (
     missing_extra,
     refusal,
 )
-from spinney.sources.rows.row_numbers import RowsAway
+from spinney.sources.rows.hashed_rows import RowsAway
 from spinney.sources.sql.engine_columns import engine_columns, loaded
 from spinney.sources.sql.engines.postgres_engine import PostgresEngine
 from spinney.sources.sql.engines.spark_engine import SparkEngine

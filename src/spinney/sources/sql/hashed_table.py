@@ -9,7 +9,8 @@ from spinney._support.arrays import Floats
 from spinney.data import Fingerprint, Schema
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
-from spinney.sources.rows.row_numbers import Draw, DrawnRows, HashedRows, check_room
+from spinney.sources.rows.hashed_rows import DrawnRows, HashedRows, check_room
+from spinney.sources.rows.row_draws import Draw
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.sources.sql.engines.sql_engine import SqlEngine, floats
 from spinney.sources.sql.expressions import (

@@ -26,15 +26,15 @@ from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, note, warn
 from spinney.sources.base import Totals
-from spinney.sources.rows.incomplete_rows import note_incomplete
-from spinney.sources.rows.row_numbers import (
+from spinney.sources.rows.hashed_rows import (
     HashedInMemory,
     RowsAway,
     Wanted,
     check_reserved,
     most_lines,
-    share_of_rows,
 )
+from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.row_draws import share_of_rows
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
     NumberFacts,

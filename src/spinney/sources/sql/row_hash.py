@@ -8,13 +8,12 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import Schema
+from spinney.sources.rows.row_draws import ROUNDS, Draw
 from spinney.sources.rows.row_numbers import (
     ABSENT,
     GOLDEN,
     MIXED,
-    ROUNDS,
     SPREAD,
-    Draw,
     band_of,
     factor_of_band,
     hashed_columns,
