@@ -3,6 +3,7 @@
 import random
 import re
 import sqlite3
+from dataclasses import replace
 from math import log2
 
 import duckdb
@@ -10,9 +11,11 @@ import pytest
 from tests.helpers.export_compare import WAYS
 
 from spinney.data import Target
+from spinney.errors import ParameterError
 from spinney.output.export.portable import FormNode, FormQuestion, Input, Portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
+from spinney.output.export.sql_dialects import DIALECTS
 
 NAMES = ("x0", "x1", "x2")
 
@@ -110,6 +113,26 @@ def test_a_share_asks_for_its_branch_alone_and_no_list_is_a_join():
     connection.execute("CREATE TABLE data AS SELECT 'v' || range AS x0 FROM range(10)")
     said = [line[-1] for line in connection.execute(query).fetchall()]
     assert said == [1, 1, 1, 2, 2, 2, 4, 4, 4, 2]
+
+
+def test_what_duckdb_would_plan_for_minutes_is_refused(monkeypatch):
+    """Ten divided trees of 300 leaves are 7 million signs, and had no end there."""
+    form = bushy(30, divides=True)
+    signs = len(to_sql(form, dialect="duckdb"))
+
+    def limited(most):
+        dialect = replace(DIALECTS["duckdb"], most_divided=most)
+        monkeypatch.setitem(DIALECTS, "duckdb", dialect)
+
+    limited(signs)
+    assert len(to_sql(form, dialect="duckdb")) == signs
+    limited(signs - 1)
+    words = rf"format='sql' cannot say .* {signs:,} signs, .* \({signs - 1:,} at most\)"
+    with pytest.raises(ParameterError, match=words) as refused:
+        to_sql(form, dialect="duckdb")
+    assert "missing='branch'" in str(refused.value)
+    assert to_sql(form, dialect="sqlite")
+    assert to_sql(bushy(300), dialect="duckdb")  # which divides no row
 
 
 @pytest.mark.slow

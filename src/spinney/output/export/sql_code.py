@@ -93,7 +93,25 @@ class _Query:
         source = self.dialect.table(table)
         query = self._by_shares if self._divided or self._is_forest else self._by_leaf
         query = query if self.form.centres is None else self._by_distance
-        return f"{about}\n{query(f'{source} AS t')}\n"
+        written = f"{about}\n{query(f'{source} AS t')}\n"
+        self._refuse_length(len(written))
+        return written
+
+    def _refuse_length(self, signs: int) -> None:
+        """Refuse a query that the engine would plan for minutes."""
+        most = self.dialect.most_divided
+        if self._divided and most is not None and signs > most:
+            refuse_to_say(
+                "sql",
+                f"trees that divide rows in fewer than {signs:,} signs, which "
+                f"{self.dialect.name} would not plan within minutes ({most:,} at most)",
+                (
+                    "take fewer or smaller trees, another format such as ",
+                    Setting("format", "python"),
+                    ", or grow with ",
+                    Setting("missing", "branch"),
+                ),
+            )
 
     def _by_leaf(self, source: str) -> str:
         """Return a query that finds the leaf of a row, and then what it says."""

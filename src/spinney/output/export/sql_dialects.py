@@ -36,6 +36,9 @@ class Dialect:
     lists : bool
         Whether a list after IN is cheap: DuckDB makes a join of each, which takes it
         minutes where a model has hundreds.
+    most_divided : int, optional
+        The most signs of a query in which rows are divided. DuckDB plans one of 1.1
+        million in 8 seconds and 0.7 GB, one of twice as many in 24 and 1.5 GB.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Dialect:
     backslashes: bool = False
     substitutes: bool = False
     lists: bool = True
+    most_divided: int | None = None
 
     def identifier(self, name: str) -> str:
         """Return a quoted name.
@@ -137,7 +141,13 @@ def _of_whole_numbers(number: float) -> str:
 DIALECTS = {
     dialect.name: dialect
     for dialect in (
-        Dialect("duckdb", _with_exponent, "NULLIF({0}::DOUBLE, 'NaN')", lists=False),
+        Dialect(
+            "duckdb",
+            _with_exponent,
+            "NULLIF({0}::DOUBLE, 'NaN')",
+            lists=False,
+            most_divided=2_500_000,
+        ),
         Dialect(
             "postgres",
             lambda number: f"{number!r}::float8",
