@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tools import branches, mutate, trust
+from tools import branches, covered_tests, mutate, trust
 from tools.mutate import SOURCE, mutants_of
 from tools.pages import END, PAGE, begin, written
 
@@ -162,18 +162,57 @@ def test_after_them(): pass
 """
 
 
-def test_a_test_is_left_after_some_seconds(tmp_path):
-    (tmp_path / "test_long.py").write_text(LONG_TESTS)
+CASES = """
+import pytest
+
+@pytest.mark.parametrize("case", range(9))
+def test_of_many_cases(case):
+    while case: pass
+
+def test_after_them(): pass
+"""
+
+
+def run_limited(tmp_path, tests, **settings):
+    """Run tests as they are when branches are counted; return what became of them."""
+    (tmp_path / "test_long.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    settings = {"SPINNEY_TEST_SECONDS": "0.05", "PYTHONPATH": str(mutate.ROOT)}
-    done = subprocess.run(
+    settings |= {"PYTHONPATH": str(mutate.ROOT), "SPINNEY_COVERAGE": str(tmp_path)}
+    subprocess.run(
         [*command, "-p", "tools.covered_tests", "test_long.py"],
         capture_output=True,
-        text=True,
         cwd=tmp_path,
         env=os.environ | settings,
     )
-    assert "1 passed, 2 skipped" in done.stdout
+    (path,) = tmp_path.glob("tests-*.json")
+    return json.loads(path.read_text("utf-8"))["outcomes"]
+
+
+def test_a_test_is_left_after_some_seconds(tmp_path):
+    outcomes = run_limited(tmp_path, LONG_TESTS, SPINNEY_TEST_SECONDS="0.1")
+    assert outcomes == {covered_tests.OUT_OF_TIME: 2, "passed": 1}
+
+
+def test_further_cases_of_a_test_are_not_begun(tmp_path):
+    outcomes = run_limited(tmp_path, CASES, SPINNEY_TEST_SECONDS="0.4")
+    assert outcomes["passed"] == 2
+    assert outcomes[covered_tests.OUT_OF_TIME] >= 1
+    assert outcomes[covered_tests.NOT_BEGUN] >= 4
+    assert sum(outcomes.values()) == 10
+
+
+def test_tests_divide_what_a_run_has():
+    shares = covered_tests.Shares(10.0, {f"test_{at}": 1 for at in range(100)})
+    assert shares.of_case("test_1") == pytest.approx(0.5)  # five even shares
+    shares.seconds = 0.0
+    assert shares.of_case("test_2") == 0.0
+    limit = covered_tests.LIMIT
+    shares = covered_tests.Shares(1000.0, {"test_a": 4, "test_b": 1})
+    assert [shares.of_case("test_b"), shares.of_case("test_a[x]")] == [limit, limit]
+    shares.take("test_a[x]", limit)
+    assert shares.of_case("test_a[y]") == limit / 2
+    shares.take("test_a[y]", limit)
+    assert shares.of_case("test_a[z]") < covered_tests.LEAST
 
 
 def test_changes_are_drawn_by_a_seed():

@@ -4,18 +4,20 @@
 shells that they start included, prints for each package how many of its branches were
 taken, and writes the table into ``docs/trust.md``. It ends with 1 where that is less
 than the bar. What compiles is run once more with the compiler on, as it does nothing
-without. ``--report`` reads what the last run has left in ``build/coverage``.
+without. ``--report`` reads what the last run has left in ``build/coverage``, ``--add``
+runs some files of tests more, or anew, and adds what they take; the page tells runs.
 
 Loops as Python are hundreds of times slower: property tests try their fewest examples,
-and a test is left after some seconds (``tools/covered_tests.py``). What is not run at
-all has its reason below. A test that fails without the compiler is told, and is no
-failure: ``make test`` is who judges.
+and the tests divide some minutes of a processor (``tools/covered_tests.py``). What is
+not run at all has its reason below. A test that fails without the compiler is told, and
+is no failure: ``make test`` is who judges.
 """
 
 import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -23,12 +25,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.covered_tests import FOLDER
+from tools.covered_tests import FOLDER, LIMIT, MINUTES, NOT_BEGUN, OUT_OF_TIME, ROOT
 from tools.pages import PAGE, dated, written
 
 __all__ = ["BAR", "by_package", "main", "table"]
 
-ROOT = FOLDER.parents[1]
 BAR = 95.0  # percent of all branches
 COMMAND = "make coverage"
 LEFT_OUT = {
@@ -46,13 +47,12 @@ ENVIRONMENT = {
 }
 
 
-def run_tests(tests: Sequence[str], workers: int) -> None:
+def run_tests(tests: Sequence[str], workers: int, minutes: float) -> None:
     """Run tests without the compiler, some with it, and keep what they took."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for path in FOLDER.iterdir():
-        path.unlink()
     left_out = [f"--ignore={path}" for path in LEFT_OUT]
-    _run(["-W", "ignore::RuntimeWarning", *left_out, *tests], workers, {OFF: "1"})
+    settings = {OFF: "1", "SPINNEY_TEST_MINUTES": str(minutes)}
+    _run(["-W", "ignore::RuntimeWarning", *left_out, *tests], workers, settings)
     if not tests:
         _run(WITH_COMPILER, workers, {"SPINNEY_TEST_SECONDS": "60"})
 
@@ -60,7 +60,7 @@ def run_tests(tests: Sequence[str], workers: int) -> None:
 def _run(arguments: Sequence[str], workers: int, settings: dict[str, str]) -> None:
     command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q"]
     command += ["-p", "tools.covered_tests", "-p", "no:cacheprovider", "--tb=line"]
-    command += ["-n", str(workers), "-m", "not slow", *arguments]
+    command += ["-n", str(workers if workers > 1 else 0), "-m", "not slow", *arguments]
     subprocess.run(command, cwd=ROOT, env=os.environ | ENVIRONMENT | settings)
 
 
@@ -116,33 +116,48 @@ def table(packages: Mapping[str, Counter[str]]) -> list[str]:
     return lines
 
 
+def runs() -> list[str]:
+    """Return what became of the tests of each run as lines of Markdown."""
+    outcomes = ("passed", "failed", OUT_OF_TIME, NOT_BEGUN, "skipped")
+    lines = [
+        "| tests of | passed | failed | left | not begun | skipped | minutes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for path in sorted(
+        FOLDER.glob("tests-*.json"), key=lambda path: path.stat().st_mtime
+    ):
+        facts = json.loads(path.read_text("utf-8"))
+        numbers = [f"{facts['outcomes'].get(each, 0):,}" for each in outcomes]
+        numbers.append(f"{facts['seconds'] / 60:.1f}")
+        lines.append(f"| {', '.join(facts['tests'])} | {' | '.join(numbers)} |")
+    return lines
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tests, print and write the figures; 1 if they are below the bar."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--report", action="store_true", help="run no test")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("tests", nargs="*", help="only these; nothing is written")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="of a processor")
+    parser.add_argument("--add", action="store_true", help="to what was run before")
+    parser.add_argument("tests", nargs="*", help="only these; only added is written")
     options = parser.parse_args(arguments)
     if not options.report:
-        run_tests(options.tests, options.workers)
+        if not options.add:
+            shutil.rmtree(FOLDER, ignore_errors=True)
+        run_tests(options.tests, options.workers, options.minutes)
     packages = by_package(reported())
     lines = table(packages)
     print(*lines, sep="\n")
-    if not options.tests:
+    if options.add or not options.tests:
         page = PAGE.read_text("utf-8")
-        head = [f"{dated()}, each test for {_limit()} seconds of a processor at most:"]
-        page = written(page, [*head, "", *lines], command=COMMAND)
+        head = f"{dated()}, {LIMIT:g} seconds of a processor for a test at most:"
+        page = written(page, [head, "", *lines, "", *runs()], command=COMMAND)
         Path(PAGE).write_text(page, "utf-8")
     share = _share(sum(packages.values(), Counter[str]()), "branches")
     if share < BAR:
         print(f"{share:.1f} % is below the bar of {BAR:g} %", file=sys.stderr)
     return 0 if share >= BAR else 1
-
-
-def _limit() -> str:
-    from tools.covered_tests import LIMIT
-
-    return f"{LIMIT:g}"
 
 
 if __name__ == "__main__":

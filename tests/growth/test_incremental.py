@@ -219,6 +219,66 @@ def test_rows_without_weight_bring_nothing():
     assert str(model.updated(some)) == str(expected)
 
 
+def test_rows_that_lack_a_cell_bring_nothing_where_they_are_dropped():
+    table = {"b": [1, 2, 3, 4], "c": list("uvuv"), "y": list("ppqq")}
+    recipe = RECIPES["cart"].changed(missing="drop")
+    model = spinney.grow(table, "y", recipe=recipe, keep_rows=True)
+    some = {"b": [5, None, 6], "c": ["u", "v", None], "y": list("prp")}
+    whole = {"b": [5], "c": ["u"], "y": ["p"]}
+    all_rows = {name: [*cells, *whole[name]] for name, cells in table.items()}
+    expected = spinney.grow(all_rows, "y", recipe=recipe)
+    assert str(model.updated(some)) == str(expected)
+
+
+def test_a_share_of_all_rows_that_is_reserved_is_drawn_anew():
+    table = {"b": [*range(40)], "y": ["p", "q"] * 10 + ["q"] * 20}
+    how = {"recipe": "id3", "pruning": "reduced-error", "validation_share": 0.3}
+    model = spinney.grow(table, "y", keep_rows=True, **how)
+    more = {"b": [40, 41], "y": ["q", "p"]}
+    every = {name: [*cells, *more[name]] for name, cells in table.items()}
+    assert str(model.updated(more)) == str(spinney.grow(every, "y", **how))
+
+
+def test_a_number_that_is_the_same_in_all_rows_that_stay_is_a_leaf():
+    table = {"b": [1, 2, 3], "y": [5.0, 5.0, 9.0]}
+    model = spinney.grow(table, "y", recipe="cart", keep_rows=True)
+    left = model.updated(removed={"b": [3], "y": [9.0]})
+    assert left.predict({"b": [1, 3]}).tolist() == [5.0, 5.0]
+    assert left.tree.root.is_leaf
+
+
+def test_numbers_that_come_are_measured_from_near_their_mean(every_node_keeps_tables):
+    table = {"b": [1, 2, 3, 4], "y": [1.0, 2.0, 1.5, 3.0]}
+    model = spinney.grow(table, "y", recipe="cart", keep_rows=True)
+    more = {"b": [5, 6, 7, 8, 9], "y": [1e9, 1e9 + 1, 1e9 + 3, 1e9, 1e9 + 2]}
+    every = {name: [*cells, *more[name]] for name, cells in table.items()}
+    expected = spinney.grow(every, "y", recipe="cart")
+    assert_same_tree(expected.tree, model.updated(more).tree, whole=True)
+
+
+@pytest.mark.parametrize(
+    "known, new, values",
+    [
+        ([1, 2, 1, 2], [3.0], (1, 2, 3)),
+        ([1, 2, 1, 2], ["3"], (1, 2, 3)),
+        (["1", "2", "1", "2"], [3], ("1", "2", "3")),
+        (["u", "v", "u", "v"], [3], ("3", "u", "v")),
+    ],
+)
+def test_new_values_are_of_the_kind_of_those_that_are_known(known, new, values):
+    table = {"b": known, "y": list("pqpq")}
+    model = spinney.grow(table, "y", recipe="id3", nominal=["b"], keep_rows=True)
+    assert model.updated({"b": new, "y": ["p"]}).schema.attributes[0].values == values
+
+
+def test_values_that_were_declared_are_all():
+    table = {"b": ["u", "v", "u", "v"], "y": list("pqpq")}
+    how = {"recipe": "id3", "values": {"b": ["u", "v"]}}
+    model = spinney.grow(table, "y", keep_rows=True, **how)
+    with pytest.raises(DataError, match="'b' holds 'w', and its values are declared"):
+        model.updated({"b": ["w"], "y": ["p"]})
+
+
 def test_a_tree_that_was_cut_keeps_no_rows():
     table = {"x": [1, 2, 3, 4], "y": ["a", "b", "a", "b"]}
     model = spinney.grow(table, "y", recipe="id3", keep_rows=True)

@@ -14,6 +14,7 @@ from tests.helpers.models import chain_model, wide_model
 from tests.output.test_tree_svg import check_harmless
 
 import spinney
+from spinney.data import Attribute, Clause, Conjunction, Linear, Ratio
 from spinney.errors import ParameterError
 from spinney.growth.forest import like_all_first
 from spinney.models import FittedTree
@@ -21,6 +22,7 @@ from spinney.models.clusters import FittedClusters
 from spinney.output.explorer import explorer_data, explorer_page
 from spinney.output.explorer.page_data import MOST_EXPLAINED
 from spinney.output.explorer.page_file import LARGEST_FRAME, island, script, style
+from spinney.output.explorer.schema_data import attribute_data
 
 TABLES = Path(__file__).parents[1] / "tables"
 SOURCES = sorted(
@@ -53,6 +55,23 @@ def page(melons):
 def data_of(page):
     text = re.search(r'<script id="spinney-data"[^>]*>(.*?)</script>', page, re.DOTALL)
     return json.loads(text[1])
+
+
+def test_units_and_formulas_of_attributes_are_told():
+    numbers = Attribute("size", "numeric")
+    day = Attribute("day", "numeric", unit="date")
+    ratio = Attribute("ratio", "numeric", formula=Ratio(0, 1))
+    total = Attribute("total", "numeric", formula=Linear((0, 1), (0.5, -2.0)))
+    clauses = (Clause(0, low=1.0), Clause(1, high=2.5))
+    both = Attribute("both", "boolean", (False, True), formula=Conjunction(clauses))
+    assert attribute_data(numbers) == {"name": "size", "kind": "numeric"}
+    assert attribute_data(day)["unit"] == "date"
+    assert attribute_data(ratio)["formula"] == {"form": "ratio", "places": [0, 1]}
+    assert attribute_data(total)["formula"]["coefficients"] == [0.5, -2.0]
+    assert attribute_data(both)["formula"]["clauses"] == [
+        {"codes": None, "low": 1.0, "high": None},
+        {"codes": None, "low": None, "high": 2.5},
+    ]
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

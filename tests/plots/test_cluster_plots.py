@@ -135,6 +135,23 @@ def test_what_no_axis_could_show():
     assert elbow_picture(curve, 2, "e.png").startswith(PNG)
 
 
+def test_many_clusters_are_numbered_and_have_no_legend():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from spinney.plots.cluster_plots import clusters
+
+    rows = {"a": [float(at) for at in range(22)], "b": [0.0, 1.0] * 11}
+    axes = clusters(clusters_in(rows, n_clusters=11), axes=plt.figure().gca())
+    assert axes.get_legend() is None
+    assert {text.get_text() for text in axes.texts} >= {str(k) for k in range(11)}
+
+
+def test_rows_that_lack_a_number_each_cannot_be_drawn():
+    pytest.importorskip("matplotlib")
+    rows = {"a": [1.0, 2.0, None, None], "b": [None, None, 1.0, 2.0]}
+    with pytest.raises(DataError, match="no row has numbers in all columns"):
+        cluster_picture(clusters_in(rows, method="k-prototypes"), "x.png")
+
+
 def test_elbow():
     pytest.importorskip("matplotlib")
     for rule in ("silhouette", "elbow", "gap"):

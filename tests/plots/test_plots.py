@@ -129,6 +129,23 @@ def test_regions_need_two_numbers():
         plots.regions(model, {"a": ["x"], "b": [1]})
 
 
+def test_regions_of_columns_without_any_value(iris):
+    """What is on no axis is held as missing; an axis wants numbers."""
+    table = {name: [1.0, 2.0] for name in ("sepallength", "sepalwidth", "petalwidth")}
+    table |= {"petallength": [None, None], "class": ["setosa", "virginica"]}
+    axes = plots.regions(iris, table, x="petalwidth", y="sepallength")
+    assert "petallength = missing" in axes.get_title()
+    with pytest.raises(DataError, match="'petallength' has no numbers"):
+        plots.regions(iris, table, x="petallength")
+
+
+def test_no_row_of_a_forest_of_numbers_is_pale():
+    path = TABLES / "cpu_prp.csv"
+    forest = spinney.grow_forest(path, "class", n_estimators=2, random_state=0)
+    axes = plots.regions(forest, path)
+    assert {each.get_alpha() for each in axes.collections[2:]} <= {None, 1}
+
+
 # Models
 
 
@@ -187,6 +204,13 @@ def test_confusion_is_that_of_score(iris):
     counts = spinney.score(iris, IRIS).confusion
     texts = [text.get_text() for text in axes.texts]
     assert texts == [f"{c:g}" if c else "·" for c in counts.ravel()]
+
+
+def test_confusion_of_many_classes_has_no_figures():
+    rows = {"a": [*range(15)] * 2, "c": [f"c{at}" for at in range(15)] * 2}
+    axes = plots.confusion(spinney.grow(rows, "c", recipe="cart"), rows)
+    assert not axes.texts
+    assert len(axes.get_xticks()) == 15
 
 
 def test_roc_of_two_classes_is_of_the_last():
@@ -249,6 +273,9 @@ def test_buckets_are_those_of_discretise():
     axes = plots.buckets(numbers, n=3, name="age")
     assert [line.get_xdata()[0] for line in axes.lines] == [34, 57]
     assert [text.get_text() for text in axes.texts] == ["4", "2", "1"]
+    many = plots.buckets([*range(40)], method="equal-width", n=13)
+    assert len(many.lines) == 12
+    assert not many.texts  # there is no room for thirteen
     with pytest.raises(DataError, match="number"):
         plots.buckets([None, None])
 

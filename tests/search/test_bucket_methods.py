@@ -195,6 +195,16 @@ def test_description_of_a_cut_by_hand():
     assert entropy_mdl(table_of([1, 2, 3, 4], kinds)).tolist() == [2.5]
 
 
+def test_a_value_of_two_classes_is_no_part_of_a_run_of_one():
+    """One row of another class is enough: the cut is where the run of one ends.
+
+    Of (90, 20) rows the cut leaves (50, 0) and (40, 20): a gain of 0.18 bits, where
+    its description takes (log2(109) + 3.3) / 110 = 0.09.
+    """
+    weights = [[50.0, 0.0], *[[2.0, 1.0]] * 20]
+    assert entropy_mdl(CountTable.of(weights)).tolist() == [0.5]
+
+
 def test_a_cut_that_is_not_worth_its_description():
     # a b a b: the best cut is a | b a b, with gain 1 − 3/4 · 0.918 = 0.311;
     # (log₂ 3 + log₂ 7 − (2 − 0 − 2 · 0.918)) / 4 = (1.585 + 2.807 − 0.163) / 4 = 1.057

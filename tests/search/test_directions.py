@@ -151,6 +151,9 @@ def test_terms_that_do_not_matter_are_left_out():
         (0, 2), (0.5, -1.0)
     )
     assert rounded((0, 1), np.array([1.0, 1e-7]), np.ones(2)) is None
+    # What matters is more than the last of four digits.
+    assert rounded((0, 1), np.array([1.0, 0.99e-4]), np.ones(2)) is None
+    assert rounded((0, 1), np.array([1.0, 1.01e-4]), np.ones(2)) is not None
     assert rounded((0, 1), np.zeros(2), np.ones(2)) is None
 
 

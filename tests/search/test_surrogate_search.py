@@ -69,6 +69,16 @@ def test_the_agreement_of_a_threshold_by_hand():
     assert surrogate.adjusted == pytest.approx((0.8 - 0.6) / (1 - 0.6))
 
 
+def test_rows_that_the_split_does_not_send_say_nothing():
+    told = CountTable.of([[3, 0, 0], [0, 3, 0], [0, 0, 5]])
+    parts = StandIns.of(TableStack.of([{1: told}]), SCHEMA, AtRoot())
+    assert parts.goes.tolist() == [0, 1, -1]
+    assert parts.agreement.tolist() == [1.0]
+    # One row that is sent takes the second branch; four beside it are not sent.
+    assert len(found(1, [[3, 0, 0], [0, 1, 4]])) == 0
+    assert len(found(1, [[3, 0, 0], [0, 2, 4]])) == 1
+
+
 def test_a_threshold_may_be_reversed():
     (surrogate,) = found(0, [[1, 3], [2, 1], [3, 0]])
     assert surrogate.split.threshold == 0.5

@@ -18,7 +18,7 @@ from tests.sources.comparing import assert_same_tree
 
 import spinney
 from spinney.cli import run
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.sources.sql import databases
 from spinney.sources.sql.engines.spark_engine import SparkEngine
 from spinney.sources.sql.engines.sql_engine import SqlEngine
@@ -118,6 +118,55 @@ def test_what_is_refused(options, message):
         connection.execute("CREATE TABLE t (x, y)")
         with pytest.raises((DataError, ParameterError), match=message):
             grown(connection, **options)
+
+
+@pytest.mark.parametrize(
+    "cells, options, message",
+    [
+        ([1.0, b"\0\1", 2.0], {}, "column 'x' is of type BLOB, which is neither"),
+        ([1.0, float("inf"), 2.0], {}, "column 'x' holds inf"),
+        (["1", "wide", "2"], {"numeric": ["x"]}, "column 'x'.*'wide'"),
+        ([1, 7, 2], {"nominal": ["x"], "values": {"x": [1, 2]}}, "column 'x'.*7"),
+        ([1.0, 2.0, 3.0], {"ignore": ["x", "y"]}, "ignore"),
+    ],
+    ids=["bytes", "infinite", "no number", "not declared", "nothing left"],
+)
+def test_cells_that_have_no_place(cells, options, message):
+    with connected() as connection:
+        connection.execute("CREATE TABLE t (x, y)")
+        lines = [*zip(cells, "aab", strict=True)]
+        connection.executemany("INSERT INTO t VALUES (?, ?)", lines)
+        with pytest.raises((DataError, ParameterError), match=message):
+            grown(connection, table="t", **options)
+
+
+@pytest.mark.parametrize(
+    "cells, options",
+    [
+        (["1", "2.5", "", "?", "7", "9"], {"numeric": ["x"], "missing_values": ["?"]}),
+        ([1.0, 2.0, -9.0, -9.0, 7.0, 9.0], {"missing_values": ["-9"]}),
+        ([True, False, None, True, False, True], {}),
+        ([None] * 6, {"nominal": ["x"], "values": {"x": [1, 2]}}),
+        ([1, 2, 2, 1, None, 2], {"nominal": ["x"], "values": {"x": [1, 2, 3]}}),
+    ],
+    ids=["texts", "numbers that are missing", "booleans", "no value", "declared"],
+)
+def test_cells_are_read_as_those_of_a_table(cells, options, tmp_path):
+    columns = {"x": cells, "size": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], "y": list("aaabbb")}
+    expected = grown(columns, **options)
+    with in_sqlite(tmp_path)(columns) as (data, how):
+        found = grown(data, **how, **options)
+    assert found.tree.schema == expected.tree.schema
+    assert_same_tree(expected.tree, found.tree, whole=True)
+
+
+@pytest.mark.filterwarnings("error::spinney.errors.SpinneyWarning")
+def test_integers_that_floating_numbers_do_not_tell_apart(tmp_path):
+    columns = {"x": [2**60, 2**60 + 1, 2, 3], "y": list("aabb")}
+    with in_sqlite(tmp_path)(columns) as (data, how):
+        with pytest.warns(SpinneyWarning, match="'x'"):
+            grown(data, **how)
+        assert grown(data, **how, nominal=["x"]).tree.root.n_rows == 4
 
 
 def test_a_table_is_that_of_a_database():

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import special, stats
 
 from spinney.trees.counts import CountTable
+from spinney.trees.criteria import tails
 from spinney.trees.criteria.significance import CERTAIN, chi_square_test, f_test, g_test
 from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 
@@ -126,6 +127,26 @@ def test_even_degrees_between_are_a_sum(within, statistic):
     ]
     expected = a * log(x) + float(special.logsumexp(terms))
     assert log_f(statistic, 2 * b, within) == pytest.approx(expected, rel=1e-10)
+
+
+def test_continued_fractions_say_what_scipy_does_where_it_has_digits(
+    monkeypatch,
+):
+    statistic = np.geomspace(5, 60, 40)
+    squares = [(12 * statistic, np.full(40, 7.0)), (30 * statistic, np.full(40, 60.0))]
+    ratios = [
+        (statistic, np.full(40, 40.0), np.full(40, 10.0)),
+        (statistic, np.full(40, 5.0), np.full(40, 300.0)),
+    ]
+    near = [*(log_chi_square_tail(*each) for each in squares)]
+    near += [log_f_tail(*each) for each in ratios]
+    monkeypatch.setattr(tails, "SMALL", 1.0)  # all are far now
+    far = [*(log_chi_square_tail(*each) for each in squares)]
+    far += [log_f_tail(*each) for each in ratios]
+    for one, other in zip(near, far, strict=True):
+        chosen = one > np.log(1e-250)
+        assert chosen.sum() > 10
+        assert other[chosen] == pytest.approx(one[chosen], rel=1e-12, abs=1e-12)
 
 
 def test_logarithms_fall_across_the_change_of_methods():
