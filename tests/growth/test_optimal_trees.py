@@ -243,6 +243,7 @@ def test_columns_that_part_rows_alike_are_searched_once():
         "other": other,
         "scores": 3 * flag + other,
         "again": 7 * flag + 2 * other,
+        "negated": -3 * flag - other,
     }
     kept = []
 

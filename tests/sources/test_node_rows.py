@@ -56,6 +56,18 @@ def test_every_way_gives_the_tree_of_memory(
     assert_same_tree(expected, found, whole=True)
 
 
+@pytest.mark.parametrize("sampled", [1, 50])
+@pytest.mark.parametrize("missing", [0.0, 0.9])
+def test_quantiles_of_some_rows_give_the_tree_of_memory(
+    missing, sampled, small_bins, monkeypatch
+):
+    monkeypatch.setattr(duckdb_engine, "SAMPLED", sampled)
+    columns = columns_of(2, missing)
+    options = {"recipe": RECIPES["cart"], "min_samples_leaf": 3}
+    expected = spinney.grow(columns, "y", **options).tree
+    assert_same_tree(expected, grown_in_duckdb(columns, **options), whole=True)
+
+
 def test_numbers_are_changed_until_half_of_the_lines_are_nowhere(
     small_bins, statements
 ):

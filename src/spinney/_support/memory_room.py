@@ -18,8 +18,10 @@ LIMITS = (
 UNITS = {
     **{unit: 1000**power for power, unit in enumerate(("b", "kb", "mb", "gb", "tb"))},
     **{
-        unit: 1024**power for power, unit in enumerate(("", "kib", "mib", "gib", "tib"))
+        unit: 1024**power
+        for power, unit in enumerate(("", "kib", "mib", "gib", "tib", "pib"))
     },
+    "bytes": 1,
 }
 
 

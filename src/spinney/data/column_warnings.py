@@ -143,7 +143,7 @@ def is_called_count(name: str) -> bool:
 
 
 def counts_rows(least: float, greatest: float, n_rows: int) -> bool:
-    """Tell whether so many rows may be counted, from 0 or 1 on, from least to greatest.
+    """Tell by the ends of their numbers whether rows may be counted from 0 or 1 on.
 
     They are if their numbers are whole and differ.
 
@@ -160,13 +160,15 @@ def numbers_rows(column: Column) -> bool:
 
     One whose name says so does it in any order.
     """
-    cells, called = column.cells, is_called_count(column.name)
-    fewest = FEWEST_COUNTED if called else FEWEST_IDENTIFIERS
-    if column.kind != "numeric" or len(cells) < fewest:
+    cells, n_rows = column.cells, len(column.cells)
+    if column.kind != "numeric" or n_rows < FEWEST_COUNTED:
         return False
-    if called:
+    if is_called_count(column.name):
         cells = np.sort(cells)
-    return bool(cells[0] in (0, 1) and (np.diff(cells) == 1).all())
+    elif n_rows < FEWEST_IDENTIFIERS:
+        return False
+    in_order = bool((np.diff(cells) == 1).all())
+    return in_order and counts_rows(cells[0], cells[-1], n_rows)
 
 
 def _bare(name: str) -> str:

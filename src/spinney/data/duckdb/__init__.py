@@ -14,7 +14,6 @@ from spinney.data.duckdb.columns import (
 from spinney.data.duckdb.connection import (
     counting_by_place,
     memory_of_connections,
-    n_bytes,
     own_folder,
 )
 from spinney.data.duckdb.sql_text import Family, quote_text
@@ -29,7 +28,6 @@ __all__ = [
     "first_line",
     "is_relation",
     "memory_of_connections",
-    "n_bytes",
     "own_folder",
     "quote_text",
     "refused_cell",

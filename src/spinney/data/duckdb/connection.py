@@ -63,17 +63,6 @@ def counting_by_place(connection: "DuckDBPyConnection") -> Iterator[None]:
                 connection.execute(f"SET SESSION {PLACES} = {before[0]}")
 
 
-def n_bytes(size: str) -> float:
-    """Return a size that DuckDB has written.
-
-    >>> n_bytes("1.5 GiB") == 1.5 * 2**30
-    True
-    """
-    number, _, unit = size.strip().partition(" ")
-    places = {"KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50}
-    return float(number) * float(1 << places.get(unit, 0))
-
-
 @contextmanager
 def own_folder(above: str) -> Iterator[Path]:
     """Give a folder that nobody else can read, within one that may not be there yet."""

@@ -63,6 +63,11 @@ class NurseryInEngine:
         """Whether compiled loops grow its trees."""
         return False
 
+    @property
+    def spares_loops(self) -> bool:
+        """Whether compiled loops might grow its trees, and are not loaded."""
+        return False
+
     def threads(self, n_jobs: int | None) -> int:
         """Return how many threads grow: an engine is asked one question at a time."""
         return 1

@@ -16,6 +16,7 @@ from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
+from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
 from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine, grown_on
 from spinney.growth.forest.bags import (
@@ -38,6 +39,7 @@ from spinney.growth.forest.forest_settings import (
     tries_of,
 )
 from spinney.growth.forest.wide_categories import with_levels_as_numbers
+from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
 from spinney.sources.rows import HashedInMemory, HashedRows, TrainingSet
@@ -95,8 +97,8 @@ def grow_forest(
         if progress is not None:
             progress(grown + sum(finished), n_trees)
 
-    by_loops = all(nursery.compiled for nursery in nurseries)
-    with nullcontext() if by_loops else without_loops():
+    spared = any(nursery.spares_loops for nursery in nurseries)
+    with without_loops() if spared else nullcontext():
         parts = run_each(
             [partial(grow, nursery, numbers) for nursery, numbers in runs],
             at_once=threads,
@@ -243,6 +245,7 @@ class _Nursery:
         self.settings, self.bags, self.rows = ground.settings, ground.bags, ground.rows
         self.coded: Prepared | None = None
         numbered = with_levels_as_numbers(self.rows)
+        self.spares_loops = False
         self.engine = self._engine(numbered, n_trees)
         if self.engine is not PLAIN:
             from spinney.growth.binned.binned_rows import prepared
@@ -261,13 +264,16 @@ class _Nursery:
         by_bag = _asks_bag(recipe, numeric=numeric)
         if self.settings.extra_random or shares or limited or by_bag:
             return PLAIN
-        return choose_engine_of_forest(
+        engine = choose_engine_of_forest(
             numbered,
             recipe,
             tries=ground.tries,
             n_trees=n_trees,
             exact=self.bags.add_up_exactly,
         )
+        if engine is PLAIN:
+            self.spares_loops = can_grow_binned(numbered, recipe, Options())
+        return engine
 
     @property
     def compiled(self) -> bool:

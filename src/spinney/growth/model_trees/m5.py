@@ -22,7 +22,9 @@ smoothing=k
 The errors are root mean squares. Weights are repetitions of a row, except that those
 whose mean is below 1 cannot be: of them only the proportions count, as if the mean
 were 1, so that weights which sum to 1 give the trees of weights which sum to n. All
-sums come from the source, so a tree over a database is treated as one in memory.
+sums come from the source, so a tree over a database is treated as one in memory; but
+that of large trees of thresholds over whole rows in memory loops make the sums, whose
+last digits differ (``models_by_loops``).
 """
 
 from collections.abc import Iterator, Sequence

@@ -85,9 +85,8 @@ def question_columns(training: TrainingSet) -> list[QuestionColumn]:
     for index, (attribute, cells) in enumerate(pairs):
         for column in _columns_of(index, attribute, cells):
             most = column.ranks.max()
-            turned = most == 1 and column.ranks[0] == 1
-            if most:
-                key = (1 - column.ranks if turned else column.ranks).tobytes()
+            if most:  # one that falls where another rises has the same cuts
+                key = min(column.ranks.tobytes(), (most - column.ranks).tobytes())
                 columns.setdefault(key, column)
     return list(columns.values())
 

@@ -1,4 +1,4 @@
-"""Who runs the work on parts: two functions, behind which a cluster can be.
+"""Who runs the work on parts: two functions, and whether a question travels.
 
 Everything that is submitted is a pure function of what it is given. So whoever loses a
 result can make it again, by the same calls, and nothing is counted twice.

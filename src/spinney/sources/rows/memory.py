@@ -26,7 +26,7 @@ from spinney.sources.base import (
 from spinney.sources.rows.ranked_cells import (
     Ranked,
     at_numbers,
-    in_buckets,
+    bucket_places,
     ranked_numbers,
     sorted_keys,
     together,
@@ -202,7 +202,7 @@ class MemorySource:
         for index, own in cuts.items():
             if self._buckets.get(index, (None,))[0] is not own:
                 cells = self._cells(index, np.arange(len(self._targets)))
-                self._buckets[index] = own, in_buckets(cells, own)
+                self._buckets[index] = own, bucket_places(cells, own)
         by_bucket = copy(self)
         ranked = {index: self._buckets[index][1] for index in cuts}
         by_bucket._columns = {**self._columns, **ranked}

@@ -32,10 +32,10 @@ def ranked_numbers(cells: NDArray[Any]) -> tuple[Floats, Integers]:
     return values, ranks
 
 
-def in_buckets(numbers: Floats, cuts: Floats) -> Ranked:
+def bucket_places(numbers: Floats, cuts: Floats) -> Ranked:
     """Return the numbers of buckets, and the bucket of each row.
 
-    >>> in_buckets(np.array([1.0, 2.0, 3.0, np.nan]), np.array([2.0]))
+    >>> bucket_places(np.array([1.0, 2.0, 3.0, np.nan]), np.array([2.0]))
     (array([0, 1]), array([ 0,  0,  1, -1]))
     """
     buckets = np.searchsorted(cuts, numbers, side="left")
@@ -103,7 +103,7 @@ def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
 
 
 def together(stacks: Iterable[TableStack], most: int) -> Iterator[TableStack]:
-    """Give stacks joined, up to so many lines: what is done with one costs as much."""
+    """Give stacks joined until they have so many lines, as few are no sooner done."""
     small: list[TableStack] = []
     for stack in stacks:
         small.append(stack)

@@ -33,6 +33,8 @@ LEFT, RIGHT, ABSENT = range(3)
 """The places of a row at a node that asks for a number."""
 STAYS = -1
 """What nodes ask whose rows have one place only."""
+NOWHERE = -1
+"""Where a code goes that no branch takes."""
 
 Children = Mapping[int, int]
 
@@ -53,7 +55,9 @@ def looked_up(
     if not all(_is_simple(route) for route, _ in leaving.values()):
         return None
     first, last = min({**leaving, **staying}), max({**leaving, **staying})
-    asks, begins, cuts = ([_null() for _ in range(first, last + 1)] for _ in range(3))
+    asks, begins, cuts = (
+        [exp.Null() for _ in range(first, last + 1)] for _ in range(3)
+    )
     goes: list[exp.Expr] = []
     for node in sorted({**leaving, **staying}):
         at = node - first
@@ -72,9 +76,9 @@ def looked_up(
             codes = np.arange(len(attribute(index).values))
             sides = route.split.branch_of(codes).tolist()
         absent = route.split.missing if route.otherwise is None else route.otherwise
-        branches = [absent if side == STAYS else side for side in (*sides, STAYS)]
+        branches = [absent if side == NOWHERE else side for side in (*sides, NOWHERE)]
         goes += [
-            _null() if branch is None else whole(children.get(branch, nowhere))
+            exp.Null() if branch is None else whole(children.get(branch, nowhere))
             for branch in branches
         ]
     place = _place(engine, asks, cuts, first, attribute)
@@ -116,7 +120,3 @@ def _place(
 def _at(first: int) -> exp.Expr:
     """Return where a line's node stands in lists that begin with the first one."""
     return exp.Paren(this=exp.Sub(this=column("node"), expression=whole(first)))
-
-
-def _null() -> exp.Expr:
-    return exp.Null()

@@ -17,7 +17,7 @@ from spinney.growth.model_trees.loops.equations import (
     paying,
     standardise,
 )
-from spinney.growth.model_trees.loops.sums import add, clear, count, move
+from spinney.growth.model_trees.loops.sums import add, clear, copy_line, count
 
 
 @entry
@@ -86,7 +86,7 @@ def fit(asked, rows, models, room, nodes, known, slots, scale):
             add(sums, level + 1, sums, level)
             clear(sums, level + 1)
     if slots[nodes[0]] >= 0:
-        move(sums, 0, known, slots[nodes[0]])
+        copy_line(sums, 0, known, slots[nodes[0]])
 
 
 @kernel

@@ -15,7 +15,7 @@ def clear(sums, at):
 
 
 @kernel
-def move(sums, at, other, to):
+def copy_line(sums, at, other, to):
     """Copy a line."""
     width = sums.means.shape[1]
     other.weights[to] = sums.weights[at]
@@ -31,7 +31,7 @@ def add(sums, at, other, to):
     if sums.weights[at] == 0.0:
         return
     if other.weights[to] == 0.0:
-        move(sums, at, other, to)
+        copy_line(sums, at, other, to)
         return
     width, whole = sums.means.shape[1], other.weights[to] + sums.weights[at]
     share = sums.weights[at] / whole

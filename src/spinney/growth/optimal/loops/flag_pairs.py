@@ -43,8 +43,9 @@ _WITH, _WITHOUT, _BOTH, _FIRST, _SECOND, _NEITHER = range(6)
 FLAG_LINES = 6
 # Of ``pairs`` and ``flag_sums``: of the rows at hand, and of all that a flag parts.
 _HERE, _AROUND = range(2)
-# What ``counted`` says: whether rows are a side of those around, and the other is here;
-# then whether all rows of the table are around, and how many lack the flag that parts.
+# What ``counted`` has: whether rows are a side of those around, and the other is here;
+# whether all rows of the table are around; how many lack the flag that parts.
+SIDE, _WHOLE_TABLE, N_WITHOUT = range(3)
 NO_SIDE, A_SIDE, _OTHER_SIDE = range(3)
 # So many lines and columns are mirrored at a time.
 _TILE = 16
@@ -52,7 +53,7 @@ _TILE = 16
 
 @kernel
 def one_level_of_flags(problem, room, order, _last, n_rows, leaf, toll):
-    """Put down the loss of the best tree of one question at most; return it."""
+    """Put down the loss of the best tree of one question at most; return that one."""
     _count(problem, room, order[0], n_rows)
     return _one_level(problem, room, n_rows, leaf, toll), 0, 0
 
@@ -151,16 +152,17 @@ def _one_level(problem, room, n_rows, leaf, toll):
 def _count(problem, room, rows, n_rows):
     """Add up what rows have, by pairs of flags, or take the other side off all."""
     n_others = int(room.flag_sums[_AROUND, _ROWS, -1]) - n_rows
-    if room.counted[0] == A_SIDE and n_others < n_rows:
-        other = 1 if n_rows == room.counted[2] else 0
+    if room.counted[SIDE] == A_SIDE and n_others < n_rows:
+        # Sides of one size do not get here, so that its size tells which side this is.
+        other = 1 if n_rows == room.counted[N_WITHOUT] else 0
         _count_rows(problem, room, room.order[2, other, 0], n_others)
-        room.counted[0] = _OTHER_SIDE
-    if room.counted[0] == _OTHER_SIDE:
+        room.counted[SIDE] = _OTHER_SIDE
+    if room.counted[SIDE] == _OTHER_SIDE:
         _count_others(room)
     else:
         _count_rows(problem, room, rows, n_rows)
-        if room.counted[0] == A_SIDE:
-            room.counted[0] = _OTHER_SIDE
+        if room.counted[SIDE] == A_SIDE:
+            room.counted[SIDE] = _OTHER_SIDE
     pairs = room.pairs[_HERE]
     for k in range(pairs.shape[0]):
         for i in range(pairs.shape[1]):
@@ -198,17 +200,17 @@ def _take_off(line, around):
 @kernel
 def count_around(problem, room):
     """Count all rows of the table, unless they were counted: a flag is to part them."""
-    if not room.counted[1]:
+    if not room.counted[_WHOLE_TABLE]:
         _count(problem, room, problem.order[0], problem.order.shape[1])
         keep_around(room)
-        room.counted[1] = 1
-    room.counted[0] = A_SIDE
+        room.counted[_WHOLE_TABLE] = 1
+    room.counted[SIDE] = A_SIDE
 
 
 @kernel
 def keep_around(room):
     """Keep what was counted last as that of all rows that a flag parts."""
-    room.counted[1] = 0
+    room.counted[_WHOLE_TABLE] = 0
     for k in range(room.pairs.shape[1]):
         room.flag_totals[_AROUND, k] = room.flag_totals[_HERE, k]
         for i in range(room.pairs.shape[2]):

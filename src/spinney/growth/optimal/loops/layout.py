@@ -113,7 +113,7 @@ class Room(NamedTuple):
     )
     pick_ends: Floats  # (LANES, 3, lines, entries): as ``taken``
     lanes: Floats  # see ``stumps``
-    pairs: Floats  # (2, numbers, flags, flags): see ``flag_pairs``
+    pairs: Floats  # (1 to depth 2, else 2; numbers, flags, flags): see ``flag_pairs``
     singles: Floats  # (numbers, flags)
     flag_totals: Floats  # (2, numbers)
     flag_sums: Floats  # (2, lines, flags + 1)

@@ -120,7 +120,7 @@ def take_if_less(problem, room, depth, toll, end):
 
 @kernel
 def one_level(problem, room, order, last, n_rows, leaf, toll):
-    """Put down the loss of the best tree of one question at most; return it."""
+    """Put down the loss of the best tree of one question at most; return that one."""
     stump, attribute, position = best_stump(
         problem, order, last, n_rows, room.totals[1], room.upto[0]
     )
@@ -130,7 +130,7 @@ def one_level(problem, room, order, last, n_rows, leaf, toll):
     return attribute, position, 0
 
 
-def shallow_by(one_level, two_levels):
+def shallow_by(by_one, by_two):
     """Return the solver of depth two at most, by those of one and of two questions."""
 
     @kernel
@@ -143,10 +143,10 @@ def shallow_by(one_level, two_levels):
             tell_all(told, leaf)
             return -1, -1, 0
         if depth == 1:
-            question = one_level(problem, room, order, last, n_rows, leaf, toll)
+            question = by_one(problem, room, order, last, n_rows, leaf, toll)
             tell_all(told, room.best[1, n - 1])
             return question
-        question = two_levels(problem, room, order, last, n_rows, leaf, toll, told)
+        question = by_two(problem, room, order, last, n_rows, leaf, toll, told)
         tell_no_more(told, room.less[2], n)
         return question
 

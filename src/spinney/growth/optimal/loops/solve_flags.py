@@ -14,7 +14,9 @@ differ by few of them.
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.optimal.loops.flag_pairs import (
     A_SIDE,
+    N_WITHOUT,
     NO_SIDE,
+    SIDE,
     add_pairs,
     count_around,
     keep_around,
@@ -51,7 +53,7 @@ def search_flags(problem, room, depth, cut, budget, end, told, found):
 
     As ``search_subtrees`` does of cuts; a flag has one, and its value 0 is on the left.
     """
-    room.counted[0] = NO_SIDE
+    room.counted[SIDE] = NO_SIDE
     if cut[0] >= 0:
         put_line(room.goal[depth], budget)
         if depth == 3:
@@ -75,7 +77,7 @@ def _divide(problem, room, depth, order, n_rows, a, turned):
         second = rank[row] ^ turned
         there += second
         here += 1 - second
-    room.counted[2] = here
+    room.counted[N_WITHOUT] = here
     return here, there
 
 
@@ -107,9 +109,9 @@ def _by_flags(sides):
                         told[a, k] = room.less[depth, k]
                     continue
                 _hint(problem, weights, total, a, whole, hints)
-                room.counted[0] = A_SIDE if depth == 3 else NO_SIDE
+                room.counted[SIDE] = A_SIDE if depth == 3 else NO_SIDE
                 sides(problem, room, depth, n_left, n_right, end, hints)
-                room.counted[0] = NO_SIDE
+                room.counted[SIDE] = NO_SIDE
                 put_end(room.seen[depth, n_seen], end, problem.sizes[depth - 1])
                 order_of[_SEEN, n_seen] = a
                 n_seen += 1

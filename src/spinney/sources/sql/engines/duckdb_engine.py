@@ -9,10 +9,10 @@ import numpy as np
 from sqlglot import exp
 
 from spinney._support.arrays import Floats
+from spinney._support.memory_room import bytes_of
 from spinney.data.duckdb import (
     counting_by_place,
     first_line,
-    n_bytes,
     own_folder,
     quote_text,
 )
@@ -85,7 +85,7 @@ class DuckDBEngine(SqlEngine):
         asked = "current_setting('memory_limit'), current_setting('temp_directory')"
         with self.translated():
             ((limit, folder),) = self._connection.execute(f"SELECT {asked}").fetchall()
-            if not folder or 2 * BYTES * n_rows * n_columns <= n_bytes(limit):
+            if not folder or 2 * BYTES * n_rows * n_columns <= bytes_of(limit):
                 return
             number = "SELECT txid_current()"
             first, second = (self._connection.sql(number).fetchall() for _ in range(2))
