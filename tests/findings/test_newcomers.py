@@ -10,7 +10,7 @@ import pytest
 
 import spinney
 from spinney.cli import run
-from spinney.errors import SpinneyWarning
+from spinney.errors import DataError, SpinneyNote, SpinneyWarning
 from spinney.growth.folds import recipe_choice
 from spinney.output.explorer.tree_data import digits_of
 from spinney.trees import arrays_of, candidate_arrays_of
@@ -105,3 +105,17 @@ def test_a_lesson_asks_no_identifier(tmp_path, capfd):
     kept = ["lesson", str(path), "--target", "sold", "--nominal", "name"]
     assert run([*kept, "--force", "-o", str(page)]) == 0
     assert "name = n1" in page.read_text(encoding="utf-8")
+
+
+def test_look_tells_of_a_target_of_one_class():
+    shop = {"size": [2, 1, 4], "sold": ["no", "no", "no"]}
+    assert "1 class, no, and a tree needs two" in str(spinney.look(shop, target="sold"))
+
+
+def test_a_column_that_a_model_of_decimal_commas_misses_is_named(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("size;sold\n1,5;no\n2,5;no\n3,5;yes\n4,5;yes\n")
+    with pytest.warns(SpinneyNote, match="4,5"):
+        model = spinney.grow(path, "sold", recipe="id3")
+    with pytest.raises(DataError, match="'size'"):
+        model.predict({"weight": [1.0]})

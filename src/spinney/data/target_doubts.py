@@ -102,9 +102,10 @@ def target_reading(column: Column, declared: Declarations) -> Text:
         classes = [number_text(float(time), column.unit) for time in classes]
     texts = [label_text(each) for each in classes]
     more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    plural = "" if len(texts) == 1 else "es"
     some = ", ".join(texts[:MOST_NAMED])
-    return f"target {name!r} is read as {len(texts)} class{plural}: {some}{more}"
+    if len(texts) == 1:
+        return f"target {name!r} is read as 1 class, {some}, and a tree needs two"
+    return f"target {name!r} is read as {len(texts)} classes: {some}{more}"
 
 
 def doubts_of(

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -137,11 +138,13 @@ class _File:
         """Return the names of all columns, also of those not read, if known."""
         if isinstance(self.data, str) and self.data == STANDARD_INPUT:
             return ()  # it can be read once only
+        written = isinstance(self.data, (str, PathLike))
+        notation = self.notation if written else Notation()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyNote)  # as was said before
             return read_table(
                 self.data,
-                declarations=Declarations(notation=self.notation),
+                declarations=Declarations(notation=notation),
                 format=self.format,
                 encoding=self.encoding,
             ).names

@@ -55,10 +55,9 @@ def looked_up(
     if not all(_is_simple(route) for route, _ in leaving.values()):
         return None
     first, last = min({**leaving, **staying}), max({**leaving, **staying})
-    asks, begins, cuts = (
-        [exp.Null() for _ in range(first, last + 1)] for _ in range(3)
-    )
-    goes: list[exp.Expr] = []
+    asks, begins, cuts, goes = (list[exp.Expr]() for _ in range(4))
+    for numbers in (asks, begins, cuts):
+        numbers.extend(exp.Null() for _ in range(first, last + 1))
     for node in sorted({**leaving, **staying}):
         at = node - first
         begins[at] = whole(len(goes))
