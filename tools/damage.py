@@ -6,6 +6,7 @@ and under a checksum that fits, so that what is behind the checksum is reached.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import lru_cache
 from hashlib import sha256
 from random import Random
@@ -184,7 +185,7 @@ def _change(content: Any, random: Random) -> None:
         other, place = random.choice(spots)
         held[key] = json.loads(json.dumps(other[place]))
     else:
-        held[key] = random.choice(PLAIN)
+        held[key] = deepcopy(random.choice(PLAIN))  # what is in it may be changed next
 
 
 Deed = Callable[[bytearray, Random], None]

@@ -149,6 +149,8 @@ def counted(part: Part) -> Count:
         last = (run.stderr.strip() or run.stdout.strip()).splitlines()[-1:]
         return Count(part.what, f"did not end: {' '.join(last)[:100]}", None)
     done, failures = read
+    if failures:
+        print(*re.findall(r"^FAILED.*$", run.stdout, re.M), sep="\n", file=sys.stderr)
     if run.returncode and not failures:  # it says that all is well, and ends otherwise
         return Count(part.what, f"{done}; ended with {run.returncode}", None)
     return Count(part.what, done, failures)

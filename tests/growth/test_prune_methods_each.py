@@ -129,6 +129,15 @@ def test_pessimistic_by_hand():
     assert result.tree.n_leaves == 4
 
 
+def test_a_branch_without_rows_is_no_half_an_error():
+    """Of 2 errors in two leaves with rows: 2 + 2/2 = 3, SE √(3 · 12 / 15) = 1.55."""
+    inner = Sketch((1, 4), [Sketch((1, 4)), Sketch((1, 0))])
+    tree = tree_of(Sketch((10, 5), [Sketch((9, 1)), inner]))
+    tree = with_node(tree, 4, weights=np.zeros(2), n_rows=0)
+    step = pruned(tree, "pessimistic").steps[0]
+    assert (round(step.before, 2), step.after, step.pruned) == (4.55, 5.5, False)
+
+
 def test_corrected_errors_of_more_leaves_than_rows():
     assert corrected_errors(0, 5, 2) == (2.5, 0.0)
     assert corrected_errors(0, 1, 0) == (0.5, 0.0)

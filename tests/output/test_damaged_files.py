@@ -10,11 +10,12 @@ import subprocess
 import zlib
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from tests.helpers.models import with_entries
-from tools import fuzz_files
+from tools import damage, fuzz_files
 from tools.fuzz_files import (
     AS_JSON,
     DAMAGED,
@@ -246,3 +247,13 @@ def test_shapes_whose_product_overflows(shape, tmp_path):
     )
     with pytest.raises(spinney.ModelFormatError, match=r"node\.rows"):
         spinney.load(path)
+
+
+def test_damage_leaves_what_it_damages_with_as_it_is():
+    """Else a mutation would depend on those before it, and end in a list in itself."""
+    before = repr(damage.PLAIN)
+    for number in range(1000):
+        content, random = {"a": [1, [2, {"b": 3}]], "c": {"d": [4]}}, Random(number)
+        for _ in range(3):
+            damage._change(content, random)
+    assert repr(damage.PLAIN) == before
