@@ -86,6 +86,7 @@ def test_sums_of_bags_are_exact_of_counts_and_whole_numbers():
         "counts": training,
         "whole weights": replace(training, weights=np.tile([1.0, 3.0], 25)),
         "weights": replace(training, weights=np.arange(1, 51) / 7),
+        "far apart": replace(training, weights=np.tile([1.0, 2.0**20], 25)),
         "whole numbers": replace(training, schema=numbers, classes=np.arange(50.0)),
         "large": replace(training, schema=numbers, classes=np.arange(50.0) * 2**20),
         "numbers": replace(training, schema=numbers, classes=np.arange(50.0) / 7),
@@ -101,6 +102,7 @@ def test_sums_of_bags_are_exact_of_counts_and_whole_numbers():
     for scale, expected in (
         ({0: 3.0}, True),
         ({0: 0.1}, False),
+        ({0: 1e6}, False),
         ("balanced_subsample", False),
     ):
         weighed = ForestSettings(class_weight=scale)

@@ -19,6 +19,9 @@ from spinney.sources.rows import TrainingSet
 LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 MOST_WEIGHT = 1e20
 WIDEST = 1e8  # how many times the lightest row the heaviest one may weigh
+# And where the last bit of every gain must be the same: beside rows that weigh far
+# more, what light ones gain is near the tolerance of ties, and that bit decides.
+NEAR = 1e3
 
 
 def suit_loops(training: TrainingSet, options: Options) -> bool:
@@ -53,10 +56,7 @@ def can_replay(training: TrainingSet, options: Options) -> bool:
     scale, numeric = options.class_weights, training.schema.target.is_numeric
     if training.weights is None and scale is None and not numeric:
         return True
-    weights = evenly_weighed(training).own_weights
-    if scale is not None:
-        return add_up_exactly(weights, [np.asarray(scale)[training.classes]])
-    return add_up_exactly(weights, _moments(training))
+    return add_up_in_bags(evenly_weighed(training), scale, often=1)
 
 
 def add_up_in_bags(training: TrainingSet, scale: Floats | None, often: int) -> bool:
@@ -65,10 +65,15 @@ def add_up_in_bags(training: TrainingSet, scale: Floats | None, often: int) -> b
     A row is in it ``often`` times at most, and weighs what it does times the ``scale``
     of its class.
     """
-    times = _moments(training)
+    weights, times = training.own_weights, _moments(training)
+    each = weights
     if scale is not None:
-        times = (scale[training.classes],)
-    return add_up_exactly(training.own_weights, times, often)
+        times = (np.asarray(scale)[training.classes],)
+        each = weights * times[0]
+    heaviest = each.max(initial=0.0)
+    if heaviest > NEAR * each[each > 0].min(initial=heaviest):
+        return False
+    return add_up_exactly(weights, times, often)
 
 
 def _moments(training: TrainingSet) -> tuple[Floats, ...]:

@@ -29,6 +29,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.model_trees.loops.layout import (
     CLOSE,
     COLLINEAR,
+    LEAST_SHARE,
     RIDGE,
     ROUNDING,
 )
@@ -280,7 +281,8 @@ class _Regressions:
         equations = np.where(both, self.standardised[nodes], 0.0)
         left = equations[:, :-1, :-1].copy()
         places = np.arange(terms.shape[1])
-        left[:, places, places] += RIDGE
+        ridge = np.maximum(RIDGE, LEAST_SHARE * left[:, places, places])
+        left[:, places, places] += ridge
         slopes = np.linalg.solve(left, equations[:, :-1, -1:])
         weights = np.append(-slopes, np.ones((len(nodes), 1, 1)), axis=1)
         errors = (weights.swapaxes(1, 2) @ equations @ weights)[:, 0, 0]

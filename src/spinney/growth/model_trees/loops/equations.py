@@ -12,7 +12,13 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney._support.ties import TOLERANCE
-from spinney.growth.model_trees.loops.layout import CLOSE, COLLINEAR, RIDGE, ROUNDING
+from spinney.growth.model_trees.loops.layout import (
+    CLOSE,
+    COLLINEAR,
+    LEAST_SHARE,
+    RIDGE,
+    ROUNDING,
+)
 
 
 @kernel
@@ -61,7 +67,7 @@ def solve(room, n_own, n_left, begin):
         for j in range(i, n_left):
             solved[i, j] = equations[left[i], left[j]]
         solved[i, n_left] = equations[left[i], n_own]
-        solved[i, i] += RIDGE
+        solved[i, i] += max(RIDGE, LEAST_SHARE * solved[i, i])
         for k in range(i):
             factor = solved[k, i] / solved[k, k]
             for j in range(i, n_left + 1):

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 
-# As ``least_squares`` says.
-RIDGE = 1e-8
+# As ``least_squares`` says. A ridge below that share of what it is added to would be
+# rounded away, where rows are many or weigh much.
+RIDGE, LEAST_SHARE = 1e-8, 2.0**-44
 COLLINEAR = 1.5
 # What rounding must not decide: squared errors below this share of the target's
 # spread are none, and standardised coefficients this close are equal, as are the
