@@ -24,7 +24,9 @@ def table_of(seed, *, numeric=False, n_rows=N_ROWS):
 @contextmanager
 def placed(place, columns, folder, request):
     """Give a table where it is, and what says so."""
-    if place == "parts":
+    if place == "memory":
+        given = nullcontext((columns, {}))
+    elif place == "parts":
         given = nullcontext((in_arrow(columns), {"source": "parts"}))
     elif place == "duckdb":
         given = opened("bound relation", columns, folder)

@@ -1,13 +1,11 @@
 """Numbers of rows, and what is drawn by them: the same in memory, engines and parts."""
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import compress
 
 import numpy as np
 import pytest
-from tests.helpers.database_tables import in_postgres, in_sqlite
-from tests.helpers.tables_in_parts import in_arrow
-from tests.sources.comparing import opened
+from tests.sources.tables_away import placed
 from tests.sources.test_bins import rows_of
 from tests.twins.naive_hash import share_of_rows as naive_numbers
 
@@ -46,17 +44,7 @@ def table_of(seed, *, weights=True):
 @contextmanager
 def hashed(place, columns, folder, request, target="y"):
     """Give the rows of a table with their numbers, in some place."""
-    if place == "memory":
-        given = nullcontext((columns, {}))
-    elif place == "parts":
-        given = nullcontext((in_arrow(columns), {"source": "parts"}))
-    elif place == "duckdb":
-        given = opened("bound relation", columns, folder)
-    elif place == "sqlite":
-        given = in_sqlite(folder)(columns)
-    else:
-        given = in_postgres(request.getfixturevalue("postgres"))(columns)
-    with given as (data, how):
+    with placed(place, columns, folder, request) as (data, how):
         weight = "w" if "w" in columns else None
         settings = {"declarations": declarations_of(), "weight": weight, "hashed": True}
         with open_source(data, target, **settings, **how) as rows:
