@@ -115,6 +115,55 @@ def test_a_share_asks_for_its_branch_alone_and_no_list_is_a_join():
     assert said == [1, 1, 1, 2, 2, 2, 4, 4, 4, 2]
 
 
+def many_branches(trees, values):
+    """Return a forest that divides rows, of trees with a branch for each value."""
+    rng, nodes, roots = random.Random(trees), [], []
+    texts = tuple(f"v{at}" for at in range(values))
+    for _ in range(trees):
+        roots.append(len(nodes))
+        stack = [(len(nodes), 0)]
+        nodes.append(None)
+        while stack:
+            at, level = stack.pop()
+            if level == 40 or (level and rng.random() * values > 1):
+                nodes[at] = FormNode(says=(rng.random(),))
+                continue
+            below = range(len(nodes), len(nodes) + values)
+            asks = FormQuestion(
+                rng.randrange(len(NAMES)), texts=dict(zip(texts, below, strict=True))
+            )
+            parts = tuple((child, 1 / values) for child in below)
+            nodes[at] = FormNode((asks,), None, parts)
+            nodes += [None] * values
+            stack += [(child, level + 1) for child in below]
+    columns = tuple(Input(name, False, texts) for name in NAMES)
+    target = Target("y", origin=0.0)
+    return Portable(columns, (), tuple(nodes), tuple(roots), False, target)
+
+
+def test_sqlite_reads_sums_over_many_branches():
+    """Pairs of terms in parentheses were more than its parser holds at 12 values."""
+    rng = random.Random(0)
+    rows = [
+        [rng.choice([None, "v0", "v7", "v11", "other"]) for _ in NAMES]
+        for _ in range(20)
+    ]
+    check("sqlite", many_branches(10, 12), rows)
+
+
+def test_what_grows_with_values_is_the_query_and_not_the_work_on_a_sign(monkeypatch):
+    """A tree of 200 values took half a minute to write: each was written for each."""
+    dialect, written = DIALECTS["sqlite"], []
+    literal = type(dialect).literal
+    monkeypatch.setattr(
+        type(dialect),
+        "literal",
+        lambda own, value: written.append(value) or literal(own, value),
+    )
+    to_sql(many_branches(2, 50), dialect="sqlite")
+    assert len(written) == len(NAMES) * 50 + 2  # false and true, too
+
+
 def test_what_duckdb_would_plan_for_minutes_is_refused(monkeypatch):
     """Ten divided trees of 300 leaves are 7 million signs, and had no end there."""
     form = bushy(30, divides=True)
