@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 import spinney
 from spinney import api
 from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
+from spinney.evaluation import runs
 from spinney.evaluation.measures import GROUPS
 from spinney.evaluation.splits import Scheme, parts_of
 
@@ -86,6 +87,14 @@ def _rows_like(truth):
         "n_rows": len(codes),
         "target": "class",
     }
+
+
+def test_seconds_are_those_of_a_clock_that_loading_loops_stops(monkeypatch):
+    ticks = iter(range(100))
+    monkeypatch.setattr(runs, "steady_seconds", lambda: next(ticks) ** 2)
+    found = spinney.evaluate(TABLE, "class", "cart", folds=2)
+    measured = [each.measures for each in found.folds]
+    assert [(m["seconds"], m["predict_seconds"]) for m in measured] == [(1, 3), (7, 9)]
 
 
 def test_all_recipes_are_tested_on_the_same_rows(monkeypatch):

@@ -1,6 +1,5 @@
 """Grow on one part of the rows, measure on the other."""
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
+from spinney._support.jit.steady_clock import steady_seconds
 from spinney._support.peak_memory import peak_of
 from spinney._support.text import shown, value_text
 from spinney.data import Cells, Table, Target, cost_array
@@ -214,11 +214,11 @@ def _run(
         grow = partial(grown_on, rows, variant, task, train)
         # Not while it is timed: memory that was given back must be had again.
         peak = peak_of(grow) if memory else None
-        began = time.perf_counter()
+        began = steady_seconds()
         model = grow()
-        built = time.perf_counter()
+        built = steady_seconds()
         outputs = model.outputs(test)
-        used = time.perf_counter()
+        used = steady_seconds()
     tested = _tested_rows(rows, task.part, model.schema.target, outputs)
     speed = speed_measures(built - began, used - built, test.n_rows, peak)
     return tested, {**size_measures(model), **speed}

@@ -6,7 +6,6 @@ are; the rows to test on are read, as many at a time as have room. Codes and val
 those of the whole table.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.jit.steady_clock import steady_seconds
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
 from spinney.evaluation.measures import Measured, size_measures, speed_measures
@@ -125,14 +125,14 @@ class RunsAway:
         """Grow a variant on rows, and measure it on others."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
-            began = time.perf_counter()
+            began = steady_seconds()
             model, predict = _grown(variant, training)
-            seconds, predicting, parts = time.perf_counter() - began, 0.0, []
+            seconds, predicting, parts = steady_seconds() - began, 0.0, []
             for piece in tested.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetched(piece)
-                began = time.perf_counter()
+                began = steady_seconds()
                 predicted = predict(rows.columns, len(rows.classes))
-                predicting += time.perf_counter() - began
+                predicting += steady_seconds() - began
                 parts.append(_tested(rows, predicted, model.schema.target.costs))
         numeric = self.rows.schema.target.is_numeric
         quality = joined_rows(parts).quality(numeric=numeric, costs=self.costs)

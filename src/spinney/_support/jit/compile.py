@@ -31,6 +31,7 @@ from spinney._support.jit.call_arguments import (
     flatten,
 )
 from spinney._support.jit.kept_code import KeptCode
+from spinney._support.jit.steady_clock import standing_still
 
 # Loops run as they are written.
 OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
@@ -138,7 +139,8 @@ class Entry(Kernel):
     def _made_ready(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
         with _COMPILING:
             if key not in self._ready:
-                self._ready[key] = self._loaded(key) or self._compiled(key)
+                with standing_still():
+                    self._ready[key] = self._loaded(key) or self._compiled(key)
             return self._ready[key]
 
     def _loaded(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
