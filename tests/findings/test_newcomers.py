@@ -119,3 +119,18 @@ def test_a_column_that_a_model_of_decimal_commas_misses_is_named(tmp_path):
         model = spinney.grow(path, "sold", recipe="id3")
     with pytest.raises(DataError, match="'size'"):
         model.predict({"weight": [1.0]})
+
+
+def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
+    """`--max-depth 2` doubled the error of m5 without a word."""
+
+    def said(*options):
+        table = ["grow", "tests/tables/cpu_prp.csv", "--target", "class"]
+        assert run([*table, "--numeric", "class", "--recipe", *options]) == 0
+        return capsys.readouterr().err
+
+    words = said("m5", "--max-depth", "2", "--max-leaves", "3")
+    assert "--max-depth 2 and --max-leaves 3: formulas have columns only that" in words
+    assert "--min-samples-leaf makes small trees with longer formulas" in words
+    assert "formulas" not in said("m5")
+    assert "formulas" not in said("cart", "--max-depth", "2")

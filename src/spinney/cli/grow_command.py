@@ -34,6 +34,7 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from spinney.growth import Model
     from spinney.models import FittedTree
+    from spinney.recipes import Recipe
     from spinney.trees import Tree
 
 # What can be said of a model that is there, and of the rows that come and go.
@@ -276,6 +277,8 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
         say(tried_text(model.tried_) + _grown_larger(model))
+    if few := _few_terms(model.model_.recipe):
+        say(few)
     if model.learned_ is not None and not options["quiet"]:
         say(_counted(model))
     if model.tree.certificate is not None and not options["quiet"]:
@@ -326,6 +329,31 @@ def _not_all(tree: "Tree", output: str | None, depth: int) -> str:
     return (
         f"the tree has {len(tree)} nodes, here to depth {depth} of {tree.height}; "
         f"{saving}spinney show {model} prints all, --depth {depth + 2} a bit more"
+    )
+
+
+def _few_terms(recipe: "Recipe") -> str:
+    """Return which limit leaves formulas few columns, if any does.
+
+    A formula has columns that were asked below its leaf before the tree was pruned: a
+    tree that must not grow large names few of them.
+    """
+    if recipe.leaves != "linear":
+        return ""
+    limits = [
+        f"{option} {value}"
+        for option, value in (
+            ("--max-depth", recipe.max_depth),
+            ("--max-leaves", recipe.max_leaves),
+        )
+        if value is not None
+    ]
+    if not limits:
+        return ""
+    return (
+        f"{' and '.join(limits)}: formulas have columns only that the tree asked below "
+        "them before it was pruned, so here few; --min-samples-leaf makes small trees "
+        "with longer formulas"
     )
 
 
