@@ -248,12 +248,13 @@ def test_a_change_is_noticed_or_survives(tmp_path):
         "sound = mutate.unchanged(next(mutate.mutants_of(path)))\n"
         "other = replace(sound, code=sound.code + '\\nchanged = 1\\n')\n"
         f"tests = [{str(test)!r}]\n"
-        "print(mutate.survives(sound, tests), mutate.survives(other, tests))\n"
+        "broken = replace(sound, code='1 / 0')\n"  # which no test can import
+        "print(*(mutate.survives(each, tests) for each in (sound, other, broken)))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=mutate.ROOT
     )
-    assert done.stdout == "True False\n", done.stderr
+    assert done.stdout == "True False False\n", done.stderr
 
 
 def test_changes_of_the_code_are_changes():

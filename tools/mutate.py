@@ -17,6 +17,7 @@ called ``loops``) is left out: its twin in plain Python is what the tests hold i
 
 import argparse
 import ast
+import importlib
 import importlib.abc
 import importlib.machinery
 import io
@@ -251,6 +252,10 @@ def _run(mutant: Mutant, tests: Sequence[str]) -> int:
     if changed.name in sys.modules:  # it would not be imported again
         return 3
     sys.meta_path.insert(0, changed)  # type: ignore[arg-type]
+    try:
+        importlib.import_module(changed.name)
+    except Exception:  # noqa: BLE001  (tests cannot import it either)
+        return 1
     quick = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
     quick += ["--tb=no", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     with redirect_stdout(io.StringIO()):
