@@ -503,6 +503,8 @@ def test_a_bound_below_nothing_is_read_from_a_file():
     threading.current_thread() is not threading.main_thread(), reason="no signals"
 )
 def test_an_interrupt_ends_the_search():
+    # Who is started in the background of a shell hears no interrupt.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     data = np.random.default_rng(5).random((600, 30))
     label = np.random.default_rng(6).integers(0, 2, 600)
     model = TreeClassifier("optimal", max_depth=4, n_jobs=2)
@@ -512,6 +514,7 @@ def test_an_interrupt_ends_the_search():
     with pytest.raises(KeyboardInterrupt):
         model.fit(data, label)
     timer.join()
+    signal.signal(signal.SIGINT, before)
     assert time.monotonic() - began < 10  # of many minutes
     assert not hasattr(model, "model_")
 
