@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from spinney import DataError, ParameterError
-from spinney.data.writers import Field, RowStream, write_rows
+from spinney.data.writers import Field, RowStream, parquet_rows, write_rows
 from spinney.data.writers.parquet_rows import LONGEST_LINE
 
 
@@ -15,13 +15,14 @@ def batches(n, length):
         yield [[f"{start}-{row}" + "x" * length for row in range(1000)]]
 
 
-def test_parquet_of_several_row_groups(tmp_path):
+def test_parquet_of_several_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_rows, "ROW_GROUP", 4096)  # a tenth of what it is
     path = tmp_path / "rows.parquet"
-    rows = RowStream((Field("x"),), batches(150, 1000))
+    rows = RowStream((Field("x"),), batches(15, 1000))
     write_rows(path, rows, format="parquet")
     assert path.stat().st_size > 0
     found = duckdb.sql(f"SELECT count(*), count(DISTINCT x) FROM '{path}'").fetchall()
-    assert found == [(150_000, 150_000)]
+    assert found == [(15_000, 15_000)]
     groups = f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')"
     assert duckdb.sql(groups).fetchall() == [(4,)]
     first = duckdb.sql(f"SELECT x FROM '{path}' LIMIT 1001").fetchall()

@@ -1,6 +1,7 @@
 """Pictures of trees: what they say, that nothing overlaps, and hostile names."""
 
 import re
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -50,9 +51,14 @@ MODELS = {
 }
 
 
+@cache
+def model_named(name):
+    return MODELS[name]()
+
+
 @pytest.fixture(params=MODELS)
 def model(request):
-    return MODELS[request.param]()
+    return model_named(request.param)
 
 
 def texts(svg):
