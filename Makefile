@@ -21,6 +21,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.tools
 	@$(MAKE) --no-print-directory --output-sync --jobs 2 lint suite
 
+# Threads that wait for others to multiply matrices sleep; else they keep a processor
+# busy that the other worker, or the type checker, has use for.
+suite: export OPENBLAS_THREAD_TIMEOUT = 4
+suite: export OMP_WAIT_POLICY = passive
 # "+" lets make show the dots as they come, though it keeps the linters' words together.
 suite: $(VENV)/.tools
 	+$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
