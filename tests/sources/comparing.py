@@ -7,6 +7,7 @@ differ; otherwise the order of additions may make a difference, of 1e-9 at most.
 import csv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,19 @@ def write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
         writer.writerows(zip(*columns.values(), strict=True))
 
 
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
+def _in_duckdb() -> duckdb.DuckDBPyConnection:
+    """Return a connection of its own to one database, which takes long to be made.
+
+    What a connection is set to, and its temporary tables, are no other one's.
+    """
+    return _database().cursor()
+
+
 @contextmanager
 def opened(
     kind: str, columns: dict[str, list[Any]], folder: Path
@@ -62,7 +76,7 @@ def opened(
         pq.write_table(arrow_of(columns), folder / "rows.parquet")
         yield folder / "rows.parquet", {"source": "duckdb"}
     else:
-        with duckdb.connect() as connection:
+        with _in_duckdb() as connection:
             relation = connection.from_arrow(arrow_of(columns))
             bound = kind == "bound relation"
             yield relation, {"connection": connection} if bound else {}
