@@ -1,5 +1,6 @@
 """What new users stumbled over: said once, and in the same way everywhere."""
 
+import csv
 import subprocess
 import sys
 import warnings
@@ -10,6 +11,8 @@ import pytest
 
 import spinney
 from spinney.cli import run
+from spinney.data import Declarations, Notation
+from spinney.data.readers import read_table
 from spinney.errors import DataError, SpinneyNote, SpinneyWarning
 from spinney.growth.folds import recipe_choice
 from spinney.output.explorer.tree_data import digits_of
@@ -134,3 +137,87 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
     assert "--min-samples-leaf makes small trees with longer formulas" in words
     assert "formulas" not in said("m5")
     assert "formulas" not in said("cart", "--max-depth", "2")
+
+
+COMMAS = (
+    "size;price;sold\n1,5;1.500,5;no\n2,5;2.500,5;no\n3,5;3.500,5;yes\n4,5;4.500,5;yes\n"
+)
+# A later column of three decimals, and what is said of it: by what columns beside it
+# tell, asked about or not, and where nothing tells by what the model remembers.
+LATER = {
+    "size\n1.500\n": ("yes", "size ('1.500' is 1500), where '1.500' may be 1.5"),
+    "size,price\n1.500,2.5\n": ("no", "size ('1.500' is 1.5)"),
+    "size;price\n1.500;2,5\n": ("yes", None),
+    "size,other\n1.500,0.25\n": ("no", "size ('1.500' is 1.5)"),
+    'size,price\n"1,500","2,500.5"\n': ("yes", "size ('1,500' is 1500)"),
+    "size\n1.500\n2.25\n": ("no", None),
+    "size,a,b\n1.500,2.5,$2.5\n": ("no", "size ('1.500' is 1.5)"),
+    'size,a,b\n1.500,2.5,"2,5"\n': ("yes", "where '1.500' may be 1.5"),
+}
+
+
+@pytest.fixture(params=[COMMAS, "size;sold\n1,5;no\n2,5;no\n3,5;yes\n4,5;yes\n"])
+def model_of_commas(request, tmp_path):
+    """A model of decimal commas, which asks about the price or does not know it."""
+    path = tmp_path / "shop.csv"
+    path.write_text(request.param, encoding="utf-8")
+    with pytest.warns(SpinneyNote, match="4,5"):
+        return spinney.grow(path, "sold", recipe="cart")
+
+
+@pytest.mark.parametrize("text", LATER)
+def test_points_of_a_later_table_are_what_it_says_they_are(
+    model_of_commas, text, tmp_path
+):
+    path = tmp_path / "later.csv"
+    path.write_text(text, encoding="utf-8")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        predicted = model_of_commas.predict(str(path))
+    label, note = LATER[text]
+    assert predicted[0] == label
+    said = [str(each.message) for each in told]
+    assert len(said) == (note is not None)
+    assert note is None or note in said[0]
+    assert {type(each.message) for each in told} <= {SpinneyNote}
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+def test_what_is_said_of_a_later_table_overrules_what_it_says(
+    model_of_commas, tmp_path
+):
+    path = tmp_path / "later.csv"
+    path.write_text("size,other\n1.500,0.25\n", encoding="utf-8")
+    table = model_of_commas.read(str(path), notation=Notation(decimal=","))
+    assert table["size"].cells.tolist() == [1500]
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+@pytest.mark.parametrize("text", LATER)
+def test_kept_cells_are_as_they_stood(model_of_commas, text, tmp_path):
+    path = tmp_path / "later.csv"
+    path.write_text(text, encoding="utf-8")
+    with model_of_commas.batches(str(path), n_rows=10, keep="all") as batches:
+        ((_, cells),) = batches.parts
+    delimiter = ";" if ";" in text else ","
+    rows = [*csv.reader(text.splitlines(), delimiter=delimiter)][1:]
+    assert [*zip(*cells, strict=True)] == [*map(tuple, rows)]
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+def test_names_that_look_like_thousands_stay_names(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("code;size\n1.500;1,5\n2.500;2,5\n", encoding="utf-8")
+    table = read_table(path, declarations=Declarations(nominal=("code",)))
+    assert table["code"].levels == ("1.500", "2.500")
+
+
+def test_the_order_of_dates_is_what_a_later_table_says(tmp_path):
+    days = [f"{day}.11.2026;{'no' if day < 15 else 'yes'}" for day in range(11, 19)]
+    path, later = tmp_path / "days.csv", tmp_path / "later.csv"
+    path.write_text("\n".join(["day;sold", *days]), encoding="utf-8")
+    with pytest.warns(SpinneyNote, match=r"'18.11.2026' is 2026-11-18"):
+        model = spinney.grow(path, "sold", recipe="cart")
+    later.write_text("day,until\n11/12/2026,12/31/2026\n", encoding="utf-8")
+    with pytest.warns(SpinneyNote, match="'11/12/2026' is 2026-11-12"):
+        assert model.predict(str(later)).tolist() == ["no"]

@@ -42,7 +42,9 @@ class Declarations:
         The columns that a model looks for: others are left out, and what is
         declared of a column that is not there is of no concern.
     notation : Notation
-        How numbers and dates are written, where that is known.
+        How numbers and dates are written, where somebody has said so.
+    remembered : Notation
+        How they were in the table of a model, which holds where cells leave it open.
     as_written : bool
         Whether every column is nominal: text stays as it is written. Those that are
         declared are known by their names, and need not be there.
@@ -60,6 +62,7 @@ class Declarations:
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
     notation: Notation = field(default_factory=Notation)
+    remembered: Notation = field(default_factory=Notation)
     as_written: bool = False
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

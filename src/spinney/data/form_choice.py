@@ -10,9 +10,9 @@ placeholder
     it may be a name.
 
 Where several forms are left, as of ``1,234``, the notation decides, then the columns of
-which one alone is left, then the delimiter: files with decimal commas are divided at
-semicolons. A date whose day and month could change places is in no form until somebody
-says which comes first.
+which one alone is left, then what a model remembers of its own table, then the
+delimiter: files with decimal commas are divided at semicolons. A date whose day and
+month could change places is in no form until somebody says which comes first.
 """
 
 import re
@@ -30,6 +30,9 @@ PLACEHOLDERS = frozenset(
 # Of these, one that stands for a missing number does so among names, too; "NA" there
 # may be Namibia, and "-" a class.
 SURE = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
+
+
+_NOTHING = Notation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,10 @@ def signs_agree(texts: Collection[str]) -> bool:
 
 
 def forms_of(
-    columns: Mapping[str, Evidence], notation: Notation, delimiter: str = ","
+    columns: Mapping[str, Evidence],
+    notation: Notation,
+    delimiter: str = ",",
+    remembered: Notation = _NOTHING,
 ) -> "dict[str, Form]":
     """Return the form of each column whose form is known.
 
@@ -130,11 +136,10 @@ def forms_of(
     >>> {name: form.decimal for name, form in forms_of(seen, Notation()).items()}
     {'a': ',', 'b': ','}
     """
-    decimal, dates = notation.decimal, notation.dates
-    if decimal is None:
-        decimal = _only(_decimals(each) for each in columns.values() if each.pointed)
-    if dates is None:
-        dates = _only(_orders(each) for each in columns.values())
+    decimal = notation.decimal or _decimal_of(columns.values(), remembered)
+    dates = notation.dates or _only(_orders(each) for each in columns.values())
+    dates = dates or remembered.dates
+    thousands = notation.thousands or remembered.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
     chosen: dict[str, Form] = {}
     for name, evidence in columns.items():
@@ -148,7 +153,7 @@ def forms_of(
                 numbers,
                 key=lambda form: (
                     form.decimal != likely,
-                    form.thousands != (notation.thousands or form.thousands),
+                    form.thousands != (thousands or form.thousands),
                 ),
             )
             continue
@@ -167,9 +172,47 @@ def markers_of(columns: Mapping[str, Evidence], forms: Collection[str]) -> list[
     return sorted(seen & SURE)
 
 
-def _decimals(evidence: Evidence) -> set[str]:
-    forms = () if evidence.plain else evidence.forms
-    return {form.decimal for form in forms if isinstance(form, NumberForm)}
+def marks_of(evidence: Evidence) -> set[str]:
+    """Return the marks that may stand before the fractions of a column.
+
+    >>> sorted(marks_of(evidence_of(["1.500"]))), marks_of(evidence_of(["1.5"]))
+    ([',', '.'], {'.'})
+    """
+    if not evidence.pointed:
+        return set()
+    return {form.decimal for form in evidence.forms if isinstance(form, NumberForm)}
+
+
+def marks_told(columns: Iterable[Evidence]) -> set[str]:
+    """Return the marks before fractions of which a column leaves no doubt."""
+    return {
+        mark for each in columns if len(marks := marks_of(each)) == 1 for mark in marks
+    }
+
+
+def is_open(columns: Collection[Evidence], notation: Notation) -> bool:
+    """Return whether columns can be read in two ways, and none tells which is right."""
+    orders = [_orders(each) for each in columns]
+    if (
+        notation.dates is None
+        and any(orders)
+        and min(map(len, filter(None, orders))) > 1
+    ):
+        return True
+    several = any(len(marks_of(each)) > 1 for each in columns)
+    return notation.decimal is None and several and not marks_told(columns)
+
+
+def _decimal_of(columns: Collection[Evidence], remembered: Notation) -> str | None:
+    """Return what stands before fractions, as columns say or else a model remembers.
+
+    Numbers as programs write them say it only against what is remembered: beside
+    columns with commas they may be whole, with points between thousands.
+    """
+    told = marks_told(each for each in columns if not each.plain)
+    if not told and remembered.decimal is not None:
+        told = marks_told(columns)
+    return told.pop() if len(told) == 1 else remembered.decimal
 
 
 def _orders(evidence: Evidence) -> set[str]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from spinney.data.cell_forms import NUMBERS, DateForm, Form, NumberForm
-from spinney.data.form_choice import Evidence
+from spinney.data.declarations import Declarations
+from spinney.data.form_choice import Evidence, marks_of, marks_told
 from spinney.data.notation import DATE_ORDERS, Notation
 from spinney.errors import Setting, Text, note
 
@@ -33,20 +34,33 @@ class ReadingNotes:
     _forms: dict[str, list[str]] = field(default_factory=dict)
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
     _guessed: dict[str, NumberForm] = field(default_factory=dict)
-    _sure: bool = False  # whether a column leaves no doubt of its decimal mark
+    _by_memory: list[str] = field(default_factory=list)
+    _told: set[str] = field(
+        default_factory=set
+    )  # marks that a column leaves no doubt of
 
     def add(self, *words: Text) -> None:
         """Note something."""
         self.notes.append(words)
 
+    def hear(self, columns: Iterable[Evidence]) -> None:
+        """Take as told what columns that are not read say of the others."""
+        self._told |= marks_told(columns)
+
     def add_column(
-        self, name: str, evidence: Evidence, form: Form | None, given: Notation
+        self, name: str, evidence: Evidence, form: Form | None, declared: Declarations
     ) -> None:
         """Note by which form a column was read, unless somebody has said so.
 
         Where it is in none, it is one of dates that could be read in two ways, or one
         of plain numbers.
         """
+        given, remembered = declared.notation, declared.remembered
+        if not evidence.plain or remembered.decimal:
+            self.hear([evidence])
+        in_two_ways = given.decimal is None and len(marks_of(evidence)) > 1
+        if form is None and evidence.plain and in_two_ways and remembered.decimal:
+            form = NUMBERS[0]  # read as programs do, against what a model remembers
         if form is None:
             if not evidence.plain:
                 day, month = (Setting("dates", order) for order in DATE_ORDERS)
@@ -59,30 +73,35 @@ class ReadingNotes:
         if isinstance(form, DateForm):
             dates = form.name if form.name in DATE_ORDERS else self.notation.dates
             self.notation = replace(self.notation, dates=dates)
-            said = given.dates == form.name or (self.quiet and dates is None)
+            order = given.dates or remembered.dates
+            said = order == form.name or (self.quiet and dates is None)
         else:
-            numbers = (f for f in evidence.forms if isinstance(f, NumberForm))
-            marks = {each.decimal for each in numbers}
-            if evidence.pointed and not evidence.plain and given.decimal is None:
-                self._sure |= len(marks) == 1
-                if len(marks) > 1:
-                    self._guessed[evidence.example.strip()] = form
+            if in_two_ways:
+                self._guessed[evidence.example.strip()] = form
             decimal = form.decimal if evidence.pointed else self.notation.decimal
             self.notation = replace(self.notation, decimal=decimal)
-            plain = evidence.plain and form.decimal == "."
-            said = given.decimal == form.decimal or plain
+            plain = evidence.plain and form.decimal == "." and not in_two_ways
+            mark = given.decimal or remembered.decimal
+            said = plain or (mark == form.decimal and not in_two_ways)
         if said:
             return
         example = evidence.example
         read = f"{name} ({example.strip()!r} is {form.shown(example)})"
-        self._forms.setdefault(form.kind, []).append(read)
+        if isinstance(form, NumberForm) and remembered.decimal == form.decimal:
+            self._by_memory.append(read)
+        else:
+            self._forms.setdefault(form.kind, []).append(read)
 
     def listed(self) -> tuple[Text, ...]:
         """Return all notes."""
         listed: list[Text] = [*self.notes]
-        for kind, columns in self._forms.items():
-            guess = self._guess() if kind == NumberForm.kind else ()
-            listed.append((f"read as {kind}: {_some(columns)}", guess))
+        forms, guess = dict(self._forms), self._guess()
+        if guess and self._by_memory:
+            numbers = forms.get(NumberForm.kind, [])
+            forms[NumberForm.kind] = [*self._by_memory, *numbers]
+        for kind, columns in forms.items():
+            other = guess if kind == NumberForm.kind else ()
+            listed.append((f"read as {kind}: {_some(columns)}", other))
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
             others = sorted(texts.difference(self.markers))
@@ -95,9 +114,11 @@ class ReadingNotes:
 
     def _guess(self) -> Text:
         """Return what else numbers such as 1,234 may be, if nothing tells."""
-        if self._sure or not self._guessed:
+        guessed = self._guessed.items()
+        doubtful = [each for each in guessed if self._told != {each[1].decimal}]
+        if not doubtful:
             return ()
-        example, form = next(iter(self._guessed.items()))
+        example, form = doubtful[0]
         other = next(each for each in NUMBERS if each.decimal != form.decimal)
         text = f", where {example!r} may be {other.shown(example)}: if so, say "
         return (text, Setting("decimal", other.decimal))

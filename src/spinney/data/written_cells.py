@@ -17,6 +17,7 @@ from spinney.data.form_choice import (
     Evidence,
     evidence_of,
     forms_of,
+    is_open,
     markers_of,
 )
 from spinney.data.reading_notes import ReadingNotes
@@ -39,11 +40,9 @@ def read_written(
     """
     read = {name: list(cells) for name, cells in columns.items()}
     evidence: dict[str, Evidence] = {}
+    beside: dict[str, Evidence] = {}  # columns that are left out, and tell of others
     for name, cells in columns.items():
-        if declarations.ignores(name) or declarations.kind(name) not in (
-            None,
-            "numeric",
-        ):
+        if declarations.kind(name) not in (None, "numeric"):
             continue
         texts = {cell for cell in cells if isinstance(cell, str)}
         texts -= {"", *declarations.missing}
@@ -52,13 +51,18 @@ def read_written(
         if (times := _iso_times(cells, texts)) is not None:
             read[name] = times
         elif (seen := _evidence(cells, texts)) is not None:
-            evidence[name] = seen
-    forms = forms_of(evidence, declarations.notation)
+            (beside if declarations.ignores(name) else evidence)[name] = seen
+    if not is_open(evidence.values(), declarations.notation):
+        beside = {}
+    notes.hear(beside.values())
+    said = (declarations.notation, ",", declarations.remembered)
+    forms = forms_of(evidence | beside, *said)
+    forms = {name: form for name, form in forms.items() if name in evidence}
     for name, form in forms.items():
         read[name] = [_cell(cell, form, declarations) for cell in columns[name]]
         read[name] = _without_clocks(read[name])
     for name, each in evidence.items():
-        notes.add_column(name, each, forms.get(name), declarations.notation)
+        notes.add_column(name, each, forms.get(name), declarations)
     markers = {*markers_of(evidence, forms)}
     if markers:
         notes.markers = sorted(markers)

@@ -43,9 +43,10 @@ def read_by(
 
     The ``optional`` ones of them may lack; ``also`` names further columns to be read,
     if they are there; ``may_be_empty`` says whether empty cells are of use. The table
-    is written as that of the schema, or as ``notation`` says.
+    is written as ``notation`` says, and where neither that nor its cells tell, as that
+    of the schema.
     """
-    file = _File(data, format, encoding, Notation.of(notation).over(schema.notation))
+    file = _File(data, format, encoding, Notation.of(notation))
     columns = _Columns(schema, needed, optional, may_be_empty, also, file)
     with columns.said_by_the_model():
         table = read_table(
@@ -90,7 +91,7 @@ def batches_by(
 
     ``keep`` names columns whose cells come beside them as they are written.
     """
-    file = _File(data, format, encoding, Notation.of(notation).over(schema.notation))
+    file = _File(data, format, encoding, Notation.of(notation))
     columns = _Columns(schema, needed, optional, may_be_empty, also, file)
     declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
     with (
@@ -127,7 +128,7 @@ def _kept(reading: Reading, keep: Keep, file: "_File") -> tuple[ReadColumn, ...]
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A table that a model is given, and what is known of how it is written."""
+    """A table that a model is given, and what is said of how it is written."""
 
     data: Any
     format: str | None
@@ -166,7 +167,12 @@ class _Columns:
         """How they are read."""
         declared = reading_declarations(self.schema, self.needed)
         only = None if declared.only is None else (*declared.only, *self.also)
-        return replace(declared, only=only, notation=self.file.notation)
+        return replace(
+            declared,
+            only=only,
+            notation=self.file.notation,
+            remembered=self.schema.notation,
+        )
 
     def as_written(self, keep: Keep) -> Declarations:
         """Return how columns that are kept are read, of the same table.

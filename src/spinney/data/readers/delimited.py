@@ -22,7 +22,7 @@ from spinney.data.duckdb.columns import aggregated, first_line
 from spinney.data.duckdb.connection import connected, literal_path
 from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_clocks
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.form_choice import forms_of, markers_of, may_have_a_form
+from spinney.data.form_choice import forms_of, is_open, markers_of, may_have_a_form
 from spinney.data.readers.local_files import wrong_encoding
 from spinney.data.readers.table_head import (
     Facts,
@@ -336,7 +336,9 @@ class _Scan:
         types = dict.fromkeys(set(numbers).intersection(free), "DOUBLE") | times
         return {
             **{column: _cast(column, each) for column, each in types.items()},
-            **self._in_forms(written, numbers),
+            **self._in_forms(
+                written, [c for c in numbers if kinds[c] in (None, "numeric")]
+            ),
         }
 
     def _in_forms(
@@ -345,20 +347,29 @@ class _Scan:
         """Return the cells of columns that are written in a form of people, as SQL.
 
         ``numbers`` are columns of numbers as programs write them; where commas stand
-        before fractions, their points may be between thousands.
+        before fractions, their points may be between thousands. Columns that are left
+        out tell how others are written, where these do not.
         """
-        known = [c for c in written if self.names[c] in self.declarations.numeric]
+        declared, delimiter = self.declarations, self.layout.delimiter
+        said = (declared.notation, delimiter, declared.remembered)
+        known = [c for c in written if self.names[c] in declared.numeric]
         evidence = evidence_in_sql(self.texts, self._likely(written), known)
-        notation = self.declarations.notation
-        forms = forms_of(evidence, notation, self.layout.delimiter)
+        forms = forms_of(evidence, *said)
         decimals = {f.decimal for f in forms.values() if isinstance(f, NumberForm)}
-        if "," in (notation.decimal, *decimals) and numbers:
+        marks = (declared.notation.decimal, declared.remembered.decimal, *decimals)
+        if "," in marks and numbers:
             evidence |= evidence_in_sql(self.texts, numbers)
-            forms = forms_of(evidence, notation, self.layout.delimiter)
+        beside = {}
+        if is_open(evidence.values(), declared.notation):
+            ignored = [c for c, name in self.names.items() if declared.ignores(name)]
+            beside = evidence_in_sql(self.texts, self._likely(ignored))
+        forms = forms_of(evidence | beside, *said)
+        forms = {column: form for column, form in forms.items() if column in evidence}
+        self.notes.hear(beside.values())
         dates = [column for column, form in forms.items() if isinstance(form, DateForm)]
         clocks = has_clocks(self.texts, dates)
         for column, each in evidence.items():
-            self.notes.add_column(self.names[column], each, forms.get(column), notation)
+            self.notes.add_column(self.names[column], each, forms.get(column), declared)
         self.notes.markers = markers_of(evidence, forms)
         expressions = {}
         for column, form in forms.items():

@@ -35,7 +35,7 @@ def read_plain(
     lines = _lines(path)
     if len(lines) < 2:
         return None
-    if not declarations.notation.is_empty:
+    if not (declarations.notation.is_empty and declarations.remembered.is_empty):
         return None
     layout = layout_of(path, origin, "\t" if kind == "tsv" else DELIMITERS)
     rows, names = [line.split(layout.delimiter) for line in lines], [*layout.names]
