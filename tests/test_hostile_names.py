@@ -77,7 +77,7 @@ def table_of(name):
     label = f"is {name}" if len(name.splitlines()) == 1 else "is it"
     return {
         name: answers,
-        "number": [float(n) for n in range(18)],
+        "number": [n + 0.5 for n in range(18)],
         f"target {name}": [label if each == name else "other" for each in answers],
     }
 

@@ -1,13 +1,16 @@
 """What new users stumbled over: said once, and in the same way everywhere."""
 
 import csv
+import sqlite3
 import subprocess
 import sys
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.sources.tables_away import placed
 
 import spinney
 from spinney.cli import run
@@ -140,7 +143,8 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
 
 
 COMMAS = (
-    "size;price;sold\n1,5;1.500,5;no\n2,5;2.500,5;no\n3,5;3.500,5;yes\n4,5;4.500,5;yes\n"
+    "size;price;sold\n1,5;1.500,5;no\n2,5;2.500,5;no\n"
+    "3,5;3.500,5;yes\n4,5;4.500,5;yes\n"
 )
 # A later column of three decimals, and what is said of it: by what columns beside it
 # tell, asked about or not, and where nothing tells by what the model remembers.
@@ -221,3 +225,95 @@ def test_the_order_of_dates_is_what_a_later_table_says(tmp_path):
     later.write_text("day,until\n11/12/2026,12/31/2026\n", encoding="utf-8")
     with pytest.warns(SpinneyNote, match="'11/12/2026' is 2026-11-12"):
         assert model.predict(str(later)).tolist() == ["no"]
+
+
+COUNTED = {"size": [1, 2, 3, 4] * 5, "sold": ["no", "no", "yes", "yes"] * 5}
+NUMBERS_OF_ROWS = {
+    "id": range(1, 21),
+    "Id": range(20),
+    "PassengerId": range(1000, 1020),
+    "order_no": [1019 - at for at in range(20)],
+    "编号": range(1, 21),
+}
+
+
+def told_of_counts(grow, *args, **options):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        grow(*args, **options)
+    return [str(each.message) for each in told if "numbers the" in str(each.message)]
+
+
+@pytest.mark.parametrize("name", NUMBERS_OF_ROWS)
+@pytest.mark.parametrize("recipe", ["cart", "c4.5", "id3"])
+def test_numbers_of_rows_are_warned_of_once(name, recipe):
+    data = {name: [*NUMBERS_OF_ROWS[name]], **COUNTED}
+    warning = f"column '{name}' numbers the rows: leave it out (ignore=['{name}'])"
+    for table in (data, pd.DataFrame(data)):
+        assert told_of_counts(spinney.grow, table, "sold", recipe=recipe) == [warning]
+        declared = {"recipe": recipe, "numeric": [name]}
+        assert told_of_counts(spinney.grow, table, "sold", **declared) == []
+    assert str(spinney.look(data, "sold")).count("numbers the rows") == 1
+    assert "numbers the" not in str(spinney.look(data, "sold", numeric=[name]))
+
+
+@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+def test_numbers_of_rows_are_warned_of_wherever_they_are(place, tmp_path, request):
+    data = {"id": [1019 - at for at in range(20)], **COUNTED}
+    with placed(place, data, tmp_path, request) as (table, how):
+        told = told_of_counts(spinney.grow, table, "sold", recipe="c4.5", **how)
+        assert told == ["column 'id' numbers the rows: leave it out (ignore=['id'])"]
+        declared = {"recipe": "c4.5", "numeric": ["id"], **how}
+        assert told_of_counts(spinney.grow, table, "sold", **declared) == []
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*range(19), 20],
+        [at + 0.5 for at in range(20)],
+        [1, *range(1, 20)],
+        [None, *range(1, 20)],
+    ],
+    ids=["a gap", "no whole numbers", "one twice", "one missing"],
+)
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
+def test_numbers_that_do_not_count_the_rows(cells, place, tmp_path, request):
+    data = {"id": cells, **COUNTED}
+    if place == "memory":
+        assert told_of_counts(spinney.grow, data, "sold", recipe="cart") == []
+        return
+    with placed(place, data, tmp_path, request) as (table, how):
+        assert told_of_counts(spinney.grow, table, "sold", recipe="cart", **how) == []
+
+
+def test_evaluate_warns_of_numbers_of_rows():
+    data = {"id": [*range(1, 21)], **COUNTED}
+    told = told_of_counts(spinney.evaluate, data, "sold", recipes=["cart", "c4.5"])
+    assert told == ["column 'id' numbers the rows: leave it out (ignore=['id'])"]
+
+
+@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+def test_where_no_recipe_is_named_identifiers_are_left_out_everywhere(
+    place, tmp_path, request
+):
+    names = {"id": [*range(20)], "name": [f"n{at}" for at in range(20)]}
+    told = {}
+    with placed(place, names | COUNTED, tmp_path, request) as (table, how):
+        for data, options in ((table, how), (names | COUNTED, {})):
+            with pytest.warns(SpinneyNote) as notes:
+                model = spinney.grow(data, "sold", **options)
+            assert model.schema.names == ("size",)
+            told[len(told)] = {str(each.message) for each in notes}
+    assert told[0] == told[1]
+
+
+def test_the_shell_leaves_identifiers_of_a_database_out(tmp_path, capfd):
+    address, path = tmp_path / "shop.db", tmp_path / "m.spinney"
+    with closing(sqlite3.connect(address)) as connection:
+        pd.DataFrame({"id": range(20), **COUNTED}).to_sql("shop", connection)
+    asked = ["grow", f"sqlite:///{address}", "--table", "shop", "--target", "sold"]
+    assert run([*asked, "--ignore", "index", "-o", str(path)]) == 0
+    assert "'id' numbers the rows and is left out" in capfd.readouterr().err
+    assert run([*asked, "--recipe", "c4.5", "--ignore", "index"]) == 0
+    assert "'id' numbers the rows: leave it out (--ignore id)" in capfd.readouterr().err

@@ -70,9 +70,11 @@ def test_a_relation_stays_in_duckdb_unless_told(monkeypatch):
     assert made == []
     grow(relation(), source="memory")
     assert made == [1]
-    grow(TABLES / "fruit.csv", "type", source="duckdb")
+    fruit = TABLES / "fruit.csv"
+    ignored = Declarations(ignore=("id",))
+    grow(fruit, "type", source="duckdb", declarations=ignored)
     assert made == [1]
-    grow(TABLES / "fruit.csv", "type")
+    grow(fruit, "type", declarations=ignored)
     assert made == [1, 1]
 
 
@@ -285,9 +287,14 @@ def test_what_is_declared_stays_and_so_does_all_by_a_named_recipe():
     with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
         model = spinney.grow(IDENTIFIED, "sold", **declared)
     assert model.schema.names == ("id", "name", "size")
-    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
-        model = spinney.grow(IDENTIFIED, "sold", recipe="c4.5")
-    assert model.schema.names == ("id", "name", "size")
+    for data in (IDENTIFIED, relation(IDENTIFIED)):
+        with pytest.warns(SpinneyWarning) as told:
+            model = spinney.grow(data, "sold", recipe="c4.5")
+        assert [str(each.message).split(":")[0] for each in told] == [
+            "column 'name' looks like an identifier, all 24 values differ",
+            "column 'id' numbers the rows",
+        ]
+        assert model.schema.names == ("id", "name", "size")
     only = {"name": IDENTIFIED["name"], "sold": IDENTIFIED["sold"]}
     with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
         assert spinney.grow(only, "sold").schema.names == ("name",)

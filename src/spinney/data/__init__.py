@@ -14,6 +14,7 @@ from spinney.data.cells import (
 )
 from spinney.data.column_warnings import (
     class_warnings,
+    count_warning,
     counts_rows,
     identifier_warning,
     is_called_count,
@@ -74,6 +75,7 @@ __all__ = [
     "coded_column",
     "columns_named",
     "cost_array",
+    "count_warning",
     "counts_rows",
     "declarations_of",
     "doubts_of",

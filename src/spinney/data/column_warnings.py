@@ -1,5 +1,6 @@
 """Columns worth a second look before a tree is grown."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 
@@ -30,8 +31,10 @@ FEWEST_NUMBERS = 3  # different ones, beside which a single text is odd
 MOST_NAMED = 5
 FEWEST_LETTERS = 4  # of a word in which one may be a slip
 FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one may be a slip
-# What columns that count rows are called, in letters alone.
+# What columns that count rows are called, in letters alone, and the last word of it.
 COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
+COUNTS |= {"nummer", "编号", "序号"}
+LAST_WORDS = {"id", "index", "no", "nr", "number"}
 MOST_TRIED = 200  # values of a column whose form is looked for
 
 
@@ -138,37 +141,80 @@ def _left_out(name: str, why: str, kind: str) -> SpinneyNote:
 
 
 def is_called_count(name: str) -> bool:
-    """Tell whether a column is called as those are that count the rows."""
-    return _bare(name) in COUNTS
+    """Tell whether a column is called as those are that count the rows.
+
+    >>> [is_called_count(name) for name in ("ID", "PassengerId", "order_no", "paid")]
+    [True, True, True, False]
+    """
+    *_, last = ["", *_WORDS.findall(name)]
+    return _bare(name) in COUNTS or last.lower() in LAST_WORDS
+
+
+# Letters up to the next that is none, or that is a capital after a small one.
+_WORDS = re.compile(r"(?:[^\W\d_a-z]+[a-z]*|[a-z]+)")
 
 
 def counts_rows(least: float, greatest: float, n_rows: int) -> bool:
-    """Tell by the ends of their numbers whether rows may be counted from 0 or 1 on.
+    """Tell by the ends of their numbers whether rows may be counted, from any on.
 
     They are if their numbers are whole and differ.
 
-    >>> counts_rows(1, 12, 12), counts_rows(2, 13, 12)
-    (True, False)
+    >>> counts_rows(1, 12, 12), counts_rows(1001, 1012, 12), counts_rows(1, 13, 12)
+    (True, True, False)
     """
-    return (
-        n_rows >= FEWEST_COUNTED and least in (0, 1) and greatest - least == n_rows - 1
-    )
+    if n_rows < FEWEST_COUNTED or least % 1:
+        return False
+    return greatest - least == n_rows - 1
 
 
 def numbers_rows(column: Column) -> bool:
-    """Tell whether a column counts the rows from 0 or 1 on.
+    """Tell whether a column counts the rows: from 0 or 1 on, and in their order.
 
-    One whose name says so does it in any order.
+    One whose name says so does it in any order, and from any number on.
     """
     cells, n_rows = column.cells, len(column.cells)
     if column.kind != "numeric" or n_rows < FEWEST_COUNTED:
         return False
+    if column.unit is not None:
+        return False
     if is_called_count(column.name):
         cells = np.sort(cells)
-    elif n_rows < FEWEST_IDENTIFIERS:
+    elif n_rows < FEWEST_IDENTIFIERS or cells[0] not in (0, 1):
         return False
     in_order = bool((np.diff(cells) == 1).all())
     return in_order and counts_rows(cells[0], cells[-1], n_rows)
+
+
+def count_warnings(
+    table: Table, declarations: Declarations | None = None
+) -> list[SpinneyWarning]:
+    """Return a warning for every column that counts the rows and is called so.
+
+    There is none of a column that is declared, or of the only one.
+
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"id": range(1001, 1013), "size": [1, 2, 3] * 4})
+    >>> print(*count_warnings(table))
+    column 'id' numbers the rows: leave it out (ignore=['id'])
+    """
+    declared = declarations or Declarations()
+    if len(table.columns) < 2:
+        return []
+    return [
+        count_warning(column.name)
+        for column in table.columns
+        if declared.kind(column.name) is None
+        and is_called_count(column.name)
+        and numbers_rows(column)
+    ]
+
+
+def count_warning(name: str) -> SpinneyWarning:
+    """Return the warning about a column that counts the rows."""
+    return SpinneyWarning(
+        f"column {name!r} numbers the rows",
+        remedy=phrase("leave it out ({})", Setting("ignore", [name])),
+    )
 
 
 def _bare(name: str) -> str:
@@ -321,6 +367,7 @@ def table_warnings(
         *placeholder_warnings(table),
         *likeness_warnings(table),
         *identifier_warnings(table),
+        *count_warnings(table, declarations),
     ]
 
 

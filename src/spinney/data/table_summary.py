@@ -164,7 +164,14 @@ def summary_of(
         warnings = doubts_of(attributes, column, declarations)
         notes += (target_reading(column, declarations),)
     doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
-    doubts += [doubt for column in attributes.columns for doubt in _doubts(column)]
+    told = [warning.args for warning in warnings]
+    for column in attributes.columns:
+        is_declared = declarations.kind(column.name) is not None
+        doubts += [
+            (problem, ": ", remedy)
+            for problem, remedy in _doubts(column, is_declared=is_declared)
+            if (problem,) not in told
+        ]
     return TableSummary(
         table.n_rows, tuple(map(_summary, table.columns)), notes, tuple(doubts)
     )
@@ -226,17 +233,17 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
     )
 
 
-def _doubts(column: Column) -> list[Text]:
+def _doubts(column: Column, *, is_declared: bool) -> list[tuple[str, Text]]:
     """Return what is doubtful about a column that was read without a doubt."""
     name = column.name
     remedy = phrase("leave it out ({})", Setting("ignore", [name]))
     known = column.cells[~column.missing]
     if not len(known):
-        return [(f"column {name!r} has no cell: ", remedy)]
+        return [(f"column {name!r} has no cell", remedy)]
     if len(known) > 1 and (known == known[0]).all():
-        return [(f"column {name!r} has the same value in every cell: ", remedy)]
-    if numbers_rows(column):
-        return [(f"column {name!r} numbers the rows: ", remedy)]
+        return [(f"column {name!r} has the same value in every cell", remedy)]
+    if numbers_rows(column) and not is_declared:
+        return [(f"column {name!r} numbers the rows", remedy)]
     return []
 
 

@@ -196,6 +196,8 @@ def grow_from(
     away = is_counted_away(data, source, connection, table=table)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
+        # A default knows better than to ask for them.
+        identifiers = False if away and identifiers is None else identifiers
     recipe = Recipe.named(recipe).changed(**(settings or {}))
     if keep_rows and recipe.search == "hoeffding":
         raise refusal(
@@ -238,7 +240,6 @@ def grow_from(
         reserves=reserves,
         seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
-        # A default knows better than to ask for them.
         identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,

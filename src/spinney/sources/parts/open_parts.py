@@ -16,6 +16,7 @@ from spinney.data import (
     Declarations,
     Schema,
     Target,
+    count_warning,
     counts_rows,
     identifier_warning,
     is_called_count,
@@ -155,6 +156,7 @@ def counted_parts(
         if roles != first:
             read, facts = _read(executor, parts, roles)
     _tell(facts, roles)
+    _warn_of_counts(executor, read, facts, roles)
     target = agreed_target(facts, roles, from_zero=from_zero)
     columns = [c for c in facts.columns if c.name not in (roles.target, roles.weight)]
     schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
@@ -228,12 +230,25 @@ def _without_identifiers(
     return replace(roles, declared=ignored)
 
 
+def _warn_of_counts(
+    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: PartRoles
+) -> None:
+    """Warn of columns that count the rows, as in memory: not of the only one."""
+    ours = (roles.target, roles.weight)
+    others = [each for each in facts.columns if each.name not in ours]
+    for each in others if len(others) > 1 else []:
+        free = roles.declared.kind(each.name) is None
+        if free and _counts_rows(executor, read, each, facts.n_rows):
+            warning = count_warning(each.name)
+            warn(*warning.args, remedy=warning.remedy)
+
+
 def _counts_rows(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
 ) -> bool:
     """Return whether a column counts the rows."""
     called = column.kind == "numeric" and is_called_count(column.name)
-    if not called or column.n_known != n_rows:
+    if not called or column.unit is not None or column.n_known != n_rows:
         return False
     if not counts_rows(column.least, column.greatest, n_rows):
         return False

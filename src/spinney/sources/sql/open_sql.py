@@ -12,6 +12,7 @@ from spinney.data import (
     Declarations,
     Notation,
     Schema,
+    count_warning,
     counts_rows,
     identifier_warning,
     is_called_count,
@@ -172,7 +173,7 @@ def counted_source(
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-    _warn_of_identifiers(clean, schema)
+    _warn_of_identifiers(clean, schema, roles.declared)
     return replace(away, reserved=reserved)
 
 
@@ -227,35 +228,43 @@ def _without_identifiers(rows: CleanRows, declared: Declarations) -> CleanRows:
         if is_identifier(values, n_cells):
             name = rows.attributes[index].name
             left_out[index] = left_out_texts(name, len(values), n_cells)
-    for index in free:
-        attribute = rows.attributes[index]
-        called = attribute.kind == "numeric" and is_called_count(attribute.name)
-        if called and _counts_rows(rows, index):
-            left_out[index] = left_out_count(attribute.name)
+    for index in _counting(rows, declared):
+        left_out[index] = left_out_count(rows.attributes[index].name)
     by_name = {rows.attributes[i].name: left_out[i] for i in sorted(left_out)}
     names = tell_left_out(by_name, len(rows.attributes))
     kept = tuple(each for each in rows.attributes if each.name not in names)
     return replace(rows, attributes=kept)
 
 
+def _counting(rows: CleanRows, declared: Declarations) -> list[int]:
+    """Return the attributes that count the rows, are called so, and not declared."""
+    called = [
+        index
+        for index, each in enumerate(rows.attributes)
+        if each.kind == "numeric"
+        and each.unit is None
+        and declared.kind(each.name) is None
+        and is_called_count(each.name)
+    ]
+    return [index for index in called if _counts_rows(rows, index)]
+
+
 def _counts_rows(rows: CleanRows, index: int) -> bool:
     """Return whether an attribute counts the rows."""
     number = partial(column, f"c{index}")
+    asked = [count_all(), exp.Min(this=number()), exp.Max(this=number())]
+    n_rows, least, greatest = rows.engine.line(select(asked, rows.select()))
+    if least is None or not counts_rows(least, greatest, n_rows):
+        return False
     even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
-    different = exp.Distinct(expressions=[case((even, number()))])
-    asked = [
-        count_all(),
-        exp.Count(this=different),
-        exp.Min(this=number()),
-        exp.Max(this=number()),
-    ]
-    n_rows, n_different, least, greatest = rows.engine.line(
-        select(asked, rows.select())
-    )
-    return n_different == n_rows and counts_rows(least, greatest, n_rows)
+    different = exp.Count(this=exp.Distinct(expressions=[case((even, number()))]))
+    (n_different,) = rows.engine.line(select([different], rows.select()))
+    return bool(n_different == n_rows)
 
 
-def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:
+def _warn_of_identifiers(
+    rows: CleanRows, schema: Schema, declared: Declarations
+) -> None:
     nominal = [
         index
         for index, a in enumerate(schema.attributes)
@@ -267,6 +276,10 @@ def _warn_of_identifiers(rows: CleanRows, schema: Schema) -> None:
         if is_identifier(attribute.values, n_cells):
             n_values = len(attribute.values)
             warning = identifier_warning(attribute.name, n_values, n_cells)
+            warn(*warning.args, remedy=warning.remedy)
+    if len(rows.attributes) > 1:
+        for index in _counting(rows, declared):
+            warning = count_warning(rows.attributes[index].name)
             warn(*warning.args, remedy=warning.remedy)
 
 
