@@ -212,6 +212,29 @@ MESSY = {
         column_of(["31.02.2026", "17.11.2026"]),
         {"x": ["31.02.2026", "17.11.2026"], "y": ["a", "b"]},
     ),
+    "times of day": Messy(
+        column_of(["8:15", "09:30", "23:45:10"]),
+        {"x": [29_700, 34_200, 85_510], "y": ["a", "b", "a"]},
+        "read as times of day: x ('8:15' is 08:15)",
+    ),
+    "times of day, by halves, with a gap": Messy(
+        column_of(["12:15 am", "12:05 PM", "N/A", "11:45pm"]),
+        {"x": [900, 43_500, None, 85_500], "y": ["a", "b", "a", "b"]},
+        "read as times of day: x",
+    ),
+    "times that no clock has": Messy(
+        column_of(["24:30", "10:75", "13:00 pm"]),
+        {"x": ["24:30", "10:75", "13:00 pm"], "y": ["a", "b", "a"]},
+    ),
+    "zeros before numbers": Messy(
+        column_of(["01067", "10115", "80331"]),
+        {"x": [1067, 10115, 80331], "y": ["a", "b", "a"]},
+        "without their zeros ('01067' is 1067): if these are names, say nominal=['x']",
+    ),
+    "zeros before fractions": Messy(
+        column_of(["0.5", "0", "00.25"]),
+        {"x": [0.5, 0, 0.25], "y": ["a", "b", "a"]},
+    ),
     # missing cells
     "question mark": missing("?"),
     "NA": missing("NA"),

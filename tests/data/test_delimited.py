@@ -150,7 +150,7 @@ def test_dates_and_instants_are_numbers_with_a_unit(write, values):
     assert values(table) == {"d": [1, None], "t": [60, 86400]}
 
 
-@pytest.mark.parametrize("text", ["13/13/2020", "2020-13-01", "10:30"])
+@pytest.mark.parametrize("text", ["13/13/2020", "2020-13-01", "24:30"])
 def test_other_dates_stay_text(write, text):
     assert read_table(write("t.csv", f"a\n{text}\n"))["a"].levels == (text,)
 

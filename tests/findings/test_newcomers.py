@@ -1,6 +1,7 @@
 """What new users stumbled over: said once, and in the same way everywhere."""
 
 import csv
+import datetime
 import sqlite3
 import subprocess
 import sys
@@ -317,3 +318,60 @@ def test_the_shell_leaves_identifiers_of_a_database_out(tmp_path, capfd):
     assert "'id' numbers the rows and is left out" in capfd.readouterr().err
     assert run([*asked, "--recipe", "c4.5", "--ignore", "index"]) == 0
     assert "'id' numbers the rows: leave it out (--ignore id)" in capfd.readouterr().err
+
+
+def told_of(data, **declared):
+    """Return the doubts of a table, as ``look`` and ``grow`` have them."""
+    shown = str(spinney.look(data, "sold", **declared)).partition("doubts\n")[2]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        spinney.grow(data, "sold", recipe="cart", **declared)
+    said = [str(each.message) for each in told if type(each.message) is SpinneyWarning]
+    assert [line.strip() for line in shown.splitlines() if line] == said
+    return said
+
+
+@pytest.mark.parametrize("text", ["NA", "-", "null", "--"])
+def test_names_that_may_stand_for_missing_cells_are_doubted(text):
+    data = {"country": ["DE", text, "FR", "DE"] * 5, **COUNTED}
+    (doubt,) = told_of(data)
+    assert doubt == (
+        f"'{text}' is a value like others in 'country': if it stands for missing "
+        f"cells, say so (missing_values=['{text}'])"
+    )
+    assert told_of(data, nominal=["country"]) == []
+    assert told_of(data, missing_values=[text]) == []
+
+
+@pytest.mark.parametrize("texts", ["+-", ("none", "soft"), ("None", "some"), ".x"])
+def test_names_that_are_names_are_not_doubted(texts):
+    assert told_of({"kind": [*texts] * 10, **COUNTED}) == []
+
+
+def test_times_of_day_are_read_and_cut_as_such(tmp_path):
+    path, later = tmp_path / "shop.csv", tmp_path / "later.jsonl"
+    path.write_text("open,sold\n8:15,no\n9:30,no\n12:05,yes\n23:45,yes\n")
+    with pytest.warns(SpinneyNote, match=r"times of day: open \('9:30' is 09:30\)"):
+        model = spinney.grow(path, "sold", recipe="cart")
+    assert "open ≤ 10:47:30" in str(model)
+    later.write_text('{"open": "9:29 am"}\n{"open": "9:29 pm"}\n')
+    assert model.predict(str(later)).tolist() == ["no", "yes"]
+    times = {"open": [datetime.time(9, 29), datetime.time(21, 29)]}
+    assert model.predict(times).tolist() == ["no", "yes"]
+
+
+def test_an_odd_time_of_day_is_named():
+    data = {"open": ["8:15", "9:30", "24:30", "12:05", *["9:15"] * 16], **COUNTED}
+    (doubt,) = told_of(data)
+    assert "column 'open' reads as text because of '24:30' in row 3" in doubt
+
+
+def test_zeros_before_numbers_are_told_of_unless_declared(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("zip,sold\n01067,no\n10115,no\n80331,yes\n04109,yes\n")
+    told = r"'04109' is 4109\): if these are names, say nominal=\['zip'\]"
+    with pytest.warns(SpinneyNote, match=told):
+        model = spinney.grow(path, "sold", recipe="cart")
+    assert model.predict(str(path)).tolist() == ["no", "no", "yes", "yes"]  # silently
+    for declared in ({"nominal": ["zip"]}, {"numeric": ["zip"]}):
+        spinney.grow(path, "sold", recipe="cart", **declared)

@@ -21,7 +21,8 @@ _MONTHS += ["jul", "aug", "sep", "oct", "nov", "dec"]
 _NAME = "(?:" + "|".join(f"[{m[0].upper()}{m[0]}]{m[1:]}[a-z]*" for m in _MONTHS) + ")"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _YEAR = r"(?:\d{4}|\d{2})"
-_CLOCK = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?)?"
+_HALF = r"(?: ?[AaPp][Mm])?"
+_CLOCK = rf"(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_HALF})?"
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,33 @@ class DateForm:
         return time.isoformat(" ") if ":" in text else time.date().isoformat()
 
 
+@dataclass(frozen=True)
+class ClockForm(DateForm):
+    """A way to write times of day, without a date: of some day, which is left out.
+
+    >>> CLOCK.matches("7:30 pm"), CLOCK.shown("7:30 pm"), CLOCK.time("24:30")
+    (True, '19:30', None)
+    """
+
+    kind = "times of day"
+
+    @property
+    def pattern(self) -> str:
+        """What its times match, in DuckDB's notation."""
+        return rf"\s*(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?{_HALF}\s*"
+
+    @property
+    def formats(self) -> list[str]:
+        """How ``strptime`` reads its times, once they are tidy."""
+        return [clock.strip() for clock in CLOCK_FORMATS if clock]
+
+    def shown(self, text: str) -> str:
+        """Return for a person what a text is read as."""
+        time = self.time(text)
+        assert time is not None
+        return time.time().isoformat("seconds" if time.second else "minutes")
+
+
 Form = NumberForm | DateForm
 
 # Two digits of a year are tried first, for DuckDB takes 26 for the year 26 otherwise.
@@ -187,5 +215,6 @@ DATES = {
         ),
     )
 }
-FORMS: tuple[Form, ...] = (*NUMBERS, *DATES.values())
+CLOCK = ClockForm("time of day", (), ())
+FORMS: tuple[Form, ...] = (*NUMBERS, *DATES.values(), CLOCK)
 DIGIT = re.compile("[0-9]")  # which all that is of some form has

@@ -10,7 +10,7 @@ from spinney._support.arrays import Integers
 from spinney._support.text import value_text
 from spinney.data.cell_forms import DIGIT, FORMS
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import SURE, evidence_of
+from spinney.data.form_choice import LIKELY, SURE, evidence_of
 from spinney.data.table import Column, Table, Value
 from spinney.errors import (
     Setting,
@@ -364,7 +364,7 @@ def table_warnings(
     """Return the warnings of all kinds; ``rows`` as for :func:`number_warnings`."""
     return [
         *number_warnings(table, declarations, rows),
-        *placeholder_warnings(table),
+        *placeholder_warnings(table, declarations),
         *likeness_warnings(table),
         *identifier_warnings(table),
         *count_warnings(table, declarations),
@@ -477,8 +477,14 @@ def _n_shared(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def placeholder_warnings(table: Table) -> list[SpinneyWarning]:
+def placeholder_warnings(
+    table: Table, declarations: Declarations | None = None
+) -> list[SpinneyWarning]:
     """Return one warning of texts that are values and may stand for missing cells.
+
+    Of a column that is declared, or one of odd texts among numbers, there is none of
+    texts that may well be names, such as ``NA``, which is Namibia; nor of "-" beside
+    "+".
 
     >>> from spinney.data.readers import read_table
     >>> table = read_table({"sex": ["f", "m", "?"], "town": ["?", "Rome", "Ur"]})
@@ -487,9 +493,15 @@ def placeholder_warnings(table: Table) -> list[SpinneyWarning]:
 so (missing_values=['?'])
     """
     texts: dict[str, list[str]] = {}
+    declared = declarations or Declarations()
     for column in table.columns:
         if column.kind == "nominal":
-            for text in sorted(SURE.intersection(map(str, column.levels))):
+            levels = {*map(str, column.levels)}
+            is_told = declared.kind(column.name) or _odd_texts(column)
+            asked = SURE if is_told else SURE | LIKELY
+            if "+" in levels:
+                asked -= {"-", "--"}
+            for text in sorted(levels & asked):
                 texts.setdefault(text, []).append(column.name)
     if not texts:
         return []

@@ -30,6 +30,8 @@ PLACEHOLDERS = frozenset(
 # Of these, one that stands for a missing number does so among names, too; "NA" there
 # may be Namibia, and "-" a class.
 SURE = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
+# And these are worth a question among names, where "none" and "." are none.
+LIKELY = frozenset({"NA", "na", "-", "--", "null", "Null", "NaT"})
 
 
 _NOTHING = Notation()

@@ -43,6 +43,23 @@ class ReadingNotes:
         """Note something."""
         self.notes.append(words)
 
+    def add_padded(self, name: str, example: str | None) -> None:
+        """Note that the numbers of a column have zeros before them, as names have.
+
+        >>> notes = ReadingNotes()
+        >>> notes.add_padded("zip", "01067")
+        >>> notes.listed()[0][0].split(":")[0]
+        "column 'zip' is read as numbers without their zeros ('01067' is 1067)"
+        """
+        if example is None or self.quiet or not example.strip().isdigit():
+            return
+        number = f"{example.strip()!r} is {int(example)}"
+        self.add(
+            f"column {name!r} is read as numbers without their zeros ({number}): if "
+            "these are names, say ",
+            Setting("nominal", [name]),
+        )
+
     def hear(self, columns: Iterable[Evidence]) -> None:
         """Take as told what columns that are not read say of the others."""
         self._told |= marks_told(columns)
@@ -74,7 +91,7 @@ class ReadingNotes:
             dates = form.name if form.name in DATE_ORDERS else self.notation.dates
             self.notation = replace(self.notation, dates=dates)
             order = given.dates or remembered.dates
-            said = order == form.name or (self.quiet and dates is None)
+            said = order == form.name or (self.quiet and form.name not in DATE_ORDERS)
         else:
             if in_two_ways:
                 self._guessed[evidence.example.strip()] = form

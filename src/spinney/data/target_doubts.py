@@ -124,7 +124,7 @@ def doubts_of(
         classes = class_warnings(target.name, target.levels, target.cells, rows)
     return [
         *number_warnings(alone, declared, rows),
-        *placeholder_warnings(alone),
+        *placeholder_warnings(alone, declared),
         *likeness_warnings(alone),
         *classes,
         *table_warnings(attributes, declared, rows),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from spinney.data.cell_forms import DateForm, Form
+from spinney.data.cell_forms import ClockForm, DateForm, Form
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import (
     PLACEHOLDERS,
@@ -88,7 +88,11 @@ def _cell(cell: Any, form: Form, declarations: Declarations) -> Any:
         return cell
     if cell in PLACEHOLDERS or cell in declarations.missing or not cell:
         return None
-    return form.time(cell) if isinstance(form, DateForm) else form.number(cell)
+    if not isinstance(form, DateForm):
+        return form.number(cell)
+    time = form.time(cell)
+    assert time is not None  # as all its cells
+    return time.time() if isinstance(form, ClockForm) else time
 
 
 def _without_clocks(cells: Cells) -> Cells:

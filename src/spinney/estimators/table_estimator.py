@@ -101,9 +101,10 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         target, codes = self._target(
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
+        declared = self._declarations(named=True)
         doubts = [
-            *number_warnings(table, self._declarations(named=True)),
-            *placeholder_warnings(table),
+            *number_warnings(table, declared),
+            *placeholder_warnings(table, declared),
             *class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:
@@ -116,7 +117,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             target,
             classes=codes,
             weights=weights,
-            markers=self._declarations(named=True).missing,
+            markers=declared.missing,
             from_zero=any(recipe.counts_from_zero for recipe in recipes),
             complete=any(recipe.drops_rows for recipe in recipes),
             first=first,

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spinney.data.cell_forms import DateForm, NumberForm
+from spinney.data.cell_forms import ClockForm, DateForm, NumberForm
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.duckdb.columns import aggregated, first_line
@@ -312,6 +312,9 @@ class _Scan:
             tests[column, "joined"] = f"bool_or(contains({column}, '_'))"
             tests[column, "greatest"] = f"max(abs({number}))"
             tests[column, "dashed"] = f"bool_and(substr({column}, 5, 1) = '-')"
+            # Of texts, those from '00' to '09…' come before '0:'.
+            padded = f"{column} >= '00' AND {column} < '0:'"
+            tests[column, "padded"] = f"max(CASE WHEN {padded} THEN {column} END)"
         answers = aggregated(self.texts, tests)
         # A column is one of numbers also where every cell is missing.
         numbers = [
@@ -334,6 +337,8 @@ class _Scan:
             if kind in (None, "numeric") and column not in {*numbers, *times}
         ]
         types = dict.fromkeys(set(numbers).intersection(free), "DOUBLE") | times
+        for column in sorted(set(numbers).intersection(free), key=list(kinds).index):
+            self.notes.add_padded(self.names[column], answers[column, "padded"])
         return {
             **{column: _cast(column, each) for column, each in types.items()},
             **self._in_forms(
@@ -366,15 +371,16 @@ class _Scan:
         forms = forms_of(evidence | beside, *said)
         forms = {column: form for column, form in forms.items() if column in evidence}
         self.notes.hear(beside.values())
-        dates = [column for column, form in forms.items() if isinstance(form, DateForm)]
+        dates = [c for c, form in forms.items() if form.kind == DateForm.kind]
         clocks = has_clocks(self.texts, dates)
         for column, each in evidence.items():
             self.notes.add_column(self.names[column], each, forms.get(column), declared)
         self.notes.markers = markers_of(evidence, forms)
         expressions = {}
         for column, form in forms.items():
-            kind = "TIMESTAMP" if clocks.get(column) else "DATE"
-            kind = kind if column in clocks else "DOUBLE"
+            kind = "TIME" if isinstance(form, ClockForm) else "DOUBLE"
+            if column in clocks:
+                kind = "TIMESTAMP" if clocks[column] else "DATE"
             expressions[column] = f"CAST({form_expression(column, form)} AS {kind})"
         return expressions
 

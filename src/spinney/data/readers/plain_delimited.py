@@ -24,6 +24,8 @@ NAN = float("nan")
 
 # What every reader of numbers takes for the same number.
 _NUMBER = re.compile(r"-?\d{1,25}(\.\d{1,25})?([eE][+-]?\d{1,2})?", re.ASCII)
+# Numbers of which a user is told that they may be names.
+_PADDED = re.compile(r"0\d+", re.ASCII)
 # What none takes for a number, a date or a missing cell.
 _TEXT = re.compile(r"(?!inf|nan)[a-z][^0-9]*", re.ASCII | re.IGNORECASE)
 
@@ -86,6 +88,8 @@ def _cells(
     if kind == "ordinal":
         return list(texts) if set(known) <= set(levels) else None
     if all(map(_NUMBER.fullmatch, known)):
+        if kind is None and any(map(_PADDED.fullmatch, known)):
+            return None
         numbers = [NAN if text is None else float(text) for text in texts]
         exact = all(abs(n) < LARGEST_EXACT_INTEGER for n in numbers if n == n)
         return numbers if exact else None
