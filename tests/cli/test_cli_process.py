@@ -67,9 +67,10 @@ def test_the_default_recipe_imports_neither_scikit_learn_nor_a_compiler(melons):
 
 def test_standard_input(process, model, melons):
     text = melons.read_text()
-    given = ("--target", "ripe", "--recipe", "c4.5")
+    given = ("--target", "ripe", "--recipe", "c4.5", "--ignore", "id")
     grown = process("grow", "-", *given, stdin=text)
-    assert grown.out == f"{spinney.grow(melons, 'ripe', recipe='c4.5')}\n"
+    expected = spinney.grow(melons, "ripe", recipe="c4.5", ignore=["id"])
+    assert grown.out == f"{expected}\n"
     assert grown.err == ""
     predicted = process("predict", model, "-", "--json", stdin=text)
     labels = [row["label"] for row in json.loads(predicted.out)["rows"]]
@@ -105,6 +106,7 @@ def test_a_reader_that_leaves(melons):
     reader, writer = os.pipe()
     os.close(reader)
     grow = ["grow", str(melons), "--target", "ripe", "--recipe", "cart"]
+    grow += ["--ignore", "id"]
     for arguments in (grow, ["--help"]):
         found = subprocess.run(
             [sys.executable, "-m", "spinney", *arguments],

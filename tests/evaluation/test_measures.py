@@ -195,17 +195,17 @@ def test_correlation_of_large_numbers_is_finite():
 
 
 @pytest.mark.parametrize(
-    "table, target, recipe",
+    "table, target, recipe, numeric",
     [
-        ("watermelon_3.0", "ripe", "id3"),
-        ("iris", "class", "cart"),
-        ("iris", "class", "c4.5"),
-        ("cpu_prp", "class", "m5"),
+        ("watermelon_3.0", "ripe", "id3", ["id"]),
+        ("iris", "class", "cart", []),
+        ("iris", "class", "c4.5", []),
+        ("cpu_prp", "class", "m5", []),
     ],
 )
-def test_sizes_beside_rules_and_paths(table, target, recipe):
+def test_sizes_beside_rules_and_paths(table, target, recipe, numeric):
     path = TABLES / f"{table}.csv"
-    model = spinney.grow(path, target, recipe=recipe)
+    model = spinney.grow(path, target, recipe=recipe, numeric=numeric)
     found = size_measures(model)
     conditions = [len(rule.conditions) for rule in model.rules()]
     assert model.tree.rule_lengths == conditions

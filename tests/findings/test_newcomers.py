@@ -375,3 +375,35 @@ def test_zeros_before_numbers_are_told_of_unless_declared(tmp_path):
     assert model.predict(str(path)).tolist() == ["no", "no", "yes", "yes"]  # silently
     for declared in ({"nominal": ["zip"]}, {"numeric": ["zip"]}):
         spinney.grow(path, "sold", recipe="cart", **declared)
+
+
+WRITTEN = {
+    "dates": ["2026-11-16", "17.11.2026", "Nov 17, 2026", "2026/11/17"],
+    "times of day": ["8:15", "7:30 pm"],
+    "numbers": ["60,5", "1.017,77 €", "15 %"],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"), [(kind, cell) for kind in WRITTEN for cell in WRITTEN[kind]]
+)
+def test_dates_that_are_texts_of_a_frame_are_told_of(kind, cell):
+    # A digit that may be any makes others of the same form.
+    place = max(at for at, sign in enumerate(cell) if sign in "56783")
+    cells = [cell[:place] + digit + cell[place + 1 :] for digit in "0123"]
+    frame = pd.DataFrame({"x": cells * 5, **COUNTED})
+    (doubt,) = told_of(frame)
+    assert f"column 'x' holds {kind} as text, such as '" in doubt
+    assert ("pandas.to_datetime" in doubt) is (kind == "dates")
+    with pytest.warns(SpinneyWarning, match=f"'x' holds {kind} as text"):
+        spinney.TreeClassifier("cart").fit(frame.drop(columns="sold"), frame["sold"])
+    assert told_of(frame, nominal=["x"]) == []
+
+
+@pytest.mark.parametrize("cells", ["1234", ("a1", "b2"), ("1-2", "2-3"), ("8:15",)])
+def test_texts_of_a_frame_that_are_names(cells):
+    frame = pd.DataFrame({"x": [*cells] * 4})
+    frame["y"] = ["a", "b"] * (len(frame) // 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spinney.grow(frame, "y", recipe="cart")

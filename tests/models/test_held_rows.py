@@ -170,7 +170,7 @@ def test_refusals(settings, message):
 def test_folds_beside_other_rows_are_refused():
     recipe = spinney.Recipe.named("cart").changed(pruning="cost-complexity", folds=4)
     with pytest.raises(ParameterError, match="folds=4 and validation_share both"):
-        spinney.grow(MELONS, "ripe", recipe=recipe, validation_share=0.3)
+        spinney.grow(MELONS, "ripe", ignore=["id"], recipe=recipe, validation_share=0.3)
 
 
 def test_rows_in_duckdb_are_pruned_by_a_table():

@@ -25,6 +25,7 @@ from spinney.data.column_warnings import (
     placeholder_warnings,
     tell_left_out,
     without_identifiers,
+    written_warnings,
 )
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import (
@@ -104,4 +105,5 @@ __all__ = [
     "tell_left_out",
     "warn_of_large_integers",
     "without_identifiers",
+    "written_warnings",
 ]

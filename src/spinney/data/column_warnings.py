@@ -8,11 +8,13 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.text import value_text
-from spinney.data.cell_forms import DIGIT, FORMS
+from spinney.data.cell_forms import DIGIT, FORMS, DateForm
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import LIKELY, SURE, evidence_of
+from spinney.data.form_choice import LIKELY, SURE, evidence_of, forms_of
+from spinney.data.notation import Notation
 from spinney.data.table import Column, Table, Value
 from spinney.errors import (
+    PythonOnly,
     Setting,
     SpinneyNote,
     SpinneyWarning,
@@ -366,9 +368,61 @@ def table_warnings(
         *number_warnings(table, declarations, rows),
         *placeholder_warnings(table, declarations),
         *likeness_warnings(table),
+        *written_warnings(table, declarations),
         *identifier_warnings(table),
         *count_warnings(table, declarations),
     ]
+
+
+def written_warnings(
+    table: Table, declarations: Declarations | None = None
+) -> list[SpinneyWarning]:
+    """Return a warning for every column of texts that are dates, times or numbers.
+
+    Files are read so that there are none. Other tables have types, by which a text is a
+    name; there is no warning of one that is declared, or of numbers as programs write
+    them, which somebody has made texts.
+
+    Examples
+    --------
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"day": ["2026-11-16", "2026-11-17", "2026-12-01"]})
+    >>> print(*written_warnings(table))
+    column 'day' holds dates as text, such as '2026-12-01', and each is a name: turn \
+them into dates (pandas.to_datetime), or declare the column nominal (nominal=['day'])
+    """
+    declared = declarations or Declarations()
+    warnings = []
+    for column in table.columns:
+        if declared.kind(column.name) is None and _is_text(column):
+            texts = [str(text) for text in _present(column)]
+            if len(texts) >= FEWEST_NUMBERS and (written := _written_as(texts)):
+                warnings.append(_written_warning(column.name, *written))
+    return warnings
+
+
+def _written_as(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return what kind all texts of a column are of, as a file has it, and one."""
+    for some in (texts[:MOST_TRIED], texts):
+        seen = evidence_of(some)
+        if seen is None or seen.plain:
+            return None
+    form = forms_of({"": seen}, Notation()).get("")
+    return None if form is None else (form.kind, seen.example)
+
+
+def _written_warning(name: str, kind: str, example: str) -> SpinneyWarning:
+    how = PythonOnly(" (pandas.to_datetime)" if kind == DateForm.kind else "")
+    return SpinneyWarning(
+        f"column {name!r} holds {kind} as text, such as {example!r}, and each is a "
+        "name",
+        remedy=phrase(
+            "turn them into {}{}, or declare the column nominal ({})",
+            kind,
+            how,
+            Setting("nominal", [name]),
+        ),
+    )
 
 
 def likeness_warnings(table: Table) -> list[SpinneyWarning]:

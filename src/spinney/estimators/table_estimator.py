@@ -24,6 +24,7 @@ from spinney.data import (
     declarations_of,
     number_warnings,
     placeholder_warnings,
+    written_warnings,
 )
 from spinney.data.readers import read_table
 from spinney.errors import CellError, DataError, SpinneyError, warn
@@ -105,6 +106,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         doubts = [
             *number_warnings(table, declared),
             *placeholder_warnings(table, declared),
+            *written_warnings(table, declared),
             *class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:
