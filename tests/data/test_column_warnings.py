@@ -1,6 +1,7 @@
 """Warnings about columns that look like something else."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,7 +71,15 @@ def test_text_that_nearly_all_differs(n_cells, n_repeats, told):
 
 def test_numbers_kept_from_being_numeric_by_a_text():
     ages = [*map(str, range(20)), "NA", "NA", "?"]
-    (warning,) = number_warnings(read_table({"age": ages}))
+    table = read_table({"age": ages})
+    (warning,) = number_warnings(table)
+    assert str(warning) == (
+        "column 'age' reads as text because of '?' in row 23 and 'NA': declare these "
+        "missing and the column numeric (missing_values=['?', 'NA'], numeric=['age']), "
+        "or the column nominal (nominal=['age'])"
+    )
+    # A text of a file without types is a number if it looks like one.
+    (warning,) = number_warnings(replace(table, typed=False))
     assert str(warning) == (
         "column 'age' reads as text because of '?' in row 23 and 'NA': mend these "
         "cells, declare them missing (missing_values=['?', 'NA']) or the column "
@@ -79,7 +88,7 @@ def test_numbers_kept_from_being_numeric_by_a_text():
 
 
 def test_one_odd_cell_among_few():
-    table = read_table({"size": ["1", "2", "x", "4"]})
+    table = replace(read_table({"size": ["1", "2", "x", "4"]}), typed=False)
     (warning,) = number_warnings(table)
     assert "because of 'x' in row 3: mend that cell, declare it missing" in str(warning)
     # Where rows were left out, it is the row of the user's table.
@@ -94,9 +103,9 @@ def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
         assert without_identifiers(table, Declarations()).names == ("other",)
     assert not isinstance(told[0].message, SpinneyNote)  # nobody wants that
     assert str(told[0].message) == (
-        "column 'size' reads as text because of 'x' in row 10, and is left out: mend "
-        "that cell, declare it missing (missing_values=['x']) or the column nominal "
-        "(nominal=['size'])"
+        "column 'size' reads as text because of 'x' in row 10, and is left out: "
+        "declare that missing and the column numeric (missing_values=['x'], "
+        "numeric=['size']), or the column nominal (nominal=['size'])"
     )
     assert identifier_warnings(table) == []  # nor that it is to be ignored
 
@@ -104,8 +113,8 @@ def test_numbers_left_out_as_an_identifier_say_which_cell_made_them_texts():
 def test_many_odd_cells_are_named_in_part():
     table = read_table({"size": [*map(str, range(90)), *"abcdefg"]})
     (warning,) = number_warnings(table)
-    assert "'e' in row 95 and 2 more texts: mend these cells" in str(warning)
-    assert "missing (missing_values=…)" in str(warning)
+    assert "'e' in row 95 and 2 more texts: declare these missing" in str(warning)
+    assert "(missing_values=…, numeric=['size'])" in str(warning)
 
 
 def test_classes_that_may_be_one():

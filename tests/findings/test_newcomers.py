@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import numpy as np
 import pandas as pd
@@ -407,3 +407,34 @@ def test_texts_of_a_frame_that_are_names(cells):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         spinney.grow(frame, "y", recipe="cart")
+
+
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
+def test_an_odd_cell_among_numbers_is_named_with_a_remedy_that_holds(
+    place, tmp_path, request
+):
+    data = {"age": [*map(str, range(19)), "x"], **COUNTED}
+    where = " in row 20" if place == "memory" else ""  # elsewhere rows have no order
+    remedy = (
+        "declare that missing and the column numeric (missing_values=['x'], "
+        "numeric=['age']), or the column nominal (nominal=['age'])"
+    )
+    told = {}
+    with ExitStack() as stack:
+        how = {}
+        if place != "memory":
+            placing = placed(place, data, tmp_path, request)
+            data, how = stack.enter_context(placing)
+        for recipe in (None, "c4.5"):
+            with pytest.warns(SpinneyWarning) as caught:
+                model = spinney.grow(data, "sold", recipe=recipe, **how)
+            told[recipe] = [str(each.message) for each in caught]
+            assert ("age" in model.schema.names) is (recipe is not None)
+        mended = {"missing_values": ["x"], "numeric": ["age"], "recipe": "c4.5"}
+        model = spinney.grow(data, "sold", **mended, **how)
+    assert model.schema.attributes[0].kind == "numeric"
+    because = f"column 'age' reads as text because of 'x'{where}"
+    assert told == {
+        None: [f"{because}, and is left out: {remedy}"],
+        "c4.5": [f"{because}: {remedy}"],
+    }

@@ -1,7 +1,7 @@
 """Columns worth a second look before a tree is grown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, takewhile
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import value_text
 from spinney.data.cell_forms import DIGIT, FORMS, DateForm
+from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import LIKELY, SURE, evidence_of, forms_of
 from spinney.data.notation import Notation
@@ -103,7 +104,10 @@ def without_identifiers(
         present = _present(column)
         if column.kind == "nominal" and is_identifier(present, n_cells):
             if odd := _odd_texts(column):
-                left_out[name] = _number_warning(column, odd, rows, ", and is left out")
+                words = _cells_of(odd, column, rows)
+                left_out[name] = number_warning(
+                    name, present, odd, words, typed=table.typed, is_left_out=True
+                )
                 continue
             left_out[name] = left_out_texts(name, len(present), n_cells)
         elif is_called_count(name) and numbers_rows(column):
@@ -275,39 +279,83 @@ def number_warnings(
     """
     declared = () if declarations is None else declarations.nominal
     return [
-        _number_warning(column, odd, rows)
+        number_warning(
+            column.name,
+            column.levels,
+            odd,
+            _cells_of(odd, column, rows),
+            typed=table.typed,
+        )
         for column in table.columns
         if column.name not in declared and (odd := _odd_texts(column))
     ]
 
 
-def _number_warning(
-    column: Column, odd: list[str], rows: Integers | None, end: str = ""
+def number_warning(
+    name: str,
+    levels: Sequence[Value],
+    odd: Sequence[str],
+    words: str = "",
+    *,
+    typed: bool = True,
+    is_left_out: bool = False,
 ) -> SpinneyWarning:
-    """Return the warning of odd texts among the numbers of a column."""
-    those = ["that cell", "it"] if len(odd) == 1 else ["these cells", "them"]
+    """Return the warning of odd texts among the values of a column, in words.
+
+    Where cells have types, numbers that are texts become numbers only by declaration.
+
+    >>> print(number_warning("age", ["1", "2", "x"], ["x"]))
+    column 'age' reads as text because of 'x': declare that missing and the column \
+numeric (missing_values=['x'], numeric=['age']), or the column nominal (nominal=['age'])
+    """
     missing = Setting("missing_values", odd if len(odd) <= MOST_NAMED else ...)
-    return SpinneyWarning(
-        f"column {column.name!r} reads as text because of "
-        f"{_cells_of(odd, column, rows)}{end}",
-        remedy=phrase(
-            "mend {}, declare {} missing ({}) or the column nominal ({})",
-            *those,
+    nominal = Setting("nominal", [name])
+    text = next((str(level) for level in levels if level not in odd), "")
+    if typed and parse_number(text) is not None:
+        remedy = phrase(
+            "declare {} missing and the column numeric ({}, {}), or the column nominal "
+            "({})",
+            "that" if len(odd) == 1 else "these",
             missing,
-            Setting("nominal", [column.name]),
-        ),
-    )
+            Setting("numeric", [name]),
+            nominal,
+        )
+    else:
+        remedy = phrase(
+            "mend {}, declare {} missing ({}) or the column nominal ({})",
+            *(["that cell", "it"] if len(odd) == 1 else ["these cells", "them"]),
+            missing,
+            nominal,
+        )
+    words = words or _some_texts([repr(each) for each in odd[:MOST_NAMED]], len(odd))
+    end = ", and is left out" if is_left_out else ""
+    problem = f"column {name!r} reads as text because of {words}{end}"
+    return SpinneyWarning(problem, remedy=remedy)
 
 
 def _odd_texts(column: Column) -> list[str]:
-    """Return the texts that keep a column from being numeric, where these are few.
-
-    They are a tenth of its values at most, or a single cell that
-    :func:`placeholder_warnings` do not tell of.
-    """
+    """Return the texts that keep a column from being numeric, where these are few."""
     if not _is_text(column):
         return []
-    texts = [str(text) for text in column.levels]
+    return odd_texts(
+        column.levels, is_single=lambda text: len(_cells_with(text, column)) == 1
+    )
+
+
+def odd_texts(
+    levels: Sequence[Value], is_single: Callable[[str], bool] = lambda _: False
+) -> list[str]:
+    """Return the texts that keep values from being numbers, where these are few.
+
+    They are a tenth of the values at most, or a text in a single cell that
+    :func:`placeholder_warnings` do not tell of.
+
+    >>> odd_texts([*map(str, range(9)), "x"])
+    ['x']
+    """
+    if not all(isinstance(level, str) for level in levels):
+        return []
+    texts = [str(text) for text in levels]
     # Numbers and dates of any form have a digit, which is soon seen.
     most = sum(map(bool, map(DIGIT.search, texts)))
     if most < SHARE_OF_NUMBERS * len(texts) and most < len(texts) - 1:
@@ -323,7 +371,7 @@ def _odd_texts(column: Column) -> list[str]:
         return others
     if len(others) > 1 or n_numbers < FEWEST_NUMBERS or SURE.issuperset(others):
         return []
-    return others if len(_cells_with(others[0], column)) == 1 else []
+    return others if is_single(others[0]) else []
 
 
 def _cells_with(text: str, column: Column) -> Integers:
@@ -336,9 +384,13 @@ def _cells_of(texts: Sequence[str], column: Column, rows: Integers | None) -> st
     words = [
         _with_row(text, _cells_with(text, column), rows) for text in texts[:MOST_NAMED]
     ]
-    if len(texts) > MOST_NAMED:
-        words.append(f"{len(texts) - MOST_NAMED} more texts")
-    return _listed(words)
+    return _some_texts(words, len(texts))
+
+
+def _some_texts(words: Sequence[str], n_texts: int) -> str:
+    """Return the first of so many texts in words."""
+    more = [f"{n_texts - MOST_NAMED} more texts"] if n_texts > MOST_NAMED else []
+    return _listed([*words, *more])
 
 
 def _with_row(text: str, cells: Integers, rows: Integers | None) -> str:

@@ -80,7 +80,8 @@ class Table:
 
     ``notes`` say what was done to read it, ``notation`` how it was written, where that
     is not how programs write tables, and ``markers`` what was found to stand for
-    missing cells in all columns.
+    missing cells in all columns. ``typed`` says that its cells have types, so that
+    texts stay texts; those of CSV and TSV are what they look like.
     """
 
     columns: tuple[Column, ...]
@@ -89,6 +90,7 @@ class Table:
     notes: tuple[Text, ...] = field(default=(), compare=False)
     notation: Notation = field(default_factory=Notation, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)
+    typed: bool = field(default=True, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:

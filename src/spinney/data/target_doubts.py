@@ -118,7 +118,7 @@ def doubts_of(
 
     ``rows`` are where those of the table were in that of the user.
     """
-    alone = Table((target,), attributes.n_rows)
+    alone = Table((target,), attributes.n_rows, typed=attributes.typed)
     classes = []
     if target.kind != "numeric":
         classes = class_warnings(target.name, target.levels, target.cells, rows)

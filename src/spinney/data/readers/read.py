@@ -160,7 +160,8 @@ def _read_file(
     tell(listed, file.origin)
     notation = declarations.notation.over(notes.notation).later()
     markers = tuple(notes.markers)
-    return replace(table, notes=listed, notation=notation, markers=markers)
+    typed = file.format not in ("csv", "tsv")
+    return replace(table, notes=listed, notation=notation, markers=markers, typed=typed)
 
 
 def read_without_duckdb(

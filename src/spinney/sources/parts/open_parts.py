@@ -23,6 +23,8 @@ from spinney.data import (
     is_identifier,
     left_out_count,
     left_out_texts,
+    number_warning,
+    odd_texts,
     target_note,
     tell_left_out,
 )
@@ -30,6 +32,7 @@ from spinney.errors import (
     DataError,
     Setting,
     SpinneyNote,
+    SpinneyWarning,
     note,
     refusal,
     warn,
@@ -216,13 +219,16 @@ def _without_identifiers(
     declared = roles.declared
     ours = (roles.target, roles.weight)
     others = [each for each in facts.columns if each.name not in ours]
-    left_out = {}
+    left_out: dict[str, SpinneyWarning] = {}
     for each in others:
         if declared.kind(each.name) is not None:
             continue
-        n_values = len(each.present)
-        if each.kind == "nominal" and is_identifier(each.present, each.n_known):
-            left_out[each.name] = left_out_texts(each.name, n_values, each.n_known)
+        name, values = each.name, each.present
+        if each.kind == "nominal" and is_identifier(values, each.n_known):
+            if odd := odd_texts(values):
+                left_out[name] = number_warning(name, values, odd, is_left_out=True)
+            else:
+                left_out[name] = left_out_texts(name, len(values), each.n_known)
         elif _counts_rows(executor, read, each, facts.n_rows):
             left_out[each.name] = left_out_count(each.name)
     names = tell_left_out(left_out, len(others))
@@ -314,14 +320,19 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
     check_least(facts.least)
     for each in others:
         if each.kind == "nominal" and not each.declared:
-            _warn_of_identifier(each)
+            _warn_of_texts(each, is_free=each.name not in roles.declared.nominal)
 
 
-def _warn_of_identifier(column: ColumnFacts) -> None:
-    if is_identifier(column.present, column.n_known):
-        n_values = len(column.present)
-        warning = identifier_warning(column.name, n_values, column.n_known)
-        warn(*warning.args, remedy=warning.remedy)
+def _warn_of_texts(column: ColumnFacts, *, is_free: bool) -> None:
+    """Warn of an identifier, and of odd texts among numbers that are not declared."""
+    name, values = column.name, column.present
+    if (odd := odd_texts(values)) and is_free:
+        warning = number_warning(name, values, odd)
+    elif not odd and is_identifier(values, column.n_known):
+        warning = identifier_warning(name, len(values), column.n_known)
+    else:
+        return
+    warn(*warning.args, remedy=warning.remedy)
 
 
 def agreed_target(facts: PartFacts, roles: PartRoles, *, from_zero: bool) -> Target:

@@ -20,12 +20,14 @@ from spinney.data import (
     left_out_count,
     left_out_texts,
     level_order,
+    number_warning,
+    odd_texts,
     target_note,
     tell_left_out,
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, note, warn
+from spinney.errors import DataError, SpinneyWarning, note, warn
 from spinney.sources.base import Totals
 from spinney.sources.rows.hashed_rows import (
     HashedInMemory,
@@ -222,11 +224,16 @@ def _without_identifiers(rows: CleanRows, declared: Declarations) -> CleanRows:
     """
     free = [i for i, c in enumerate(rows.attributes) if declared.kind(c.name) is None]
     texts = [i for i in free if rows.attributes[i].kind == "nominal"]
-    left_out, seen = {}, seen_values(rows).attributes
+    left_out: dict[int, SpinneyWarning] = {}
+    seen = seen_values(rows).attributes
     for index, n_cells in zip(texts, count_known(rows, texts), strict=True):
         values = sorted(set(seen[index].values()), key=level_order)
-        if is_identifier(values, n_cells):
-            name = rows.attributes[index].name
+        if not is_identifier(values, n_cells):
+            continue
+        name = rows.attributes[index].name
+        if odd := odd_texts(values):
+            left_out[index] = number_warning(name, values, odd, is_left_out=True)
+        else:
             left_out[index] = left_out_texts(name, len(values), n_cells)
     for index in _counting(rows, declared):
         left_out[index] = left_out_count(rows.attributes[index].name)
@@ -272,11 +279,14 @@ def _warn_of_identifiers(
     ]
     known = count_known(rows, nominal)
     for index, n_cells in zip(nominal, known, strict=True):
-        attribute = schema.attributes[index]
-        if is_identifier(attribute.values, n_cells):
-            n_values = len(attribute.values)
-            warning = identifier_warning(attribute.name, n_values, n_cells)
-            warn(*warning.args, remedy=warning.remedy)
+        name, values = schema.attributes[index].name, schema.attributes[index].values
+        if (odd := odd_texts(values)) and name not in declared.nominal:
+            warning = number_warning(name, values, odd)
+        elif not odd and is_identifier(values, n_cells):
+            warning = identifier_warning(name, len(values), n_cells)
+        else:
+            continue
+        warn(*warning.args, remedy=warning.remedy)
     if len(rows.attributes) > 1:
         for index in _counting(rows, declared):
             warning = count_warning(rows.attributes[index].name)
