@@ -13,11 +13,13 @@ from spinney.data.cell_forms import DIGIT, FORMS, in_python
 from spinney.data.column_warnings import (
     class_warnings,
     identifier_warnings,
-    number_warnings,
     table_warnings,
     without_identifiers,
 )
 from spinney.data.declarations import Declarations
+from spinney.data.odd_cells import (
+    number_warnings,
+)
 from spinney.data.readers import read_table
 from spinney.errors import SpinneyNote, SpinneyWarning
 

@@ -21,13 +21,9 @@ from spinney.data.column_warnings import (
     is_identifier,
     left_out_count,
     left_out_texts,
-    number_warning,
-    number_warnings,
-    odd_texts,
     placeholder_warnings,
     tell_left_out,
     without_identifiers,
-    written_warnings,
 )
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import (
@@ -42,6 +38,12 @@ from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
+from spinney.data.odd_cells import (
+    number_warning,
+    number_warnings,
+    odd_texts,
+    written_warnings,
+)
 from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of

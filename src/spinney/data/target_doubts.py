@@ -21,11 +21,13 @@ from spinney.data.association import association_of
 from spinney.data.column_warnings import (
     class_warnings,
     likeness_warnings,
-    number_warnings,
     placeholder_warnings,
     table_warnings,
 )
 from spinney.data.declarations import Declarations
+from spinney.data.odd_cells import (
+    number_warnings,
+)
 from spinney.data.table import Column, Table, Value
 from spinney.errors import Setting, SpinneyWarning, Text, phrase
 

@@ -1,0 +1,235 @@
+"""Texts meant as numbers, dates or times: all of a column, or all but a few."""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+import numpy as np
+
+from spinney._support.arrays import Integers
+from spinney.data.cell_forms import DIGIT, FORMS, DateForm
+from spinney.data.cells import parse_number
+from spinney.data.declarations import Declarations
+from spinney.data.form_choice import SURE, evidence_of, forms_of
+from spinney.data.notation import Notation
+from spinney.data.table import Column, Table, Value
+from spinney.errors import PythonOnly, Setting, SpinneyWarning, phrase
+
+SHARE_OF_NUMBERS = 0.9
+FEWEST_NUMBERS = 3  # different ones, beside which a single text is odd
+MOST_NAMED = 5
+MOST_TRIED = 200  # values of a column whose form is looked for
+
+
+def number_warnings(
+    table: Table,
+    declarations: Declarations | None = None,
+    rows: Integers | None = None,
+) -> list[SpinneyWarning]:
+    """Return a warning for every column that a few texts keep from being numeric.
+
+    ``rows`` are where those of the table were in that of the user, if not all are left.
+
+    Examples
+    --------
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"age": [*map(str, range(5)), "x"]})
+    >>> print(str(number_warnings(table)[0]).split(":")[0])
+    column 'age' reads as text because of 'x' in row 6
+    """
+    declared = () if declarations is None else declarations.nominal
+    return [
+        number_warning(
+            column.name,
+            column.levels,
+            odd,
+            cells_in_words(odd, column, rows),
+            typed=table.typed,
+        )
+        for column in table.columns
+        if column.name not in declared and (odd := odd_texts_of(column))
+    ]
+
+
+def number_warning(
+    name: str,
+    levels: Sequence[Value],
+    odd: Sequence[str],
+    words: str = "",
+    *,
+    typed: bool = True,
+    is_left_out: bool = False,
+) -> SpinneyWarning:
+    """Return the warning of odd texts among the values of a column, in words.
+
+    Where cells have types, numbers that are texts become numbers only by declaration.
+
+    >>> print(number_warning("age", ["1", "2", "x"], ["x"]))
+    column 'age' reads as text because of 'x': declare that missing and the column \
+numeric (missing_values=['x'], numeric=['age']), or the column nominal (nominal=['age'])
+    """
+    missing = Setting("missing_values", odd if len(odd) <= MOST_NAMED else ...)
+    nominal = Setting("nominal", [name])
+    text = next((str(level) for level in levels if level not in odd), "")
+    if typed and parse_number(text) is not None:
+        remedy = phrase(
+            "declare {} missing and the column numeric ({}, {}), or the column nominal "
+            "({})",
+            "that" if len(odd) == 1 else "these",
+            missing,
+            Setting("numeric", [name]),
+            nominal,
+        )
+    else:
+        remedy = phrase(
+            "mend {}, declare {} missing ({}) or the column nominal ({})",
+            *(["that cell", "it"] if len(odd) == 1 else ["these cells", "them"]),
+            missing,
+            nominal,
+        )
+    words = words or _some_texts([repr(each) for each in odd[:MOST_NAMED]], len(odd))
+    end = ", and is left out" if is_left_out else ""
+    problem = f"column {name!r} reads as text because of {words}{end}"
+    return SpinneyWarning(problem, remedy=remedy)
+
+
+def odd_texts_of(column: Column) -> list[str]:
+    """Return the texts that keep a column from being numeric, where these are few."""
+    if not _is_text(column):
+        return []
+    return odd_texts(
+        column.levels, is_single=lambda text: len(_cells_with(text, column)) == 1
+    )
+
+
+def odd_texts(
+    levels: Sequence[Value], is_single: Callable[[str], bool] = lambda _: False
+) -> list[str]:
+    """Return the texts that keep values from being numbers, where these are few.
+
+    They are a tenth of the values at most, or a text in a single cell that
+    :func:`placeholder_warnings` do not tell of.
+
+    >>> odd_texts([*map(str, range(9)), "x"])
+    ['x']
+    """
+    if not all(isinstance(level, str) for level in levels):
+        return []
+    texts = [str(text) for text in levels]
+    # Numbers and dates of any form have a digit, which is soon seen.
+    most = sum(map(bool, map(DIGIT.search, texts)))
+    if most < SHARE_OF_NUMBERS * len(texts) and most < len(texts) - 1:
+        return []
+    likely = max(
+        FORMS, key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED)))
+    )
+    others = [text for text in texts if not likely.matches(text)]
+    n_numbers = len(texts) - len(others)
+    if not others:
+        return []
+    if n_numbers >= SHARE_OF_NUMBERS * len(texts):
+        return others
+    if len(others) > 1 or n_numbers < FEWEST_NUMBERS or SURE.issuperset(others):
+        return []
+    return others if is_single(others[0]) else []
+
+
+def _is_text(column: Column) -> bool:
+    if column.kind != "nominal" or not column.levels:
+        return False
+    return all(isinstance(level, str) for level in column.levels)
+
+
+def _cells_with(text: str, column: Column) -> Integers:
+    """Return the positions of the cells of a column that hold a text."""
+    return np.flatnonzero(column.cells == column.levels.index(text))
+
+
+def cells_in_words(texts: Sequence[str], column: Column, rows: Integers | None) -> str:
+    """Return some texts in words; one that a single cell holds, with its row."""
+    words = [
+        with_row(text, _cells_with(text, column), rows) for text in texts[:MOST_NAMED]
+    ]
+    return _some_texts(words, len(texts))
+
+
+def _some_texts(words: Sequence[str], n_texts: int) -> str:
+    """Return the first of so many texts in words."""
+    more = [f"{n_texts - MOST_NAMED} more texts"] if n_texts > MOST_NAMED else []
+    return listed([*words, *more])
+
+
+def with_row(text: str, cells: Integers, rows: Integers | None) -> str:
+    """Return a text in quotes, with its row if it is in one only."""
+    if len(cells) != 1:
+        return repr(text)
+    return f"{text!r} in row {(cells if rows is None else rows[cells])[0] + 1}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words with commas between them, and "and" before the last.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def written_warnings(
+    table: Table, declarations: Declarations | None = None
+) -> list[SpinneyWarning]:
+    """Return a warning for every column of texts that are dates, times or numbers.
+
+    Files are read so that there are none. Other tables have types, by which a text is a
+    name; there is no warning of one that is declared, or of numbers as programs write
+    them, which somebody has made texts.
+
+    Examples
+    --------
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"day": ["2026-11-16", "2026-11-17", "2026-12-01"]})
+    >>> print(*written_warnings(table))
+    column 'day' holds dates as text, such as '2026-12-01', and each is a name: turn \
+them into dates (pandas.to_datetime), or declare the column nominal (nominal=['day'])
+    """
+    declared = declarations or Declarations()
+    warnings = []
+    for column in table.columns:
+        if declared.kind(column.name) is None and _is_text(column):
+            texts = [str(text) for text in values_present(column)]
+            if len(texts) >= FEWEST_NUMBERS and (written := _written_as(texts)):
+                warnings.append(_written_warning(column.name, *written))
+    return warnings
+
+
+def _written_as(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return what kind all texts of a column are of, as a file has it, and one."""
+    if evidence_of(texts[:MOST_TRIED]) is None:
+        return None
+    seen = evidence_of(texts)
+    if seen is None or seen.plain:
+        return None
+    form = forms_of({"": seen}, Notation()).get("")
+    return None if form is None else (form.kind, seen.example)
+
+
+def _written_warning(name: str, kind: str, example: str) -> SpinneyWarning:
+    how = PythonOnly(" (pandas.to_datetime)" if kind == DateForm.kind else "")
+    return SpinneyWarning(
+        f"column {name!r} holds {kind} as text, such as {example!r}, and each is a "
+        "name",
+        remedy=phrase(
+            "turn them into {}{}, or declare the column nominal ({})",
+            kind,
+            how,
+            Setting("nominal", [name]),
+        ),
+    )
+
+
+def values_present(column: Column) -> list[Value]:
+    """Return the values of a nominal column that its rows have."""
+    if column.kind != "nominal":
+        return []
+    codes = np.unique(column.cells[~column.missing]).tolist()
+    return [column.levels[code] for code in codes]
