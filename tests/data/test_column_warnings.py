@@ -137,13 +137,26 @@ def test_classes_that_may_be_one():
         ["1", "2", "3", "x", "x"],
         [*map(str, range(20))],
         ["a", "b"],
-        [*range(20), "NA"],
+        [*range(20), True, False],
         [None, None],
     ],
-    ids=["too few", "twice", "no text", "all text", "typed", "nothing"],
+    ids=["too few", "twice", "no text", "all text", "truths", "nothing"],
 )
 def test_no_numbers(cells):
     assert number_warnings(read_table({"x": cells})) == []
+
+
+@pytest.mark.parametrize("text", ["NA", "82 kg", "?"])
+def test_a_text_among_cells_that_are_numbers(text):
+    cells = {"x": [*range(20), text]}
+    (warning,) = table_warnings(read_table(cells))
+    assert f"column 'x' reads as text because of {text!r} in row 21" in str(warning)
+    # What is said to help does.
+    mended = Declarations(missing=(text,), numeric=("x",))
+    assert f"(missing_values=[{text!r}], numeric=['x'])" in str(warning)
+    table = read_table(cells, declarations=mended)
+    assert table["x"].kind == "numeric"
+    assert table["x"].missing.tolist() == [False] * 20 + [True]
 
 
 def test_nominal_by_declaration_is_no_mistake():

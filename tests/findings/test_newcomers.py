@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing
 import numpy as np
 import pandas as pd
 import pytest
+from tests.helpers.workbooks import write_workbook
 from tests.sources.tables_away import placed
 
 import spinney
@@ -438,3 +439,35 @@ def test_an_odd_cell_among_numbers_is_named_with_a_remedy_that_holds(
         None: [f"{because}, and is left out: {remedy}"],
         "c4.5": [f"{because}: {remedy}"],
     }
+
+
+def test_a_text_among_numbers_of_a_sheet(tmp_path):
+    weights = [*range(60, 79), "82 kg"]
+    rows = [*zip(weights, *COUNTED.values(), strict=True)]
+    path = tmp_path / "people.xlsx"
+    write_workbook(path, {"people": [["weight", *COUNTED], *map(list, rows)]})
+    (doubt,) = told_of(path)
+    assert "column 'weight' reads as text because of '82 kg' in row 20" in doubt
+    mended = {"missing_values": ["82 kg"], "numeric": ["weight"]}
+    assert told_of(path, **mended) == []
+    model = spinney.grow(path, "sold", recipe="cart", **mended)
+    assert model.schema.attributes[0].kind == "numeric"
+
+
+@pytest.mark.parametrize(
+    ("line", "label", "told"),
+    [
+        ('{"size": "1.500"}', "yes", "where '1.500' may be 1.5"),
+        ('{"size": "1.500", "other": "0,25"}', "yes", None),
+        ('{"size": "1.500", "other": "$0.25"}', "no", "size ('1.500' is 1.5)"),
+    ],
+)
+def test_points_of_later_lines_of_json(model_of_commas, line, label, told, tmp_path):
+    path = tmp_path / "later.jsonl"
+    path.write_text(line, encoding="utf-8")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert model_of_commas.predict(str(path)).tolist() == [label]
+    said = [str(each.message) for each in caught]
+    assert len(said) == (told is not None)
+    assert told is None or told in said[0]

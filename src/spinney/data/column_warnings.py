@@ -384,9 +384,8 @@ def placeholder_warnings(
 ) -> list[SpinneyWarning]:
     """Return one warning of texts that are values and may stand for missing cells.
 
-    Of a column that is declared, or one of odd texts among numbers, there is none of
-    texts that may well be names, such as ``NA``, which is Namibia; nor of "-" beside
-    "+".
+    There is none of odd texts among numbers, nor of "-" beside "+". Of a column that is
+    declared there is none of what may well be a name, such as ``NA``, which is Namibia.
 
     >>> from spinney.data.readers import read_table
     >>> table = read_table({"sex": ["f", "m", "?"], "town": ["?", "Rome", "Ur"]})
@@ -399,8 +398,9 @@ so (missing_values=['?'])
     for column in table.columns:
         if column.kind == "nominal":
             levels = {*map(str, column.levels)}
-            is_told = declared.kind(column.name) or odd_texts_of(column)
-            asked = SURE if is_told else SURE | LIKELY
+            odd = [] if declared.kind(column.name) else odd_texts_of(column)
+            asked = SURE if odd or declared.kind(column.name) else SURE | LIKELY
+            asked -= {*odd}  # of which is told as such
             if "+" in levels:
                 asked -= {"-", "--"}
             for text in sorted(levels & asked):

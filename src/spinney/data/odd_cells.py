@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney.data.cell_forms import DIGIT, FORMS, DateForm
+from spinney.data.cell_forms import DIGIT, FORMS, NUMBERS, DateForm
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import SURE, evidence_of, forms_of
@@ -94,7 +94,7 @@ numeric (missing_values=['x'], numeric=['age']), or the column nominal (nominal=
 
 def odd_texts_of(column: Column) -> list[str]:
     """Return the texts that keep a column from being numeric, where these are few."""
-    if not _is_text(column):
+    if column.kind != "nominal":
         return []
     return odd_texts(
         column.levels, is_single=lambda text: len(_cells_with(text, column)) == 1
@@ -107,26 +107,28 @@ def odd_texts(
     """Return the texts that keep values from being numbers, where these are few.
 
     They are a tenth of the values at most, or a text in a single cell that
-    :func:`placeholder_warnings` do not tell of.
+    :func:`placeholder_warnings` do not tell of. Values that are numbers are no texts.
 
-    >>> odd_texts([*map(str, range(9)), "x"])
-    ['x']
+    >>> odd_texts([*map(str, range(9)), "x"]), odd_texts([*range(9), "82 kg"])
+    (['x'], ['82 kg'])
     """
-    if not all(isinstance(level, str) for level in levels):
+    if any(isinstance(level, bool) for level in levels):
         return []
-    texts = [str(text) for text in levels]
+    texts = [level for level in levels if isinstance(level, str)]
+    n_values, n_typed = len(levels), len(levels) - len(texts)
     # Numbers and dates of any form have a digit, which is soon seen.
-    most = sum(map(bool, map(DIGIT.search, texts)))
-    if most < SHARE_OF_NUMBERS * len(texts) and most < len(texts) - 1:
+    most = n_typed + sum(map(bool, map(DIGIT.search, texts)))
+    if most < SHARE_OF_NUMBERS * n_values and most < n_values - 1:
         return []
     likely = max(
-        FORMS, key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED)))
+        NUMBERS if n_typed else FORMS,
+        key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED))),
     )
     others = [text for text in texts if not likely.matches(text)]
-    n_numbers = len(texts) - len(others)
+    n_numbers = n_values - len(others)
     if not others:
         return []
-    if n_numbers >= SHARE_OF_NUMBERS * len(texts):
+    if n_numbers >= SHARE_OF_NUMBERS * n_values:
         return others
     if len(others) > 1 or n_numbers < FEWEST_NUMBERS or SURE.issuperset(others):
         return []
