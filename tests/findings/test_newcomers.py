@@ -199,11 +199,13 @@ def test_what_is_said_of_a_later_table_overrules_what_it_says(
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+@pytest.mark.parametrize("said", [None, Notation(decimal=",")])
 @pytest.mark.parametrize("text", LATER)
-def test_kept_cells_are_as_they_stood(model_of_commas, text, tmp_path):
+def test_kept_cells_are_as_they_stood(model_of_commas, text, said, tmp_path):
     path = tmp_path / "later.csv"
     path.write_text(text, encoding="utf-8")
-    with model_of_commas.batches(str(path), n_rows=10, keep="all") as batches:
+    asked = {"n_rows": 10, "keep": "all", "notation": said}
+    with model_of_commas.batches(str(path), **asked) as batches:
         ((_, cells),) = batches.parts
     delimiter = ";" if ";" in text else ","
     rows = [*csv.reader(text.splitlines(), delimiter=delimiter)][1:]
