@@ -3,17 +3,23 @@
 import subprocess
 import sys
 import warnings
+from math import inf, nextafter
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.page_scripts import NODE, by_node
 
 import spinney
+from spinney._support.text import read_bound
 from spinney.cli import run
+from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyNote, SpinneyWarning
 from spinney.growth.folds import recipe_choice
 from spinney.output.explorer.tree_data import digits_of
-from spinney.trees import arrays_of, candidate_arrays_of
+from spinney.trees import arrays_of, candidate_arrays_of, read_question
 
 MARKED = pd.DataFrame({"x": [*"?1234567"]})
 LABELS = ["a", "b"] * 4
@@ -134,3 +140,61 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
     assert "--min-samples-leaf makes small trees with longer formulas" in words
     assert "formulas" not in said("m5")
     assert "formulas" not in said("cart", "--max-depth", "2")
+
+
+DAYS = ["2026-11-02", "2026-11-10", "2026-11-18", "2026-11-20"]
+
+
+def dated(tmp_path):
+    """Return a file with a column of days, which are 7 or 8 days apart at the cut."""
+    path = tmp_path / "days.csv"
+    lines = [f"{day},{sold}" for day, sold in zip(DAYS, "nnyy", strict=True)]
+    path.write_text("\n".join(["day,sold", *lines, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_cut_between_days_reads_as_a_day(tmp_path, shift):
+    path = dated(tmp_path)
+    path.write_text(path.read_text().replace("11-18", f"11-1{7 + shift}"))
+    model = spinney.grow(path, "sold", recipe="id3")
+    (left, right) = ("≤ 2026-11-14", "> 2026-11-14")
+    if not shift:  # between the 13th and the 14th
+        (left, right) = ("< 2026-11-14", "≥ 2026-11-14")
+    assert f"day {left} → n" in str(model)
+    assert f"day {right} → y" in str(model)
+    assert f"IF day {left} THEN sold = n" in str(model.rules())
+    picture = model.plot().svg
+    assert left.replace("<", "&lt;") in picture
+    assert right.replace(">", "&gt;") in picture
+    assert "T12:00" not in f"{model}{model.rules()}{picture}{model.explain(node=0)}"
+    days = spinney.read_table(path)["day"].cells
+    for node in (1, 2):  # as it reads, it may be asked again, and parts the rows alike
+        text = model.tree.condition(model.tree.nodes[node])
+        asked = read_question(text, model.schema, "force")
+        assert (days <= asked.cut).sum() == 4
+
+
+def test_a_lesson_shows_days_as_days(tmp_path):
+    page = tmp_path / "lesson.html"
+    path = dated(tmp_path)
+    assert run(["lesson", str(path), "--target", "sold", "-o", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "2026-11-02" in text
+    assert "20759" not in text
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@settings(max_examples=3)
+@given(st.lists(st.floats(-800_000, 3_000_000), min_size=40, max_size=40), st.data())
+def test_bounds_read_alike_in_the_explorer(bounds, data):
+    days = data.draw(st.lists(st.integers(-9000, 99_000), min_size=9, max_size=9))
+    bounds = [*bounds, *days, *(nextafter(day, -inf) for day in days), 0.0, 6.5]
+    bounds += [day + 0.5 for day in days]
+    given = [[bound, unit] for bound in bounds for unit in (None, DAY_UNIT)]
+    said = by_node(
+        "schema.js",
+        "given.map(([bound, unit]) => new each.Attribute({unit}).reads(bound))",
+        given,
+    )
+    assert said == [[*read_bound(bound, unit)] for bound, unit in given]

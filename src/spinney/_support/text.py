@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from math import inf, isfinite, nextafter
+from math import ceil, inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -135,36 +135,64 @@ def interval_text(
 
     Beyond all numbers is what is missing.
 
-    A bound just below a round number, as of a question "x < 6.5", reads as that.
+    A bound reads as :func:`read_bound` has it.
 
     >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, inf)
     ('1 < x ≤ 2.5', 'x > 1')
     >>> below = nextafter(6.5, -inf)
     >>> interval_text("x", -inf, below), interval_text("x", below, 9.0)
     ('x < 6.5', '6.5 ≤ x ≤ 9')
+    >>> interval_text("x", 20774.5, inf, unit="days since 1970-01-01")
+    'x ≥ 2026-11-18'
     """
     most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
     if low == inf:
         return f"{name} is missing"
-    low_round, high_round = _round_above(low), _round_above(high)
-    lower, upper = "<", most
-    if low_round is not None:
-        low, lower = low_round, most
-    if high_round is not None:
-        high, upper = high_round, "<"
+    (low, low_is_in), (high, high_is_out) = (
+        read_bound(low, unit),
+        read_bound(high, unit),
+    )
+    upper = "<" if high_is_out else most
     if high == inf:
-        return f"{name} {'>' if lower == '<' else least} {number_text(low, unit)}"
+        return f"{name} {least if low_is_in else '>'} {number_text(low, unit)}"
     if low == -inf:
         return f"{name} {upper} {number_text(high, unit)}"
+    lower = most if low_is_in else "<"
     return f"{number_text(low, unit)} {lower} {name} {upper} {number_text(high, unit)}"
 
 
-def _round_above(bound: float) -> float | None:
-    """Return the next float above a bound, if it takes far fewer digits to write."""
+def span_text(low: float, high: float, unit: str | None = None) -> str:
+    """Return the numbers above a bound, up to another, in brackets.
+
+    >>> span_text(1.0, 2.5), span_text(0.5, 2.0, "days since 1970-01-01")
+    ('(1, 2.5]', '[1970-01-02, 1970-01-03]')
+    """
+    (low, low_is_in), (high, high_is_out) = (
+        read_bound(low, unit),
+        read_bound(high, unit),
+    )
+    texts = f"{number_text(low, unit)}, {number_text(high, unit)}"
+    return f"{'[' if low_is_in else '('}{texts}{')' if high_is_out else ']'}"
+
+
+def read_bound(bound: float, unit: str | None = None) -> tuple[float, bool]:
+    """Return the number that a bound reads as, and whether that is beyond it.
+
+    A bound just below a round number, as of a question "x < 6.5", reads as that, and
+    one between two days as the second: no day is between them.
+
+    >>> read_bound(6.5), read_bound(nextafter(6.5, -inf))
+    ((6.5, False), (6.5, True))
+    >>> read_bound(6.5, "days since 1970-01-01")
+    (7.0, True)
+    """
     if not isfinite(bound):
-        return None
+        return bound, False
+    if unit is not None and unit.startswith("days since "):
+        return float(ceil(bound)), not float(bound).is_integer()
     above = nextafter(bound, inf)
-    return above if len(repr(above)) + SPARED <= len(repr(bound)) else None
+    is_round = len(repr(above)) + SPARED <= len(repr(bound))
+    return (above, True) if is_round else (bound, False)
 
 
 def weight_text(weight: float) -> str:

@@ -239,7 +239,7 @@ function threshold(state, node, branch, winner) {
     element(
       "td",
       { colspan: "3" },
-      element("span", {}, `cut at ${attribute.number(cut)}`),
+      element("span", {}, `cut at ${attribute.number(attribute.reads(cut)[0])}`),
       near && element("span", { class: "quiet" }, ` ${near}`),
     ),
   );
@@ -342,7 +342,7 @@ function candidates(state, node) {
         attribute.text,
         element(
           "small",
-          { title: line.cuts.length === 1 ? `≤ ${attribute.number(line.cuts[0])}` : asks },
+          { title: line.cuts.length === 1 ? attribute.upTo(line.cuts[0]) : asks },
           ` ${asks}`,
         ),
       ),

@@ -168,12 +168,14 @@ function oneOf({ attribute, low, high, values, missing }, language) {
   if (codes) parts.push(language.among(name, codes.map(literal)));
   else if (low === -Infinity && high === Infinity) return language.isKnown(name);
   else {
-    const bound = (number) => {
-      const text = attribute.number(number);
-      return attribute.unit ? language.value(text, text) : text;
+    const compared = (signs, number) => {
+      const [read, beyond] = attribute.unit ? attribute.reads(number) : [number, false];
+      const text = attribute.number(read);
+      const value = attribute.unit ? language.value(text, text) : text;
+      parts.push(`${name} ${signs[Number(beyond)]} ${value}`);
     };
-    if (low > -Infinity) parts.push(`${name} > ${bound(low)}`);
-    if (high < Infinity) parts.push(`${name} <= ${bound(high)}`);
+    if (low > -Infinity) compared([">", ">="], low);
+    if (high < Infinity) compared(["<=", "<"], high);
   }
   if (!missing) return parts.join(language.and);
   const all = parts.join(language.and);

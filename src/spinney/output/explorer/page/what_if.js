@@ -225,11 +225,11 @@ export class WhatIf {
         { class: "flips" },
         changes.slice(0, 6).map(({ index, text, sign, cut, after }) => {
           const attribute = schema.attributes[index];
-          const asks = sign ? `${sign} ${attribute.number(cut)}` : text;
+          const asks = sign === ">" ? attribute.above(cut) : sign && attribute.upTo(cut);
           return element(
             "li",
             {},
-            `${attribute.text} ${asks} → `,
+            `${attribute.text} ${asks || text} → `,
             element("strong", {}, schema.classes[after]),
           );
         }),
