@@ -444,3 +444,15 @@ def test_fifty_thousand_nodes(visit):
     page.locator(".slider").fill("3")
     for key in (*VIEWS, "rules", "tree"):
         view(page, key)
+
+
+def test_the_node_panel_has_the_formula_of_a_leaf(visit):
+    data = {"x": [*range(30)], "y": [2 * x if x < 15 else 90 - x for x in range(30)]}
+    model = spinney.grow(data, "y", recipe="m5", numeric=["y"])
+    page = visit(model.explore().html)
+    for leaf, name in model.tree.model_names.items():
+        page.click(f"svg.drawing text[data-node='{leaf}'][font-weight]")
+        told = page.locator(".linear-model").inner_text()
+        assert f"\n{name}: {told}\n" in f"{model}\n"
+    page.click("svg.drawing text[data-node='0'][font-weight]")
+    assert page.locator(".linear-model").count() == 0

@@ -1,5 +1,6 @@
 """What new users stumbled over: said once, and in the same way everywhere."""
 
+import random
 import subprocess
 import sys
 import warnings
@@ -13,13 +14,15 @@ from hypothesis import strategies as st
 from tests.helpers.page_scripts import NODE, by_node
 
 import spinney
-from spinney._support.text import read_bound
+from spinney._support.text import figure, read_bound
 from spinney.cli import run
+from spinney.data import Attribute, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyNote, SpinneyWarning
 from spinney.growth.folds import recipe_choice
 from spinney.output.explorer.tree_data import digits_of
 from spinney.trees import arrays_of, candidate_arrays_of, read_question
+from spinney.trees.linear import LinearModel, Term
 
 MARKED = pd.DataFrame({"x": [*"?1234567"]})
 LABELS = ["a", "b"] * 4
@@ -198,3 +201,66 @@ def test_bounds_read_alike_in_the_explorer(bounds, data):
         given,
     )
     assert said == [[*read_bound(bound, unit)] for bound, unit in given]
+
+
+def priced():
+    """Return a model tree whose leaves have terms of many sets of places."""
+    draw = random.Random(1)
+    worth = {f"the place number {n}": 50 * draw.random() for n in range(60)}
+    places = [draw.choice([*worth]) for _ in range(400)]
+    sizes = [10 * draw.random() for _ in places]
+    prices = [
+        worth[place] + 3 * size * (2 if size > 5 else 1) + draw.gauss(0, 1)
+        for place, size in zip(places, sizes, strict=True)
+    ]
+    data = {"place": places, "size": sizes, "price": prices}
+    return spinney.grow(data, "price", recipe="m5")
+
+
+def test_a_linear_model_of_many_values_is_a_few_lines():
+    model = priced()
+    leaf, *_ = model.tree.model_names
+    line = model.tree.nodes[leaf].model
+    pairs = zip(line.terms, line.coefficients, strict=True)
+    of_places = [pair for pair in pairs if pair[0].codes is not None]
+    assert len(of_places) > 20
+    places = model.schema.attributes[0].values
+    by_place = [
+        sum(factor for term, factor in of_places if code in term.codes)
+        for code in range(len(places))
+    ]
+    low, high = (by_place.index(each(by_place)) for each in (min, max))
+    told = (
+        f"in {len(of_places)} terms, least for {places[low]}, most for {places[high]}"
+    )
+    for text in (str(model), str(model.rules())):
+        assert told in text
+        assert f"{figure(by_place[low])} to {figure(by_place[high])} {told}" in text
+        assert "· size" in text
+        assert max(map(len, text.splitlines())) < 160
+
+
+def test_pictures_have_the_formulas_that_leaves_name():
+    data = {"x": [*range(30)], "y": [2 * x if x < 15 else 90 - x for x in range(30)]}
+    model = spinney.grow(data, "y", recipe="m5", numeric=["y"])
+    formulas = [line for line in str(model).splitlines() if line.startswith("LM")]
+    assert len(formulas) > 1
+    picture = model.plot().svg.partition("</desc>")[2]
+    for line in formulas:
+        assert f">{line}</text>" in picture
+
+
+def test_many_terms_are_told_in_part():
+    terms = tuple(Term(index, None, 0.0) for index in range(40))
+    names = tuple(Attribute(f"x{index}", "numeric") for index in range(40))
+    schema = Schema(names, Target("y", origin=0.0))
+    parts = LinearModel(1.0, terms, (2.0,) * 40).parts(schema)
+    assert parts[:2] == ["1", "+ 2 · x0"]
+    assert parts[-2:] == ["+ 2 · x23", "+ … 16 more terms"]
+
+
+def test_a_day_in_a_linear_model_says_what_it_counts():
+    day = Attribute("day", "numeric", unit=DAY_UNIT)
+    schema = Schema((day,), Target("y", origin=0.0))
+    model = LinearModel(1.0, (Term(0, None, 0.0),), (-2.0,))
+    assert model.text(schema) == "1 − 2 · (day in days since 1970-01-01)"

@@ -32,6 +32,7 @@ from spinney.output.picture.tree_sketch import (
     fitting_sketch,
     sketch_of,
 )
+from spinney.output.rules.leaf_rules import model_lines
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree, arrays_of
 
@@ -43,6 +44,7 @@ THINNEST, THICKEST = 1.2, 12.0
 LEGEND_ROW, LEGEND_GAP, SWATCH = 20.0, 16.0, 10.0
 LEGEND_ROOM = 150.0
 LEGEND_CLASSES = 12
+LEGEND_MODELS, MODEL_ROW = 16, 16.0
 SCALE_STEPS, SCALE_STEP = 20, 12.0
 DESCRIBED = 200  # nodes: longer descriptions nobody listens to
 
@@ -105,7 +107,9 @@ def to_svg(
     width, begin = inside + 2 * MARGIN, MARGIN + (above.height if above else 0.0)
     head, head_height = _head(boxes, sketch, inside, begin)
     top = begin + head_height
-    height = top + (across if horizontal else along) + MARGIN
+    end = top + (across if horizontal else along)
+    models, models_height = _models(sketch, boxes.tree, inside, end)
+    height = end + models_height + MARGIN
     left = MARGIN + (inside - (along if horizontal else across)) / 2
     pen = Pen(sketch, left, top)
     content = [
@@ -118,6 +122,7 @@ def to_svg(
         *(pen.branches(place) for place in range(len(sketch.drawn))),
         *(pen.label(place) for place in range(len(sketch.drawn))),
         *(pen.box(place) for place in range(len(sketch.drawn))),
+        *models,
     ]
     return element(
         "svg",
@@ -271,6 +276,31 @@ def _head(
     else:
         legend, height = _legend(colours, top, width)
     return joined([heading, legend], "\n"), LEGEND_ROW + height + LEGEND_GAP
+
+
+def _models(
+    sketch: Sketch, tree: Tree, width: float, begin: float
+) -> tuple[list[Markup], float]:
+    """Return the linear models that boxes name, below the tree, and their height."""
+    size = KINDS["note"][0]
+    drawn = {each.node.number for each in sketch.drawn if each.node is not None}
+    lines = model_lines(
+        tree, drawn, room=width, width=lambda text: text_width(text, size)
+    )
+    texts = [*lines.values()][:LEGEND_MODELS]
+    more = len(lines) - len(texts)
+    if more > 0:
+        texts.append(f"+ {more} more models, which the text of the tree has")
+    if not texts:
+        return [], 0.0
+    marks, y = list[Markup](), begin + LEGEND_GAP
+    for line in "\n".join(texts).split("\n"):
+        y += MODEL_ROW
+        # Spaces at the beginning are not drawn.
+        indent = MODEL_ROW if line.startswith(" ") else 0.0
+        text = shortened(line.strip(), width - indent, size)
+        marks.append(words(text, x=MARGIN + indent, y=y, class_="note"))
+    return marks, y - begin
 
 
 def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, float]:

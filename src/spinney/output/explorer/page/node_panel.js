@@ -14,6 +14,7 @@ export function nodePanel(state, say) {
   const ends = state.stops(node);
   return [
     heading(state, node, ends),
+    linearModel(state, node),
     distribution(state, node),
     ends ? reason(state, node) : split(state, node),
     candidates(state, node),
@@ -40,6 +41,15 @@ function heading(state, node, ends) {
         ? `predicts ${schema.target.text} = ${label}`
         : `${tree.branchesOf(node)} branches; as a leaf it would say ${label}`,
     ),
+  );
+}
+
+// What a leaf with a linear model says, term by term.
+function linearModel({ models, names }, node) {
+  if (!models[node]) return null;
+  return section(
+    "Linear model",
+    element("p", { class: "linear-model" }, models[node].slice(names[node].length + 2)),
   );
 }
 
