@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 from math import inf, nextafter
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.page_scripts import NODE, by_node
 
 import spinney
-from spinney._support.text import figure, read_bound
+from spinney._support.text import figure, percent_text, read_bound
 from spinney.cli import run
 from spinney.data import Attribute, Schema, Target
 from spinney.data.times import DAY_UNIT
@@ -264,3 +265,36 @@ def test_a_day_in_a_linear_model_says_what_it_counts():
     schema = Schema((day,), Target("y", origin=0.0))
     model = LinearModel(1.0, (Term(0, None, 0.0),), (-2.0,))
     assert model.text(schema) == "1 − 2 · (day in days since 1970-01-01)"
+
+
+def exactly(count, total, digits):
+    """Return a share in percent, a tie to the even digit, in whole numbers alone."""
+    step = Fraction(1, 10**digits)
+    steps = round(Fraction(100 * count, total) / step)
+    if steps == 0 < count or (steps * step == 100 and count < total):
+        sign, steps = ("<", 1) if steps == 0 else (">", 100 * 10**digits - 1)
+        return f"{sign} {float(steps * step):.{digits}f} %"
+    return f"{float(steps * step):.{digits}f} %"
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_a_share_is_rounded_in_one_way():
+    counts = [(n, of) for of in (1, 2, 3, 7, 8, 16, 40, 80, 200) for n in range(of + 1)]
+    counts += [(n, 1000) for n in range(1001)] + [(1, 10**6), (10**6 - 1, 10**6)]
+    given = [(count, of, digits) for count, of in counts for digits in (0, 1)]
+    expected = [exactly(*each) for each in given]
+    assert [percent_text(n / of, digits) for n, of, digits in given] == expected
+    said = by_node(
+        "numbers.js", "given.map(([n, of, d]) => each.percentText(n / of, d))", given
+    )
+    assert said == expected
+
+
+def test_26_of_80_are_as_many_percent_in_all_places():
+    data = {"x": [0] * 26 + [1] * 54, "y": ["a"] * 26 + ["b"] * 54}
+    model = spinney.grow(data, "y", recipe="cart", numeric=["x"])
+    picture = model.plot(style="teaching").svg.partition("</desc>")[2]
+    assert "a 26 (32 %), b 54 (68 %)" in str(model)
+    assert "26 rows · 32 %" in picture
+    assert ": 26 (32 %)" in picture
+    assert "33 %" not in picture

@@ -95,9 +95,37 @@ def counted_label(
     >>> counted_label("yes", 3.0, 4.0), counted_label(1, 3.0, 4.0, colon=True)
     ('yes 3 (75 %)', '1: 3 (75 %)')
     """
-    # To nine places first: what decides a half is the share, not its last bits.
-    share = f"{round(100 * weight / total, 9):.0f} %"
+    share = percent_text(weight / total)
     return f"{label_text(label)}{':' * colon} {weight_text(weight)} ({share})"
+
+
+def percent_text(share: float, digits: int = 0) -> str:
+    """Return a share in percent, with so many digits after the point.
+
+    What lies in the middle becomes even: it is found in whole billionths of a percent,
+    so that the last bits of a quotient decide nothing. Only nothing reads as 0, and
+    only all as 100. ``percentText`` of ``numbers.js`` does the same.
+
+    >>> [percent_text(n / 80) for n in (0, 26, 27, 30, 80)]
+    ['0 %', '32 %', '34 %', '38 %', '100 %']
+    >>> percent_text(1 / 1000), percent_text(0.9996), percent_text(0.3215, 1)
+    ('< 1 %', '> 99 %', '32.2 %')
+    """
+    if not isfinite(share):
+        return "–"
+    whole, step = round(share * 1e11), 10 ** (9 - digits)
+    steps = _half_to_even(whole, step)
+    hundred = 10 ** (digits + 2)
+    if (steps == 0 < share) or (steps == hundred and whole < 10**11):
+        beyond, steps = ("<", 1) if steps == 0 else (">", hundred - 1)
+        return f"{beyond} {steps / 10**digits:.{digits}f} %"
+    return f"{steps / 10**digits:.{digits}f} %"
+
+
+def _half_to_even(number: int, step: int) -> int:
+    """Return how many steps are nearest to a whole number."""
+    steps, rest = divmod(number, step)
+    return steps + (2 * rest > step or (2 * rest == step and steps % 2 == 1))
 
 
 def number_text(number: float, unit: str | None = None) -> str:

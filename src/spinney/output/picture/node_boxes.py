@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney._support.text import figure, short_weight, shown
+from spinney._support.text import figure, percent_text, short_weight, shown
 from spinney.growth import Model
 from spinney.output.explain import explain_node
 from spinney.output.node_errors import NodeErrors
@@ -137,8 +137,7 @@ class Boxes:
     def share(self, node: Node) -> str:
         """Return the share of all weight that came to a node."""
         total = self.tree.root.weight
-        share = 100 * node.weight / total if total else 0.0
-        return f"{share:.0f} %" if share >= 1 or not share else "< 1 %"
+        return percent_text(node.weight / total if total else 0.0)
 
     def rows(self, node: Node) -> str:
         """Return how many rows came to a node, or what they weigh."""
@@ -188,7 +187,7 @@ def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
         parts.append(Words(boxes.spread(node, title), "note"))
     elif len(target.classes) <= SHARES_SHOWN:
         shares = boxes.tree.counted_shares(node)
-        parts.append(Words(" · ".join(f"{100 * s:.0f} %" for s in shares), "note"))
+        parts.append(Words(" · ".join(percent_text(s) for s in shares), "note"))
     return [*parts, Words(boxes.support(node), "note"), boxes.picture(node)]
 
 
@@ -224,7 +223,7 @@ def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
     lines: list[BoxPart] = [
         Columns(
             shown(tree.schema.target.classes[c]),
-            f"{short_weight(node.weights[c])} · {100 * shares[c]:.0f} %",
+            f"{short_weight(node.weights[c])} · {percent_text(shares[c])}",
             swatch=f"k{colours.index[c]}",
         )
         for c in present[:CLASSES_SHOWN]

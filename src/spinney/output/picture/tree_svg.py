@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from spinney._support.checks import check_choice, check_named, check_whole
-from spinney._support.text import figure, shown, weight_text
+from spinney._support.text import figure, percent_text, shown, weight_text
 from spinney.growth import Model
 from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_errors import NodeErrors
@@ -310,8 +310,8 @@ def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, fl
     x, y = MARGIN, top
     entries = []
     for code, label in enumerate(tree.schema.target.classes[:LEGEND_CLASSES]):
-        share = 100 * root.weights[code] / root.weight if root.weight else 0.0
-        count = f": {weight_text(root.weights[code])} ({share:.0f} %)"
+        share = root.weights[code] / root.weight if root.weight else 0.0
+        count = f": {weight_text(root.weights[code])} ({percent_text(share)})"
         name = shortened(shown(label), LEGEND_ROOM, size)
         entries.append((f"k{colours.index[code]}", name + count, shown(label) + count))
     more = tree.schema.n_classes - LEGEND_CLASSES

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from spinney._support.in_notebooks import InNotebooks
-from spinney._support.text import costs_text, interval_text, label_text, shown, sign
+from spinney._support.text import (
+    costs_text,
+    interval_text,
+    label_text,
+    percent_text,
+    shown,
+    sign,
+)
 from spinney.data import Attribute, Schema, Value
 from spinney.trees import Intervals, Node, Threshold, Tree, values_text
 from spinney.trees.criteria import variance
@@ -121,10 +128,10 @@ class Rule:
         The text of a tree shows shares, so both are found again.
         """
         assert self.confidence is not None
-        share = f"{100 * self.confidence:.1f} %"
+        share = percent_text(self.confidence, 1)
         if self.share is None or isclose(self.share, self.confidence, abs_tol=1e-9):
             return share
-        return f"{share}, smoothed from {100 * self.share:.1f} %"
+        return f"{share}, smoothed from {percent_text(self.share, 1)}"
 
     def __str__(self) -> str:
         return self.text()

@@ -103,18 +103,25 @@ export function countText(count) {
   );
 }
 
+// A share in percent: below ten with a digit after the point, unless it is whole.
 export function percent(share) {
-  if (!Number.isFinite(share)) return "–";
-  const value = 100 * share;
-  if (value > 0 && value < 0.1) return "< 0.1 %";
-  return `${value < 10 && value % 1 ? value.toFixed(1) : value.toFixed(0)} %`;
+  const billionths = Math.round(share * 1e11);
+  return percentText(share, billionths % 1e9 && billionths < 9.95e9 ? 1 : 0);
 }
 
-// A share with one digit after the point, rounded as Python rounds: a tie, which only
-// .25 and .75 can be, to the even digit.
-export function exactPercent(share) {
-  const value = 100 * share;
-  return `${(value % 1 === 0.25 ? value - 0.05 : value).toFixed(1)} %`;
+// As `percent_text` of _support/text.py: what lies in the middle becomes even, found in
+// whole billionths of a percent; only nothing reads as 0, and only all as 100.
+export function percentText(share, digits = 0) {
+  if (!Number.isFinite(share)) return "–";
+  const [whole, step] = [Math.round(share * 1e11), 10 ** (9 - digits)];
+  let steps = Math.floor(whole / step);
+  const rest = 2 * (whole - steps * step);
+  if (rest > step || (rest === step && steps % 2)) steps += 1;
+  const text = (number) => `${(number / 10 ** digits).toFixed(digits)} %`;
+  const hundred = 10 ** (digits + 2);
+  if (steps === 0 && share > 0) return `< ${text(1)}`;
+  if (steps === hundred && whole < 1e11) return `> ${text(hundred - 1)}`;
+  return text(steps);
 }
 
 export function plural(count, one, many = `${one}s`) {

@@ -1,6 +1,6 @@
 // One rule for each leaf, conditions on the same attribute merged, as leaf_rules.py does.
 
-import { exactPercent, figure, plainText } from "./numbers.js";
+import { figure, percentText, plainText } from "./numbers.js";
 
 // The conditions on the way to a node, merged by attribute, in the order of asking.
 export function conditionsOf(tree, node) {
@@ -84,7 +84,7 @@ export function ruleText(tree, node, names) {
 
 // A leaf that no row came to has the shares of the node above it.
 function knownOfClasses(tree, node, support) {
-  const confidence = exactPercent(tree.confidence(node));
+  const confidence = percentText(tree.confidence(node), 1);
   return tree.weight[node]
     ? `support ${support}, confidence ${confidence}`
     : `support 0; ${confidence} of the rows one question earlier`;
