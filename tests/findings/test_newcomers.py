@@ -1,6 +1,7 @@
 """What new users stumbled over: said once, and in the same way everywhere."""
 
 import random
+import re
 import subprocess
 import sys
 import warnings
@@ -22,6 +23,7 @@ from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyNote, SpinneyWarning
 from spinney.growth.folds import recipe_choice
 from spinney.output.explorer.tree_data import digits_of
+from spinney.output.picture.branch_labels import branch_label
 from spinney.trees import arrays_of, candidate_arrays_of, read_question
 from spinney.trees.linear import LinearModel, Term
 
@@ -298,3 +300,39 @@ def test_26_of_80_are_as_many_percent_in_all_places():
     assert "26 rows · 32 %" in picture
     assert ": 26 (32 %)" in picture
     assert "33 %" not in picture
+
+
+@pytest.mark.parametrize("step", [1e-7, np.finfo(float).eps / 8])
+def test_a_cut_is_written_so_that_rows_stay_on_their_sides(step):
+    places = np.random.default_rng(5).integers(0, 50, size=(200, 2))
+    near = 0.3 + places * step  # or one float beside the other
+    high = places.sum(axis=1) > places.sum(axis=1).mean()
+    data = {"a": near[:, 0], "b": near[:, 1], "y": [str(each) for each in high]}
+    model = spinney.grow(data, "y", recipe="cart")
+    tree, there = model.tree, model.decision_path(data).toarray() > 0
+    digits = digits_of(arrays_of(tree), candidate_arrays_of(tree))
+    inner = [node for node in tree.nodes if not node.is_leaf]
+    assert len(inner) > 2
+    for node in inner:
+        left = tree.nodes[node.children[0]]
+        (label,) = branch_label(tree, left, room=9999.0, size=11)
+        cut = node.split.threshold
+        cells = near[there[:, node.number], node.split.attribute]
+        for text in (label.removeprefix("≤ "), f"{cut:.{digits[node.number]}g}"):
+            assert ((cells <= float(text)) == (cells <= cut)).all(), (text, cut)
+
+
+def test_boxes_tell_rows_or_weights_and_not_both():
+    draw = random.Random(3)
+    rows = [(draw.random(), draw.random()) for _ in range(60)]
+    y = ["ab"[a + draw.gauss(0, 0.2) > b] for a, b in rows]
+    data = {"a": [a for a, _ in rows], "b": [b for _, b in rows], "y": y}
+    forest = spinney.grow_forest(data, "y", n_estimators=3).plot().svg
+    drawn = forest.partition("</desc>")[2]
+    assert re.search(r"\d rows of weight 60", drawn)
+    assert len(re.findall(r">(?:\d+ of )?weight \d+ · ", drawn)) > 5
+    assert not re.search(r">(?:\d+ of )?[\d.]+ rows? · ", drawn)
+    data["a"] = [None if at % 5 == 0 else a for at, a in enumerate(data["a"])]
+    divided = spinney.grow(data, "y", recipe="c4.5", pruning="none").plot().svg
+    assert re.search(r"\d\.\d+ rows · ", divided)
+    assert not re.search(r">(?:[\d.]+ of )?weight \d", divided)

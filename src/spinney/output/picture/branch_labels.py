@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-from spinney._support.text import figure, number_text, read_bound, shown, span_text
+from spinney._support.text import number_text, read_bound, shown, span_text
 from spinney.data import Attribute
 from spinney.output.picture.text_width import shortened, text_width
 from spinney.trees import Candidate, Intervals, Node, Threshold, Tree
@@ -90,7 +90,7 @@ def _short(bound: float, candidate: Candidate) -> str:
         rounded = float(f"{bound:.{digits}g}")
         if below <= rounded < above:
             return number_text(rounded)
-    return figure(bound)
+    return number_text(bound)
 
 
 def _some(

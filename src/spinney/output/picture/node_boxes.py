@@ -34,7 +34,7 @@ from spinney.output.picture.node_colours import (
 from spinney.output.picture.text_width import wrapped
 from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
-from spinney.trees import Node, Tree
+from spinney.trees import Node, Tree, arrays_of
 
 __all__ = ["STYLES", "Boxes"]
 
@@ -63,6 +63,11 @@ class Boxes:
     def tree(self) -> Tree:
         """The tree that is drawn."""
         return self.model.tree
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether rows weigh other than 1: then all boxes tell weights."""
+        return weighs(self.tree)
 
     @cached_property
     def colours(self) -> ClassColours | NumberColours:
@@ -140,10 +145,11 @@ class Boxes:
         return percent_text(node.weight / total if total else 0.0)
 
     def rows(self, node: Node) -> str:
-        """Return how many rows came to a node, or what they weigh."""
-        if not np.isclose(node.weight, node.n_rows):
-            return f"weight {short_weight(node.weight)}"
-        return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
+        """Return how many rows and parts of rows came to a node, or their weight."""
+        weight = short_weight(node.weight)
+        if self.weighted:
+            return f"weight {weight}"
+        return f"{weight} row{'s' if weight != '1' else ''}"
 
     def support(self, node: Node) -> str:
         """Return how many rows came to a node; of a leaf, how many are right."""
@@ -169,6 +175,17 @@ class Boxes:
         if isinstance(colours, NumberColours):
             return colours.strip(*moments(self.tree, node))
         return colours.bar(self.tree.counted_shares(node))
+
+
+def weighs(tree: Tree) -> bool:
+    """Return whether rows weigh other than 1, as those of a bag do.
+
+    A row that is divided has parts of less than its weight at nodes, and 1 at the root.
+    """
+    arrays = arrays_of(tree)
+    weight = arrays.weight(tree.schema.target)
+    alike = np.isclose(weight, arrays.rows)
+    return not alike[0] or bool(((weight > arrays.rows) & ~alike).any())
 
 
 def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:

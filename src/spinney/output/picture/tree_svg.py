@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from spinney._support.checks import check_choice, check_named, check_whole
-from spinney._support.text import figure, percent_text, shown, weight_text
+from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
 from spinney.growth import Model
 from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_errors import NodeErrors
 from spinney.output.picture.box_parts import KINDS, BoxPart, baseline
-from spinney.output.picture.node_boxes import STYLES, Boxes
+from spinney.output.picture.node_boxes import STYLES, Boxes, weighs
 from spinney.output.picture.node_colours import (
     ClassColours,
     NumberColours,
@@ -230,6 +230,7 @@ def _title(tree: Tree) -> str:
 def _facts(tree: Tree) -> str:
     n_rows, leaves = tree.root.n_rows, tree.n_leaves
     rows = f"{n_rows} row{'s' if n_rows != 1 else ''}"
+    rows += f" of weight {short_weight(tree.root.weight)}" if weighs(tree) else ""
     facts = f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
     arrays = arrays_of(tree)
     empty = int(np.count_nonzero(~arrays.inner & (arrays.rows == 0)))

@@ -57,16 +57,33 @@ export function numberText(number, unit) {
   return step === "days" && Number.isInteger(number) ? text.slice(0, 10) : text;
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const CLOCK = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
+const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 // The number behind a text, NaN where it is none; undo numberText.
 export function numberOf(text, unit) {
   const trimmed = text.trim();
-  if (!unit || !unit.includes(" since ")) return trimmed === "" ? NaN : Number(trimmed);
+  if (!unit || !unit.includes(" since ")) {
+    const number = PLAIN.test(trimmed) ? Number(trimmed) : NaN;
+    return Number.isFinite(number) ? number : NaN;
+  }
+  if (!isTime(trimmed, unit)) return NaN;
   const [step, start] = unit.split(" since ");
   const midnight = start === "midnight";
   const whole = midnight ? `1970-01-01T${trimmed}` : trimmed;
-  const moment = Date.parse(whole.length > 10 ? `${whole}Z` : whole);
+  const moment = Date.parse(whole.length > 10 ? `${whole.replace(" ", "T")}Z` : whole);
   const origin = midnight ? 0 : Date.parse(start.length > 10 ? `${start}Z` : start);
   return (moment - origin) / (step === "days" ? 86400000 : 1000);
+}
+
+// Whether a text is a time of ISO 8601 that the calendar has.
+function isTime(text, unit) {
+  if (unit.endsWith("midnight")) return CLOCK.test(text);
+  const [day, clock = "00:00", ...more] = text.split(/[T ]/);
+  if (!DAY.test(day) || !CLOCK.test(clock) || more.length) return false;
+  const moment = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(day);
 }
 
 export function plainText(number) {

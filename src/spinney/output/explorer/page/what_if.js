@@ -48,6 +48,10 @@ export class WhatIf {
   clear() {
     this.row.fill(NaN);
     this.body.reset();
+    this.fields.querySelectorAll(".doubt").forEach((doubt) => replace(doubt));
+    this.fields
+      .querySelectorAll("[aria-invalid]")
+      .forEach((input) => input.removeAttribute("aria-invalid"));
     this.state.row = null;
     this.state.lit = new Map();
     this.show(null);
