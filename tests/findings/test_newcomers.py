@@ -190,6 +190,18 @@ def test_a_lesson_shows_days_as_days(tmp_path):
     assert "20759" not in text
 
 
+def test_the_iterations_of_clusters_say_what_days_count(tmp_path, capsys):
+    path = tmp_path / "days.csv"
+    path.write_text(
+        "day,size\n2026-01-05,1\n2026-01-07,2\n2026-03-05,8\n2026-03-09,9\n"
+    )
+    assert run(["cluster", str(path), "-k", "2", "--explain"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"cluster +day \(days since 1970-01-01\) +size", told)
+    assert run(["cluster", str(path), "-k", "2", "--explain", "--standardise"]) == 0
+    assert "days since" not in capsys.readouterr().out
+
+
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 @settings(max_examples=3)
 @given(st.lists(st.floats(-800_000, 3_000_000), min_size=40, max_size=40), st.data())
