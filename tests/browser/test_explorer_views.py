@@ -470,7 +470,7 @@ def test_what_if_says_of_a_number_that_it_cannot_be_read(visit):
     panel(page, "what-if")
     for name in ("size", "day"):
         field = page.locator(f"[data-attribute={name}]")
-        doubt = page.locator(f"#{field.get_attribute('aria-describedby')}")
+        doubt = page.locator(f"label:has([data-attribute={name}]) .doubt")
         unread = ["1,5", "1.5 cm", "0x10", "Infinity", "20.11.2026", "2026-02-31"]
         for text in unread:
             field.fill(text)

@@ -9,11 +9,10 @@ const MOST_OPTIONS = 1000;
 // `set` is told the cell whenever it changes, NaN where it is missing.
 export function formField(attribute, index, set) {
   const listed = !attribute.numeric && attribute.values.length <= MOST_OPTIONS;
-  const doubt = element("small", { id: `doubt-${index}`, class: "doubt", role: "status" });
+  const doubt = element("small", { class: "doubt", role: "status" });
   const tell = (text) => replace(doubt, text);
   const control = listed ? choices(attribute, set) : typed(attribute, set, tell);
   control.name = `field-${index}`;
-  control.setAttribute("aria-describedby", doubt.id);
   control.dataset.attribute = attribute.name;
   return element(
     "label",
