@@ -145,11 +145,10 @@ class Boxes:
         return percent_text(node.weight / total if total else 0.0)
 
     def rows(self, node: Node) -> str:
-        """Return how many rows and parts of rows came to a node, or their weight."""
-        weight = short_weight(node.weight)
-        if self.weighted:
-            return f"weight {weight}"
-        return f"{weight} row{'s' if weight != '1' else ''}"
+        """Return how many rows came to a node, or what they or their parts weigh."""
+        if self.weighted or not np.isclose(node.weight, node.n_rows):
+            return f"weight {short_weight(node.weight)}"
+        return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
 
     def support(self, node: Node) -> str:
         """Return how many rows came to a node; of a leaf, how many are right."""
