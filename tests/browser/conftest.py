@@ -63,6 +63,7 @@ def visit(browser, tmp_path) -> Iterator[Callable[..., Any]]:
         path = tmp_path / f"page{len(visits)}.html"
         path.write_text(html, encoding="utf-8")
         size = options.pop("size", (1280, 800))
+        ready = options.pop("ready", "[data-ready]")
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]}, **options
         )
@@ -70,7 +71,7 @@ def visit(browser, tmp_path) -> Iterator[Callable[..., Any]]:
         page = visits[-1].page
         page.set_default_timeout(10_000)
         page.goto(path.as_uri())
-        page.wait_for_selector("[data-ready]")
+        page.wait_for_selector(ready)
         return page
 
     yield opened

@@ -1,5 +1,6 @@
 """The explorer in a browser: every view, panel and key, on trees, forests, clusters."""
 
+import datetime
 import re
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.output.test_tree_svg import hostile_model
 import spinney
 from spinney.cli import run
 from spinney.models.clusters import FittedClusters
+from spinney.models.lesson import LessonPage, tree_slides
 from spinney.output.node_histograms import cuts_of
 
 STATE = "document.getElementById('explorer').explorers[0].state"
@@ -444,3 +446,65 @@ def test_fifty_thousand_nodes(visit):
     page.locator(".slider").fill("3")
     for key in (*VIEWS, "rules", "tree"):
         view(page, key)
+
+
+def test_the_node_panel_has_the_formula_of_a_leaf(visit):
+    data = {"x": [*range(30)], "y": [2 * x if x < 15 else 90 - x for x in range(30)]}
+    model = spinney.grow(data, "y", recipe="m5", numeric=["y"])
+    page = visit(model.explore().html)
+    for leaf, name in model.tree.model_names.items():
+        page.click(f"svg.drawing text[data-node='{leaf}'][font-weight]")
+        told = page.locator(".linear-model").inner_text()
+        assert f"\n{name}: {told}\n" in f"{model}\n"
+    page.click("svg.drawing text[data-node='0'][font-weight]")
+    assert page.locator(".linear-model").count() == 0
+
+
+def test_what_if_says_of_a_number_that_it_cannot_be_read(visit):
+    days = [datetime.date(2026, 11, day) for day in range(1, 21)]
+    rows = [(size, day) for size in (1, 2, 3, 4) for day in days]
+    data = {"size": [size for size, _ in rows], "day": [day for _, day in rows]}
+    sold = ["yes" if size > 2 and day.day > 9 else "no" for size, day in rows]
+    model = spinney.grow({**data, "sold": sold}, "sold", recipe="c4.5")
+    page = visit(model.explore().html)
+    panel(page, "what-if")
+    for name in ("size", "day"):
+        field = page.locator(f"[data-attribute={name}]")
+        doubt = page.locator(f"label:has([data-attribute={name}]) .doubt")
+        unread = ["1,5", "1.5 cm", "0x10", "Infinity", "20.11.2026", "2026-02-31"]
+        for text in unread:
+            field.fill(text)
+            assert doubt.inner_text().endswith("counts as missing"), (name, text)
+            assert field.get_attribute("aria-invalid") == "true"
+        field.fill("2026-11-09" if name == "day" else " 7.5e0")
+        assert doubt.inner_text() == ""
+        field.fill("?")
+        page.click("button:has-text('Clear')")
+        assert doubt.inner_text() == ""
+
+
+def test_candidates_say_where_missing_values_go(visit):
+    sizes = [1.0, 2.0, None, 3.0, 8.0, 9.0, None, 7.0] * 3
+    data = {
+        "size": sizes,
+        "sold": ["no", "no", "no", "no", "yes", "yes", "no", "yes"] * 3,
+    }
+    model = spinney.grow(data, "sold", recipe="cart", missing="branch")
+    page = visit(model.explore().html)
+    asked = page.locator(".candidates tr.chosen small").inner_text()
+    assert asked == "≤ 5 or missing"
+    assert model.tree.condition(model.tree.nodes[1]) == f"size {asked}"
+
+
+@pytest.mark.parametrize("width", [420, 1200])
+def test_the_arrows_of_a_lesson_cover_nothing(visit, width):
+    model = spinney.grow(TABLES / "iris.csv", "class", recipe="cart")
+    html = LessonPage.of(tree_slides(model), "iris").html
+    page = visit(html, size=(width, 700), ready=".slide.shown")
+    for _ in range(3):
+        slide, arrows = (
+            page.locator(each).bounding_box() for each in (".slide.shown", "nav")
+        )
+        assert slide["y"] + slide["height"] <= arrows["y"]
+        assert arrows["y"] + arrows["height"] <= 700
+        page.keyboard.press("ArrowRight")

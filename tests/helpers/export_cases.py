@@ -1,5 +1,6 @@
 """Models to export, and rows that tell an export from its model."""
 
+import datetime
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 import spinney
 from spinney.data import Declarations
 from spinney.data.readers import read_table
+from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.models.clusters import FittedClusters
 from spinney.output.export.portable import LARGEST, Both, Portable
 from spinney.output.export.portable_models import portable
@@ -25,6 +27,7 @@ LEVELS = ("small", "medium", "large")
 CLASSES = ("no", "it's", '是 \\ "')
 TARGETS = ("class", "value")
 UNSEEN = "never seen"
+EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def table(*, missing: float, seed: int = 0, n_rows: int = 60) -> dict[str, list[Any]]:
@@ -55,6 +58,25 @@ def table(*, missing: float, seed: int = 0, n_rows: int = 60) -> dict[str, list[
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
+def dated_table(*, missing: float, seed: int = 0) -> dict[str, list[Any]]:
+    """Return a table with dates and instants, before 1970 too, to the microsecond."""
+    draw = random.Random(seed)
+    rows: list[dict[str, Any]] = []
+    for _ in range(60):
+        day = datetime.date(1969, 10, 1) + datetime.timedelta(draw.randrange(180))
+        moment = datetime.datetime(2026, 11, 18) + datetime.timedelta(
+            microseconds=draw.randrange(10**13)
+        )
+        due = day + datetime.timedelta(draw.randrange(40))
+        row = {"it's a day": day, "due": due, "moment": moment, "size": draw.random()}
+        score = (day.year - 1969) * 2 + (moment.month == 1) * 2 + draw.gauss(0, 0.6)
+        score += ((due - day).days > 20) * 2
+        row = {name: None if draw.random() < missing else row[name] for name in row}
+        row["class"] = CLASSES[min(2, max(0, int(score / 2)))]
+        rows.append({**row, "value": score * 1e3})
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
 KINDS = {"ordinal": {"level": LEVELS}, "nominal": ["grade"]}
 
 
@@ -70,6 +92,7 @@ class Case:
     voting: str = "probability"
     kind: str = "tree"
     class_weight: str | None = None
+    dated: bool = False
 
     def as_rules(self) -> "Case":
         return replace(self, kind="rules")
@@ -77,6 +100,7 @@ class Case:
     def __str__(self) -> str:
         parts = [self.recipe, self.target, str(self.missing)]
         parts += [self.kind] if self.kind != "tree" else []
+        parts += ["dates"] if self.dated else []
         parts += [f"{name}={value}" for name, value in self.changes]
         if self.trees:
             parts += [f"{self.trees} trees", self.voting]
@@ -136,13 +160,24 @@ CASES = (
     clusters("MiniBatchKMeans", 0.0, n_clusters=3),
     clusters("KPrototypes", 0.15, n_clusters=4),
     clusters("KPrototypes", 0.15, n_clusters=3, standardise=True),
+    Case("cart", dated=True),
+    Case("m5", "value", dated=True),
+    replace(changed("c4.5", pruning="none"), dated=True),
+    replace(changed("cart", missing=0.0, construct=6), dated=True),
+    replace(clusters("KMeans", 0.0, n_clusters=4, standardise=True), dated=True),
 )
+
+
+def data_of(case: Case) -> dict[str, list[Any]]:
+    """Return the table of a case."""
+    return (dated_table if case.dated else table)(missing=case.missing)
 
 
 @cache
 def grown(case: Case) -> Any:
     """Return the model of a case; a case is grown once."""
-    data = table(missing=case.missing)
+    data = data_of(case)
+    kinds = {} if case.dated else KINDS
     changes = {name.rstrip("_"): value for name, value in case.changes}
     if case.kind == "clusters":
         columns = {name: data[name] for name in columns_of(case)}
@@ -155,26 +190,28 @@ def grown(case: Case) -> Any:
     recipe = Recipe.named(case.recipe)
     recipe = recipe.changed(**changes) if changes else recipe
     if not case.trees:
-        tree = spinney.grow(data, case.target, recipe=recipe, **KINDS)
+        tree = spinney.grow(data, case.target, recipe=recipe, **kinds)
         return tree if case.kind == "tree" else tree.ruleset(data)
     settings = {"voting": case.voting, "class_weight": case.class_weight}
     settings = settings if case.target == "class" else {}
     return spinney.grow_forest(
-        data, case.target, recipe=recipe, n_estimators=case.trees, **settings, **KINDS
+        data, case.target, recipe=recipe, n_estimators=case.trees, **settings, **kinds
     )
 
 
 def columns_of(case: Case) -> tuple[str, ...]:
     """Return the columns of a table that are not predicted."""
-    names = [name for name in table(missing=0, n_rows=1) if name not in TARGETS]
-    numbers_only = case.kind == "clusters" and case.recipe != "KPrototypes"
+    names = [name for name in data_of(case) if name not in TARGETS]
+    numbers_only = (
+        not case.dated and case.kind == "clusters" and case.recipe != "KPrototypes"
+    )
     return NUMBERS if numbers_only else tuple(names)
 
 
 @cache
 def rows_of(case: Case) -> tuple[dict[str, Any], ...]:
     """Return rows: training, cuts and their neighbours, missing and unseen values."""
-    data = table(missing=case.missing)
+    data = data_of(case)
     data = {name: data[name] for name in columns_of(case)}
     lines = zip(*data.values(), strict=True)
     training = [dict(zip(data, cells, strict=True)) for cells in lines]
@@ -197,10 +234,23 @@ def edge_rows(model: Any, training: list[dict[str, Any]]) -> list[dict[str, Any]
     for column in form.columns:
         values = [None] if column.is_number else [None, UNSEEN, UNSEEN]
         rows += [row(column.name, value) for value in values]
+    units = {column.name: column.unit for column in form.columns}
     for name, cut in cuts_of(form):
-        around = (np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf))
-        rows += [row(name, float(number)) for number in around]
+        rows += [row(name, cell) for cell in cells_around(cut, units[name])]
     return rows
+
+
+def cells_around(cut: float, unit: str | None) -> list[Any]:
+    """Return cells at a cut and beside it, as near as cells of a column can be."""
+    if unit == DAY_UNIT:
+        day = EPOCH.date() + datetime.timedelta(int(np.floor(cut)))
+        return [day + datetime.timedelta(beside) for beside in (-1, 0, 1)]
+    if unit == INSTANT_UNIT:
+        instant = EPOCH + datetime.timedelta(microseconds=int(np.floor(cut * 1e6)))
+        beside = (-1, 0, 1, 2)
+        return [instant + datetime.timedelta(microseconds=each) for each in beside]
+    around = (np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf))
+    return [float(number) for number in around]
 
 
 def lacking(rows: list[dict[str, Any]], draw: random.Random) -> list[dict[str, Any]]:
@@ -240,15 +290,14 @@ def between_centres(form: Portable, rows: list[dict[str, Any]]) -> list[dict[str
     assert form.centres is not None
     found = []
     for one, other in combinations(range(len(form.target.classes)), 2):
-        row = dict(rows[0])
+        row, beside = dict(rows[0]), dict[str, list[Any]]()
         for each in form.centres.numbers:
             middle = (each.centres[one] + each.centres[other]) / 2 * each.scale
-            row[form.columns[each.cell].name] = middle
+            column = form.columns[each.cell]
+            beside[column.name] = cells_around(middle, column.unit)
+            row[column.name] = beside[column.name][1]
         found.append(row)
-        for each in form.centres.numbers:
-            name = form.columns[each.cell].name
-            beside = [float(np.nextafter(row[name], way)) for way in (-np.inf, np.inf)]
-            found += [{**row, name: number} for number in beside]
+        found += [{**row, name: cell} for name in beside for cell in beside[name]]
     return found
 
 

@@ -6,6 +6,7 @@ outputs, rows × classes, and labels, None of numbers.
 
 import atexit
 import ctypes
+import datetime
 import json
 import shutil
 import sqlite3
@@ -23,6 +24,7 @@ from tests.helpers.pmml_reader import Document
 from tests.helpers.postgres import server
 
 from spinney._support.text import value_text
+from spinney.data.times import days_of, seconds_of
 from spinney.models.load import ALL_KINDS, load_model
 from spinney.output.export.portable_models import portable
 from spinney.output.export.sql_dialects import DIALECTS
@@ -33,6 +35,9 @@ TYPES = {
     "level": pa.string(),
     "truth": pa.bool_(),
     "grade": pa.float64(),
+    "it's a day": pa.date32(),
+    "due": pa.date32(),
+    "moment": pa.timestamp("us"),
 }
 
 NODE = shutil.which("node")
@@ -73,7 +78,8 @@ def by_javascript(model, rows):
         folder = Path(name)
         model.export("javascript", path=folder / "model.mjs")
         (folder / "run.mjs").write_text(RUN)
-        (folder / "rows.json").write_text(json.dumps(rows))
+        texts = json.dumps(rows, default=lambda time: time.isoformat())
+        (folder / "rows.json").write_text(texts)
         files = [folder / each for each in ("run.mjs", "model.mjs", "rows.json")]
         done = subprocess.run([NODE, *files], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
@@ -119,9 +125,16 @@ def by_c(model, rows):
     return outputs, labels
 
 
+def counted(value):
+    """Return what a date or time counts, for formats that know numbers alone."""
+    if isinstance(value, datetime.datetime):
+        return seconds_of(value)
+    return days_of(value) if isinstance(value, datetime.date) else value
+
+
 def c_cell(value, column):
     if column.is_number:
-        return float("nan") if value is None else float(value)
+        return float("nan") if value is None else float(counted(value))
     return None if value is None else value_text(value).encode()
 
 
@@ -157,7 +170,10 @@ def by_sqlite(model, rows):
     connection = sqlite3.connect(":memory:")
     connection.execute(f"CREATE TABLE data ({names})")
     marks = ", ".join("?" * len(columns))
-    lines = zip(*columns.values(), strict=True)
+    lines = [
+        [str(c) if isinstance(c, datetime.date) else c for c in line]
+        for line in zip(*columns.values(), strict=True)
+    ]
     connection.executemany(f"INSERT INTO data VALUES ({marks})", lines)
     query = model.export("sql", dialect="sqlite")
     return answers(
@@ -199,7 +215,8 @@ def by_onnx(model, rows):
 
 def onnx_cells(values, column):
     if column.is_number:
-        return np.array([np.nan if v is None else v for v in values], float)[:, None]
+        numbers = [np.nan if value is None else counted(value) for value in values]
+        return np.array(numbers, float)[:, None]
     texts = ["" if value is None else value_text(value) for value in values]
     return np.array(texts, dtype=object)[:, None]
 
@@ -209,7 +226,7 @@ def pmml_rows(model, rows):
     numbers = {column.name for column in portable(model).columns if column.is_number}
     return [
         {
-            name: cell if cell is None or name in numbers else value_text(cell)
+            name: counted(cell) if name in numbers or cell is None else value_text(cell)
             for name, cell in row.items()
         }
         for row in rows
@@ -267,7 +284,12 @@ def postgres():
     return stack.enter_context(psycopg.connect(address, autocommit=True))
 
 
-POSTGRES_TYPES = {pa.string(): "text", pa.bool_(): "boolean"}
+POSTGRES_TYPES = {
+    pa.string(): "text",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+}
 
 
 def by_postgres(model, rows):
@@ -315,17 +337,28 @@ class SparkAnswer:
         self.fetchall = frame.collect
 
 
+def spark_cell(cell):
+    if isinstance(cell, datetime.datetime):
+        return cell.replace(tzinfo=datetime.UTC)
+    return float(cell) if type(cell) is int else cell
+
+
 def by_spark(model, rows):
     from pyspark.sql import types
 
     columns, session = cells_by_column(rows), spark()
-    kinds = {pa.string(): types.StringType(), pa.bool_(): types.BooleanType()}
+    kinds = {
+        pa.string(): types.StringType(),
+        pa.bool_(): types.BooleanType(),
+        pa.date32(): types.DateType(),
+        pa.timestamp("us"): types.TimestampType(),
+    }
     fields = [
         types.StructField(name, kinds.get(TYPES.get(name), types.DoubleType()))
         for name in columns
     ]
     lines = [
-        tuple(float(c) if type(c) is int else c for c in line)
+        tuple(spark_cell(c) for c in line)
         for line in zip(*columns.values(), strict=True)
     ]
     frame = session.createDataFrame(lines, types.StructType(fields))

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from math import inf, isfinite, nextafter
+from math import ceil, inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -95,9 +95,37 @@ def counted_label(
     >>> counted_label("yes", 3.0, 4.0), counted_label(1, 3.0, 4.0, colon=True)
     ('yes 3 (75 %)', '1: 3 (75 %)')
     """
-    # To nine places first: what decides a half is the share, not its last bits.
-    share = f"{round(100 * weight / total, 9):.0f} %"
+    share = percent_text(weight / total)
     return f"{label_text(label)}{':' * colon} {weight_text(weight)} ({share})"
+
+
+def percent_text(share: float, digits: int = 0) -> str:
+    """Return a share in percent, with so many digits after the point.
+
+    What lies in the middle becomes even: it is found in whole billionths of a percent,
+    so that the last bits of a quotient decide nothing. Only nothing reads as 0, and
+    only all as 100. ``percentText`` of ``numbers.js`` does the same.
+
+    >>> [percent_text(n / 80) for n in (0, 26, 27, 30, 80)]
+    ['0 %', '32 %', '34 %', '38 %', '100 %']
+    >>> percent_text(1 / 1000), percent_text(0.9996), percent_text(0.3215, 1)
+    ('< 1 %', '> 99 %', '32.2 %')
+    """
+    if not isfinite(share):
+        return "–"
+    whole, step = round(share * 1e11), 10 ** (9 - digits)
+    steps = _half_to_even(whole, step)
+    hundred = 10 ** (digits + 2)
+    if (steps == 0 < share) or (steps == hundred and whole < 10**11):
+        beyond, steps = ("<", 1) if steps == 0 else (">", hundred - 1)
+        return f"{beyond} {steps / 10**digits:.{digits}f} %"
+    return f"{steps / 10**digits:.{digits}f} %"
+
+
+def _half_to_even(number: int, step: int) -> int:
+    """Return how many steps are nearest to a whole number."""
+    steps, rest = divmod(number, step)
+    return steps + (2 * rest > step or (2 * rest == step and steps % 2 == 1))
 
 
 def number_text(number: float, unit: str | None = None) -> str:
@@ -135,36 +163,64 @@ def interval_text(
 
     Beyond all numbers is what is missing.
 
-    A bound just below a round number, as of a question "x < 6.5", reads as that.
+    A bound reads as :func:`read_bound` has it.
 
     >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, inf)
     ('1 < x ≤ 2.5', 'x > 1')
     >>> below = nextafter(6.5, -inf)
     >>> interval_text("x", -inf, below), interval_text("x", below, 9.0)
     ('x < 6.5', '6.5 ≤ x ≤ 9')
+    >>> interval_text("x", 20774.5, inf, unit="days since 1970-01-01")
+    'x ≥ 2026-11-18'
     """
     most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
     if low == inf:
         return f"{name} is missing"
-    low_round, high_round = _round_above(low), _round_above(high)
-    lower, upper = "<", most
-    if low_round is not None:
-        low, lower = low_round, most
-    if high_round is not None:
-        high, upper = high_round, "<"
+    (low, low_is_in), (high, high_is_out) = (
+        read_bound(low, unit),
+        read_bound(high, unit),
+    )
+    upper = "<" if high_is_out else most
     if high == inf:
-        return f"{name} {'>' if lower == '<' else least} {number_text(low, unit)}"
+        return f"{name} {least if low_is_in else '>'} {number_text(low, unit)}"
     if low == -inf:
         return f"{name} {upper} {number_text(high, unit)}"
+    lower = most if low_is_in else "<"
     return f"{number_text(low, unit)} {lower} {name} {upper} {number_text(high, unit)}"
 
 
-def _round_above(bound: float) -> float | None:
-    """Return the next float above a bound, if it takes far fewer digits to write."""
+def span_text(low: float, high: float, unit: str | None = None) -> str:
+    """Return the numbers above a bound, up to another, in brackets.
+
+    >>> span_text(1.0, 2.5), span_text(0.5, 2.0, "days since 1970-01-01")
+    ('(1, 2.5]', '[1970-01-02, 1970-01-03]')
+    """
+    (low, low_is_in), (high, high_is_out) = (
+        read_bound(low, unit),
+        read_bound(high, unit),
+    )
+    texts = f"{number_text(low, unit)}, {number_text(high, unit)}"
+    return f"{'[' if low_is_in else '('}{texts}{')' if high_is_out else ']'}"
+
+
+def read_bound(bound: float, unit: str | None = None) -> tuple[float, bool]:
+    """Return the number that a bound reads as, and whether that is beyond it.
+
+    A bound just below a round number, as of a question "x < 6.5", reads as that, and
+    one between two days as the second: no day is between them.
+
+    >>> read_bound(6.5), read_bound(nextafter(6.5, -inf))
+    ((6.5, False), (6.5, True))
+    >>> read_bound(6.5, "days since 1970-01-01")
+    (7.0, True)
+    """
     if not isfinite(bound):
-        return None
+        return bound, False
+    if unit is not None and unit.startswith("days since "):
+        return float(ceil(bound)), not float(bound).is_integer()
     above = nextafter(bound, inf)
-    return above if len(repr(above)) + SPARED <= len(repr(bound)) else None
+    is_round = len(repr(above)) + SPARED <= len(repr(bound))
+    return (above, True) if is_round else (bound, False)
 
 
 def weight_text(weight: float) -> str:

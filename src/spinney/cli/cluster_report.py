@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import number_text, signs_to_ascii
+from spinney._support.text import number_text, percent_text, signs_to_ascii
 from spinney.cli.shell_output import as_json, line_width, say, write_data, write_text
 from spinney.errors import Setting, warn
 
@@ -244,9 +244,9 @@ def _ruling(report: ClusterReport) -> str | None:
     if share < RULING_SHARE:
         return None
     name = known[spreads.index(largest)].name
-    percent = "over 99.9" if share > 0.999 else f"{100 * share:.1f}"
+    part = percent_text(share, 1).replace(">", "over")
     return (
-        f"column {name!r} has {percent} % of the variance of all numbers, so it "
+        f"column {name!r} has {part} of the variance of all numbers, so it "
         "decides nearly alone: --standardise lets columns count alike"
     )
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import shown
+from spinney._support.text import percent_text, shown
 from spinney.cli.shell_output import as_json, write_data, write_text
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _typical(facts: dict[str, Any]) -> str:
         return f"which tree is typical is not kept in this file; {others}"
     tree = facts["trees"][typical["number"]]
     share, rows = typical["agreement"], typical["rows"]
-    agrees = f"it says what the forest says of {100 * share:.1f} % of {rows} rows"
+    agrees = f"it says what the forest says of {percent_text(share, 1)} of {rows} rows"
     if not facts["classes"]:
         agrees = f"its numbers have R2 {share:.4f} for the forest's, over {rows} rows"
     return (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.text import weight_text
+from spinney._support.text import percent_text, weight_text
 from spinney._support.text_table import aligned
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def leaves_text(
         figures = [weight_text(leaf.errors)]
         if numeric:
             rmse = f"{np.sqrt(leaf.rate):.4g}"
-            figures = [rmse, f"{100 * leaf.errors / total:.0f} %"]
+            figures = [rmse, percent_text(leaf.errors / total)]
         cells.append([str(leaf.rule.leaf), weight_text(leaf.weight), *figures])
     rules = ["rule", *(leaf.rule.claim() for leaf in shown)]
     lines = [
@@ -122,7 +122,7 @@ def leaves_text(
     ]
     if more:
         rest = sum(leaf.errors for leaf in more)
-        part = f"{100 * rest / total:.0f} %" if numeric else weight_text(rest)
+        part = percent_text(rest / total) if numeric else weight_text(rest)
         plural = "leaf has" if len(more) == 1 else "leaves have"
         lines.append(f"({len(more)} more {plural} {part} of the errors)")
     return ["errors by leaf, the worst first", *lines]

@@ -84,11 +84,7 @@ def to_text(
             line += f" {signs[5]} [{below} more nodes, {leaves} leaves below]"
         lines.append(f"{node.number:>{digits}}  {line}" if numbers else line)
     shown_leaves = set(seen.tolist())
-    models = [
-        line
-        for number, line in model_lines(tree, ascii_only=ascii_only).items()
-        if number in shown_leaves
-    ]
+    models = model_lines(tree, shown_leaves, ascii_only=ascii_only).values()
     return "\n".join([*lines, *([""] if models else []), *models])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.text import shown
+from spinney._support.text import percent_text, shown
 from spinney.cluster import MIXED, Trace
 from spinney.cluster.choose_k import Choice
 from spinney.errors import DataError, ParameterError
@@ -56,7 +56,7 @@ def plane_of(
     total = float((sizes**2).sum()) or 1.0
     shares = [float(size**2) / total for size in [*sizes[:2], 0.0, 0.0][:2]]
     first, second = (
-        f"{which} component ({100 * share:.0f} % of variance)"
+        f"{which} component ({percent_text(share)} of variance)"
         for which, share in zip(("first", "second"), shares, strict=True)
     )
     return both.T, middle, (first, second)

@@ -18,6 +18,7 @@ array([11.5, 13.5])
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,10 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.text import figure, shown, sign
 from spinney.data import Attribute, Schema
+
+TERMS_SHOWN = 24
+SETS_SHOWN = 4  # of values of one attribute, each a term
+VALUES_SHOWN = 8  # of a term
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,13 @@ class Term:
         name = attribute.text(ascii_only=ascii_only)
         if attribute.formula is not None and not name.startswith("("):
             name = f"({name})"
+        if attribute.unit is not None:
+            return f"({name} in {attribute.unit})"
         if self.codes is None:
             return name if attribute.kind == "numeric" else f"place({name})"
-        texts = [shown(attribute.values[code]) for code in self.codes]
+        texts = [shown(attribute.values[code]) for code in self.codes[:VALUES_SHOWN]]
+        more = len(self.codes) - len(texts)
+        texts += [f"and {more} more"] if more else []
         if len(texts) == 1:
             return f"({name} = {texts[0]})"
         asks = sign("∈", ascii_only=ascii_only)
@@ -108,15 +117,62 @@ class LinearModel:
             return np.asarray(total + self.intercept)
 
     def text(self, schema: Schema, *, ascii_only: bool = False) -> str:
-        """Return the model as it reads, numbers in six digits."""
-        times = sign("·", ascii_only=ascii_only)
-        parts = [figure(self.intercept)]
-        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
-            minus = sign("−", ascii_only=ascii_only)
-            name = term.text(schema.attributes[term.attribute], ascii_only=ascii_only)
-            parts.append(minus if coefficient < 0 else "+")
-            parts.append(f"{figure(abs(coefficient))} {times} {name}")
-        return " ".join(parts)
+        """Return the model as it reads, in one line."""
+        return " ".join(self.parts(schema, ascii_only=ascii_only))
+
+    def parts(self, schema: Schema, *, ascii_only: bool = False) -> list[str]:
+        """Return the intercept and each term as they read, numbers in six digits.
+
+        Many sets of the values of one attribute are one part: what they add up to, for
+        the values that get least and most. Of many parts there are the first ones, and
+        how many terms are left out.
+        """
+        minus, dots = (sign(each, ascii_only=ascii_only) for each in "−…")
+        pairs = zip(self.terms, self.coefficients, strict=True)
+        parts, left_out = [figure(self.intercept)], 0
+        for index, own in groupby(pairs, key=lambda pair: pair[0].attribute):
+            terms, attribute = [*own], schema.attributes[index]
+            if len(terms) > SETS_SHOWN:
+                told = [f"+ ({_of_sets(terms, attribute, ascii_only=ascii_only)})"]
+            else:
+                told = [
+                    f"{minus if factor < 0 else '+'} "
+                    + _product(term, abs(factor), attribute, ascii_only=ascii_only)
+                    for term, factor in terms
+                ]
+            if len(parts) + len(told) > TERMS_SHOWN + 1:
+                left_out += len(terms)
+                continue
+            parts += told
+        return [*parts, *([f"+ {dots} {left_out} more terms"] if left_out else [])]
+
+
+def _product(
+    term: Term, factor: float, attribute: Attribute, *, ascii_only: bool
+) -> str:
+    times = sign("·", ascii_only=ascii_only)
+    return f"{figure(factor)} {times} {term.text(attribute, ascii_only=ascii_only)}"
+
+
+def _of_sets(
+    terms: Sequence[tuple[Term, float]], attribute: Attribute, *, ascii_only: bool
+) -> str:
+    """Return between what the terms of a nominal attribute add up to, and for which.
+
+    >>> colour = Attribute("colour", "nominal", ("red", "green", "blue"))
+    >>> _of_sets([(Term(0, (0, 1), 0.0), 2.0), (Term(0, (1,), 0.0), -3.5)], colour,
+    ...     ascii_only=True)
+    'colour: -1.5 to 2 in 2 terms, least for green, most for red'
+    """
+    codes = np.arange(len(attribute.values))
+    sums = np.sum([factor * term.values(codes) for term, factor in terms], axis=0)
+    low, high = int(sums.argmin()), int(sums.argmax())
+    least, most = (shown(attribute.values[code]) for code in (low, high))
+    between = f"{figure(float(sums[low]))} to {figure(float(sums[high]))}"
+    name = attribute.text(ascii_only=ascii_only)
+    return (
+        f"{name}: {between} in {len(terms)} terms, least for {least}, most for {most}"
+    )
 
 
 def mixed(models: Iterable[tuple[float, LinearModel]]) -> LinearModel:

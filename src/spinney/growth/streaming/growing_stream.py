@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.text import percent_text
 from spinney.data import Fingerprint, Schema, fingerprint_of
 from spinney.growth.streaming.loops.layout import (
     N_CHANGES,
@@ -46,7 +47,7 @@ class Learned:
 
     def __str__(self) -> str:
         told = "each predicted before it was learned"
-        right = f"{self.n_rows} rows, {told}: {100 * self.accuracy:.1f} % right"
+        right = f"{self.n_rows} rows, {told}: {percent_text(self.accuracy, 1)} right"
         if not self.n_changes:
             return right
         times = "once" if self.n_changes == 1 else f"{self.n_changes} times"

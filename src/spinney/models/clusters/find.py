@@ -286,13 +286,21 @@ class ClusterFit:
         return self.clusters.nearest(self.rows.cells, n_jobs=self.method.n_jobs)[1]
 
     def trace(self, rows: int | None = None) -> Trace | None:
-        """Return the iterations that led to the clusters; None but of k-means."""
+        """Return the iterations that led to the clusters; None but of k-means.
+
+        Distances are worked out in numbers, so a column of dates says what they count.
+        """
         if self.rows.mixed:
             return None
+        names = self.clusters.names
+        if not self.plan.standardise:
+            units = (of.unit for of in self.clusters.schema.attributes)
+            pairs = zip(names, units, strict=True)
+            names = tuple(f"{name} ({unit})" if unit else name for name, unit in pairs)
         return explain_k_means(
             self.clusters.scaled(self.rows.cells),
             self.clusters.start,
-            names=self.clusters.names,
+            names=names,
             weights=self.weights,
             max_iterations=self.method.max_iter,
             tolerance=self.plan.tol,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.text import figure, number_text, shown, weight_text
+from spinney._support.text import figure, number_text, percent_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
 from spinney.data import Attribute, Notation, Schema, Table
@@ -75,7 +75,7 @@ class FittedClusters(Explored, LargeTables):
         columns = [
             ["cluster", *map(str, range(len(clusters)))],
             ["rows", *map(weight_text, sizes)],
-            ["share", *(f"{100 * share:.1f} %" for share in shares)],
+            ["share", *(percent_text(share, 1) for share in shares)],
         ]
         values = clusters.values
         for index, attribute in enumerate(clusters.schema.attributes):

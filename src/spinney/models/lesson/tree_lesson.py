@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.text import label_text, shown, value_text, weight_text
+from spinney._support.text import (
+    label_text,
+    number_text,
+    shown,
+    value_text,
+    weight_text,
+)
 from spinney.data import Table, Value
 from spinney.models.lesson.lesson_slides import (
     Slide,
@@ -200,7 +206,7 @@ class _Lesson:
         lines = []
         for row in range(min(rows.n_rows, MOST_ROWS)):
             cells = rows.row(row)
-            texts = (_cell(cells[name]) for name in names)
+            texts = (_cell(cells[name], rows[name].unit) for name in names)
             lines.append((self._number(row), *texts))
         rest = rows.n_rows - len(lines)
         if rest > 0:
@@ -246,8 +252,10 @@ def _worked_impurity(explained: NodeExplanation) -> str:
     return ""
 
 
-def _cell(value: Value | None) -> str:
-    return "" if value is None else shown(value_text(value))
+def _cell(value: Value | None, unit: str | None) -> str:
+    if value is None:
+        return ""
+    return number_text(float(value), unit) if unit else shown(value_text(value))
 
 
 def _counts(candidate: Any, explained: NodeExplanation) -> Markup:

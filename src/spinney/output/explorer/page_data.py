@@ -7,6 +7,7 @@ What would make a page too large is left out from the small nodes up, and said s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ from spinney.output.explorer.tree_data import (
     sequence_data,
 )
 from spinney.output.node_histograms import BINS, Histogram, node_histograms
+from spinney.output.rules.leaf_rules import model_lines
 from spinney.recipes import Recipe
 from spinney.trees import (
     CandidateArrays,
@@ -58,6 +60,7 @@ from spinney.trees.predict import flatten
 __all__ = ["KINDS", "explorer_data"]
 
 KINDS = ("tree", "forest", "clusters")
+MOST_MODELS = 500  # linear models of leaves that are written out
 VERSION = 1
 MOST_NODES = 250_000
 # Of a page: numbers in count tables, explained nodes, signs in their texts.
@@ -150,6 +153,7 @@ def _tree_model_data(
         },
         "record": record_data(model.sequence),
         "names": {str(node): name for node, name in tree.model_names.items()},
+        "models": _models(tree, order),
         "rows": rows_data(given) if given is not None and with_rows else None,
         "contains": {
             "nodes": len(tree),
@@ -159,6 +163,13 @@ def _tree_model_data(
             "explained": len(texts),
         },
     }
+
+
+def _models(tree: Tree, order: Integers) -> dict[str, str]:
+    """Return how the linear models of the heaviest leaves read, each in a line."""
+    with_models = [node for node in order.tolist() if node in tree.model_names]
+    lines = model_lines(tree, with_models[:MOST_MODELS], room=inf)
+    return {str(node): line for node, line in lines.items()}
 
 
 def _about(schema: Schema, origin: Fingerprint, *recipes: Recipe) -> dict[str, Any]:

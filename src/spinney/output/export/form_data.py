@@ -28,6 +28,8 @@ Written = Callable[[Any], str]
 
 MOST_LISTED = 8
 
+TIMES = {"day": "a date", "instant": "a date and time", "clock": "a time of day"}
+
 
 class ByText(dict[str, Any]):
     """A mapping whose keys are texts of users, and not names of ours."""
@@ -83,7 +85,8 @@ class Language:
     """How a language writes a module: its signs, its comments and its functions.
 
     Of ``numeric``, ``classes``, ``labels`` and ``centres`` a model has one, the
-    functions that a user calls.
+    functions that a user calls. ``times`` says what dates and times may be given as,
+    and ``read_times`` reads them.
     """
 
     statement: str
@@ -98,6 +101,8 @@ class Language:
     walk: str
     read: str
     make: str
+    times: str
+    read_times: str
 
     def text(self, form: Portable) -> str:
         """Return a module: what it is about, constants, functions."""
@@ -108,21 +113,31 @@ class Language:
             functions.insert(0, self.numeric)
         else:
             functions.insert(0, self.labels if form.has_labels else self.classes)
+        if any(column.time for column in form.columns):
+            functions.append(self.read_times)
         constants = form_text(form, self.statement, self.comment, self.written)
-        first = head(form, self.comment, self.written, may_lack=True)
+        first = head(
+            form, self.comment, self.written, may_lack=True, times=lambda _: self.times
+        )
         return "\n".join([first, *about, constants, *functions])
 
 
 def head(
-    form: Portable, comment: str, written: Written, *, may_lack: bool = False
+    form: Portable,
+    comment: str,
+    written: Written,
+    *,
+    may_lack: bool = False,
+    times: Callable[[str], str] = lambda _: "as {}",
 ) -> str:
     """Return what a person reads first: what is predicted, and what rows must hold.
 
-    ``may_lack`` says whether rows may be without columns that surrogates alone ask.
+    ``may_lack`` says whether rows may be without columns that surrogates alone ask,
+    ``times`` as what they hold days, instants and clocks; ``{}`` is a number of these.
     """
     lines = [f"{form.title(written)}.", "", "A row has a value for each column:"]
     for column in form.columns:
-        what = asked(column, written, may_lack=may_lack)
+        what = asked(column, written, may_lack=may_lack, times=times)
         lines.append(f"  {written(column.name)}: {what}")
     if form.centres is None:
         lines += ["A text that is not listed is treated as a missing value."]
@@ -131,10 +146,14 @@ def head(
     return "\n".join(f"{comment} {line}".rstrip() for line in lines)
 
 
-def asked(column: Input, written: Written, *, may_lack: bool) -> str:
+def asked(
+    column: Input, written: Written, *, may_lack: bool, times: Callable[[str], str]
+) -> str:
     """Return what the cells of a column must be, in one line."""
     if column.is_number:
         text = "a number" if column.unit is None else f"a number of {column.unit}"
+        if column.time is not None:
+            text = f"{TIMES[column.time]}, {times(column.time).format(text)}"
         if column.missing:
             text += f", {' or '.join(map(repr, column.missing))} where missing"
     else:
@@ -148,6 +167,7 @@ def _column(column: Input) -> dict[str, Any]:
     """Return how the cells of a column are read."""
     if column.is_number:
         data: dict[str, Any] = {"number": list(column.missing)}
+        data |= {} if column.time is None else {"time": column.time}
     else:
         data = {"words": list(column.words), "small": column.folded}
     return {**data, "optional": True} if column.optional else data

@@ -223,6 +223,7 @@ function read(row) {
 function cellOf(name, value, form) {
   if (value === null || value === undefined || value === "") return null;
   if (Number.isNaN(value)) return null;
+  if (form.time) return numberOf(name, timeOf(name, value, form.time), form.number);
   if (form.number) return numberOf(name, value, form.number);
   if (typeof value === "boolean") return form.words[Number(value)];
   const text = typeof value === "number" ? numberText(value) : String(value);
@@ -282,6 +283,43 @@ function holds(cell, asks, missing) {
 }
 """
 
+_TIMES = r"""
+/** Return a date or time as the number that it stands for: days or seconds. */
+function timeOf(name, value, kind) {
+  const isDate = value instanceof Date;
+  if (typeof value !== "string" && !isDate) return value;
+  const text = isDate && !Number.isNaN(value.getTime()) ? value.toISOString() : value;
+  const micros = isDate && kind === "clock" ? null : microsOf(String(text), kind);
+  if (micros === null) {
+    const column = JSON.stringify(name);
+    throw new TypeError(`column ${column} holds ${value}, which is no ${kind}`);
+  }
+  const seconds = Number(micros) / 1e6;
+  return kind === "day" ? seconds * (1 / 86400) : seconds;
+}
+
+/** Return the microseconds of a text of ISO 8601, null where it is none. */
+function microsOf(text, kind) {
+  const day = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](.+))?$/.exec(text);
+  if ((day === null) !== (kind === "clock")) return null;
+  const clock = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+  const time = clock.exec((day ? day[4] : text) ?? "00:00");
+  if (time === null || (time[5] && !day)) return null;
+  const [hour, minute, second] = time.slice(1, 4).map((each) => Number(each ?? 0));
+  const [year, month, date] = day ? day.slice(1, 4).map(Number) : [1970, 1, 1];
+  const start = new Date(0);
+  start.setUTCFullYear(year, month - 1, date);
+  const real = start.getUTCMonth() === month - 1 && start.getUTCDate() === date;
+  if (!real || !year || hour > 23 || minute > 59 || second > 59) return null;
+  const zone = /^([+-])(\d\d):?(\d\d)?$/.exec(time[5] ?? "");
+  const [, sign, hours, more] = zone ?? ["", "+", 0, 0];
+  const minutes = Number(`${sign}1`) * (Number(hours) * 60 + Number(more ?? 0));
+  const seconds = start.getTime() / 1000 + (hour * 60 + minute - minutes) * 60 + second;
+  const fraction = BigInt((time[4] ?? "").padEnd(6, "0").slice(0, 6));
+  return BigInt(seconds) * 1000000n + fraction;
+}
+"""
+
 _LANGUAGE = Language(
     statement="const {} = {};",
     comment="//",
@@ -295,4 +333,6 @@ _LANGUAGE = Language(
     walk=_WALK,
     read=_READ,
     make=_MAKE,
+    times="as a Date (in UTC), as text of ISO 8601, or as {}",
+    read_times=_TIMES,
 )

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from spinney.data import Target, Value
+from spinney.data import TIME_UNITS, Target, Value
 from spinney.errors import Setting, Text, refusal
 from spinney.trees import labels_of
 
@@ -84,6 +84,12 @@ class Input:
     missing: tuple[float, ...] = ()
     words: tuple[str, str] = ("false", "true")
     folded: bool = False
+
+    @property
+    def time(self) -> str | None:
+        """Whether its cells are days, instants or clocks, as ``TIME_UNITS`` says."""
+        names = {unit: name for name, unit in TIME_UNITS.items()}
+        return names.get(self.unit or "")
 
 
 Holds = tuple[float, float] | Mapping[str, bool]

@@ -171,11 +171,14 @@ def _read(row):
     cells = {}
     for name, form in COLUMNS:
         value = row.get(name) if "optional" in form else row[name]
+        if type(value).__name__ == "datetime64":
+            value = value.astype("datetime64[us]")
         value = value.item() if hasattr(value, "item") else value
         if value is None or value != value or value == "":
             cells[name] = None
         elif "number" in form:
-            cells[name] = _number(name, value, form["number"])
+            number = _time(name, value, form["time"]) if "time" in form else value
+            cells[name] = _number(name, number, form["number"])
         elif isinstance(value, bool):
             cells[name] = form["words"][value]
         else:
@@ -229,6 +232,42 @@ def _holds(cell, asks, missing):
     return (low is None or cell > low) and (high is None or cell <= high)
 '''
 
+_TIMES = '''
+import datetime
+
+
+def _time(name, value, kind):
+    """Return a date or time as the number that it stands for: days or seconds."""
+    if isinstance(value, str):
+        value = _from_text(name, value, kind)
+    if kind == "clock" and isinstance(value, datetime.time):
+        whole = (value.hour * 60 + value.minute) * 60 + value.second
+        return (whole * 1000000 + value.microsecond) / 1e6
+    if kind != "clock" and isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        since = value - datetime.datetime(1970, 1, 1)
+        seconds = (since // datetime.timedelta(microseconds=1)) / 1e6
+        return seconds * (1 / 86400) if kind == "day" else seconds
+    if kind != "clock" and isinstance(value, datetime.date):
+        days = float((value - datetime.date(1970, 1, 1)).days)
+        return days if kind == "day" else days * 86400
+    if isinstance(value, (datetime.date, datetime.time)):
+        raise ValueError(f"column {name!r} holds {value!r}, which is no {kind}")
+    return value
+
+
+def _from_text(name, text, kind):
+    """Return what a text of ISO 8601 is: 2026-11-18, 2026-11-18T10:30, 10:30."""
+    first = datetime.time if kind == "clock" else datetime.date
+    for each in (first, datetime.datetime)[: 1 if kind == "clock" else 2]:
+        try:
+            return each.fromisoformat(text)
+        except ValueError:
+            continue
+    raise ValueError(f"column {name!r} holds {text!r}, which is no {kind} of ISO 8601")
+'''
+
 _LANGUAGE = Language(
     statement="{} = {}",
     comment="#",
@@ -242,4 +281,6 @@ _LANGUAGE = Language(
     walk=_WALK,
     read=_READ,
     make=_MAKE,
+    times="as one of datetime, as text of ISO 8601, or as {}",
+    read_times=_TIMES,
 )

@@ -91,7 +91,8 @@ class _Query:
 
     def text(self, table: str) -> str:
         """Return the query: that of leaves where a row comes to one, else of shares."""
-        about = self.dialect.comment(head(self.form, "--", json_text))
+        first = head(self.form, "--", json_text, times=self.dialect.given)
+        about = self.dialect.comment(first)
         source = self.dialect.table(table)
         query = self._by_shares if self._divided or self._is_forest else self._by_leaf
         query = query if self.form.centres is None else self._by_distance
@@ -443,7 +444,10 @@ class _Query:
             what = f"column {column.name!r}, whose values are of several types"
             refuse_to_say("sql", what, "make them all texts")
         if column.is_number or float in types:
-            cell = self.dialect.cell.format(self.dialect.identifier(column.name))
+            name = self.dialect.identifier(column.name)
+            cell = self.dialect.cell.format(name)
+            if column.time is not None:
+                cell = self.dialect.time(name, column.time)
             for number in column.missing:
                 cell = f"NULLIF({cell}, {self.dialect.number(number)})"
             return cell

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spinney._support.arrays import Floats
-from spinney._support.text import number_text
+from spinney._support.text import number_text, span_text
 from spinney.data import Attribute
 from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_histograms import Histogram
@@ -103,8 +103,7 @@ def answer_histogram(
     most = float(sizes.max()) or 1.0
     bars = []
     for at, (weights, size) in enumerate(zip(counted.weights, sizes, strict=True)):
-        low, high = (_end(each, attribute) for each in counted.edges(at))
-        tooltip = f"({low}, {high}]: "
+        tooltip = f"{_span(*counted.edges(at), attribute)}: "
         if size > 0:
             tooltip += counts_text(weights, tree.schema)
         parts = _parts(tree, colours, weights) if size > 0 else ()
@@ -131,6 +130,12 @@ def _parts(
         return [(hue, 1.0, 0.3 + 0.7 * off)]
     bar = colours.bar(weights / weights.sum())
     return [(colour, share, 1.0) for colour, share in bar.shares]
+
+
+def _span(low: float, high: float, attribute: Attribute) -> str:
+    if attribute.unit is not None:
+        return span_text(low, high, attribute.unit)
+    return f"({_end(low, attribute)}, {_end(high, attribute)}]"
 
 
 def _end(edge: float, attribute: Attribute) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-from spinney._support.text import figure, number_text, shown
+from spinney._support.text import number_text, read_bound, shown, span_text
 from spinney.data import Attribute
 from spinney.output.picture.text_width import shortened, text_width
 from spinney.trees import Candidate, Intervals, Node, Threshold, Tree
@@ -67,7 +67,7 @@ def _of_number(
     if isinstance(split, Intervals):
         low, high = split.bounds(branch)
         if -inf < low < high < inf:
-            return "is", f"({number_text(low, of.unit)}, {number_text(high, of.unit)}]"
+            return "is", span_text(low, high, of.unit)
         bound, right = (low, True) if high == inf else (high, False)
     else:
         bound, right = split.threshold, branch == 1
@@ -75,20 +75,22 @@ def _of_number(
         return "is", "missing" if right else "known"
     if of.kind == "ordinal":
         return "≥" if right else "<", shown(of.values[int(bound) + 1])
-    return ">" if right else "≤", _short(bound, candidate, of)
-
-
-def _short(bound: float, candidate: Candidate, of: Attribute) -> str:
-    """Return a bound in four digits, or in as many as keep the rows on their sides."""
     if of.unit is not None:
-        return number_text(bound, of.unit)
+        number, beyond = read_bound(bound, of.unit)
+        signs = ("<", "≥") if beyond else ("≤", ">")
+        return signs[right], number_text(number, of.unit)
+    return ">" if right else "≤", _short(bound, candidate)
+
+
+def _short(bound: float, candidate: Candidate) -> str:
+    """Return a bound in four digits, or in as many as keep the rows on their sides."""
     below = max((v for v in candidate.table.values if v <= bound), default=-inf)
     above = min((v for v in candidate.table.values if v > bound), default=inf)
     for digits in range(DIGITS, MOST_DIGITS):
         rounded = float(f"{bound:.{digits}g}")
         if below <= rounded < above:
             return number_text(rounded)
-    return figure(bound)
+    return number_text(bound)
 
 
 def _some(

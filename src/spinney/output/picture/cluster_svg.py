@@ -7,7 +7,7 @@ deviations between them: blue below, orange above.
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.text import figure, number_text, shown, weight_text
+from spinney._support.text import figure, number_text, percent_text, shown, weight_text
 from spinney.cluster import Clusters
 from spinney.data import Attribute
 from spinney.output.markup import Markup, element, joined, number
@@ -68,7 +68,7 @@ def to_cluster_svg(clusters: Clusters) -> str:
 
 def _head(clusters: Clusters, one: int, x: float) -> Markup:
     share = clusters.sizes[one] / (float(clusters.sizes.sum()) or 1.0)
-    rows = f"{weight_text(clusters.sizes[one])} ({100 * share:.0f} %)"
+    rows = f"{weight_text(clusters.sizes[one])} ({percent_text(share)})"
     return joined(
         [
             words(f"cluster {one}", x=x, y=MARGIN + 8, class_="strong"),

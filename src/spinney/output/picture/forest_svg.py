@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spinney._support.text import shown
+from spinney._support.text import percent_text, shown
 from spinney.growth.forest import Forest, Importances
 from spinney.output.markup import Markup, joined
 from spinney.output.picture.box_parts import baseline, line_height, width_of
@@ -148,7 +148,7 @@ def _which(forest: Forest, number: int) -> str:
     if typical is None or typical.number != number:
         return f"tree {number}, which asks most nearly as all do:"
     rows, share = f"{typical.rows} rows", typical.agreement
-    agrees = f"it says what the forest says of {100 * share:.1f} % of {rows}"
+    agrees = f"it says what the forest says of {percent_text(share, 1)} of {rows}"
     if forest.schema.target.is_numeric:
         agrees = f"its numbers have R² {share:.4f} for the forest's, over {rows}"
     return f"tree {number}, the most typical: {agrees}"

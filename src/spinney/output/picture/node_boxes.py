@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney._support.text import figure, short_weight, shown
+from spinney._support.text import figure, percent_text, short_weight, shown
 from spinney.growth import Model
 from spinney.output.explain import explain_node
 from spinney.output.node_errors import NodeErrors
@@ -34,7 +34,7 @@ from spinney.output.picture.node_colours import (
 from spinney.output.picture.text_width import wrapped
 from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
-from spinney.trees import Node, Tree
+from spinney.trees import Node, Tree, arrays_of
 
 __all__ = ["STYLES", "Boxes"]
 
@@ -63,6 +63,11 @@ class Boxes:
     def tree(self) -> Tree:
         """The tree that is drawn."""
         return self.model.tree
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether rows weigh other than 1: then all boxes tell weights."""
+        return weighs(self.tree)
 
     @cached_property
     def colours(self) -> ClassColours | NumberColours:
@@ -137,12 +142,11 @@ class Boxes:
     def share(self, node: Node) -> str:
         """Return the share of all weight that came to a node."""
         total = self.tree.root.weight
-        share = 100 * node.weight / total if total else 0.0
-        return f"{share:.0f} %" if share >= 1 or not share else "< 1 %"
+        return percent_text(node.weight / total if total else 0.0)
 
     def rows(self, node: Node) -> str:
-        """Return how many rows came to a node, or what they weigh."""
-        if not np.isclose(node.weight, node.n_rows):
+        """Return how many rows came to a node, or what they or their parts weigh."""
+        if self.weighted or not np.isclose(node.weight, node.n_rows):
             return f"weight {short_weight(node.weight)}"
         return f"{node.n_rows} row{'s' if node.n_rows != 1 else ''}"
 
@@ -172,6 +176,17 @@ class Boxes:
         return colours.bar(self.tree.counted_shares(node))
 
 
+def weighs(tree: Tree) -> bool:
+    """Return whether rows weigh other than 1, as those of a bag do.
+
+    A row that is divided has parts of less than its weight at nodes, and 1 at the root.
+    """
+    arrays = arrays_of(tree)
+    weight = arrays.weight(tree.schema.target)
+    alike = np.isclose(weight, arrays.rows)
+    return not alike[0] or bool(((weight > arrays.rows) & ~alike).any())
+
+
 def _compact(boxes: Boxes, node: Node) -> list[BoxPart]:
     title = boxes.says(node) if node.is_leaf else boxes.asks(node)
     parts: list[BoxPart] = [Words(title, "title"), Words(boxes.support(node), "note")]
@@ -188,7 +203,7 @@ def _rules(boxes: Boxes, node: Node) -> list[BoxPart]:
         parts.append(Words(boxes.spread(node, title), "note"))
     elif len(target.classes) <= SHARES_SHOWN:
         shares = boxes.tree.counted_shares(node)
-        parts.append(Words(" · ".join(f"{100 * s:.0f} %" for s in shares), "note"))
+        parts.append(Words(" · ".join(percent_text(s) for s in shares), "note"))
     return [*parts, Words(boxes.support(node), "note"), boxes.picture(node)]
 
 
@@ -224,7 +239,7 @@ def _counts(boxes: Boxes, node: Node) -> list[BoxPart]:
     lines: list[BoxPart] = [
         Columns(
             shown(tree.schema.target.classes[c]),
-            f"{short_weight(node.weights[c])} · {100 * shares[c]:.0f} %",
+            f"{short_weight(node.weights[c])} · {percent_text(shares[c])}",
             swatch=f"k{colours.index[c]}",
         )
         for c in present[:CLASSES_SHOWN]

@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from spinney._support.checks import check_choice, check_named, check_whole
-from spinney._support.text import figure, shown, weight_text
+from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
 from spinney.growth import Model
 from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_errors import NodeErrors
 from spinney.output.picture.box_parts import KINDS, BoxPart, baseline
-from spinney.output.picture.node_boxes import STYLES, Boxes
+from spinney.output.picture.node_boxes import STYLES, Boxes, weighs
 from spinney.output.picture.node_colours import (
     ClassColours,
     NumberColours,
@@ -32,6 +32,7 @@ from spinney.output.picture.tree_sketch import (
     fitting_sketch,
     sketch_of,
 )
+from spinney.output.rules.leaf_rules import model_lines
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree, arrays_of
 
@@ -43,6 +44,7 @@ THINNEST, THICKEST = 1.2, 12.0
 LEGEND_ROW, LEGEND_GAP, SWATCH = 20.0, 16.0, 10.0
 LEGEND_ROOM = 150.0
 LEGEND_CLASSES = 12
+LEGEND_MODELS, MODEL_ROW = 16, 16.0
 SCALE_STEPS, SCALE_STEP = 20, 12.0
 DESCRIBED = 200  # nodes: longer descriptions nobody listens to
 
@@ -105,7 +107,9 @@ def to_svg(
     width, begin = inside + 2 * MARGIN, MARGIN + (above.height if above else 0.0)
     head, head_height = _head(boxes, sketch, inside, begin)
     top = begin + head_height
-    height = top + (across if horizontal else along) + MARGIN
+    end = top + (across if horizontal else along)
+    models, models_height = _models(sketch, boxes.tree, inside, end)
+    height = end + models_height + MARGIN
     left = MARGIN + (inside - (along if horizontal else across)) / 2
     pen = Pen(sketch, left, top)
     content = [
@@ -118,6 +122,7 @@ def to_svg(
         *(pen.branches(place) for place in range(len(sketch.drawn))),
         *(pen.label(place) for place in range(len(sketch.drawn))),
         *(pen.box(place) for place in range(len(sketch.drawn))),
+        *models,
     ]
     return element(
         "svg",
@@ -225,6 +230,7 @@ def _title(tree: Tree) -> str:
 def _facts(tree: Tree) -> str:
     n_rows, leaves = tree.root.n_rows, tree.n_leaves
     rows = f"{n_rows} row{'s' if n_rows != 1 else ''}"
+    rows += f" of weight {short_weight(tree.root.weight)}" if weighs(tree) else ""
     facts = f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
     arrays = arrays_of(tree)
     empty = int(np.count_nonzero(~arrays.inner & (arrays.rows == 0)))
@@ -273,6 +279,31 @@ def _head(
     return joined([heading, legend], "\n"), LEGEND_ROW + height + LEGEND_GAP
 
 
+def _models(
+    sketch: Sketch, tree: Tree, width: float, begin: float
+) -> tuple[list[Markup], float]:
+    """Return the linear models that boxes name, below the tree, and their height."""
+    size = KINDS["note"][0]
+    drawn = {each.node.number for each in sketch.drawn if each.node is not None}
+    lines = model_lines(
+        tree, drawn, room=width, width=lambda text: text_width(text, size)
+    )
+    texts = [*lines.values()][:LEGEND_MODELS]
+    more = len(lines) - len(texts)
+    if more > 0:
+        texts.append(f"+ {more} more models, which the text of the tree has")
+    if not texts:
+        return [], 0.0
+    marks, y = list[Markup](), begin + LEGEND_GAP
+    for line in "\n".join(texts).split("\n"):
+        y += MODEL_ROW
+        # Spaces at the beginning are not drawn.
+        indent = MODEL_ROW if line.startswith(" ") else 0.0
+        text = shortened(line.strip(), width - indent, size)
+        marks.append(words(text, x=MARGIN + indent, y=y, class_="note"))
+    return marks, y - begin
+
+
 def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, float]:
     """Return the classes with their colours and counts, row by row."""
     tree, parts = colours.tree, []
@@ -280,8 +311,8 @@ def _legend(colours: ClassColours, top: float, width: float) -> tuple[Markup, fl
     x, y = MARGIN, top
     entries = []
     for code, label in enumerate(tree.schema.target.classes[:LEGEND_CLASSES]):
-        share = 100 * root.weights[code] / root.weight if root.weight else 0.0
-        count = f": {weight_text(root.weights[code])} ({share:.0f} %)"
+        share = root.weights[code] / root.weight if root.weight else 0.0
+        count = f": {weight_text(root.weights[code])} ({percent_text(share)})"
         name = shortened(shown(label), LEGEND_ROOM, size)
         entries.append((f"k{colours.index[code]}", name + count, shown(label) + count))
     more = tree.schema.n_classes - LEGEND_CLASSES

@@ -5,7 +5,7 @@ missing value satisfies exactly one. Where a node has surrogates, a category tha
 it has not seen is missing there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 from typing import Any
@@ -13,10 +13,19 @@ from typing import Any
 import numpy as np
 
 from spinney._support.in_notebooks import InNotebooks
-from spinney._support.text import costs_text, interval_text, label_text, shown, sign
+from spinney._support.text import (
+    costs_text,
+    interval_text,
+    label_text,
+    percent_text,
+    shown,
+    sign,
+)
 from spinney.data import Attribute, Schema, Value
 from spinney.trees import Intervals, Node, Threshold, Tree, values_text
 from spinney.trees.criteria import variance
+
+MODEL_WIDTH = 120  # signs of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +128,10 @@ class Rule:
         The text of a tree shows shares, so both are found again.
         """
         assert self.confidence is not None
-        share = f"{100 * self.confidence:.1f} %"
+        share = percent_text(self.confidence, 1)
         if self.share is None or isclose(self.share, self.confidence, abs_tol=1e-9):
             return share
-        return f"{share}, smoothed from {100 * self.share:.1f} %"
+        return f"{share}, smoothed from {percent_text(self.share, 1)}"
 
     def __str__(self) -> str:
         return self.text()
@@ -252,15 +261,33 @@ def rules_of(tree: Tree) -> Rules:
     return Rules(rules, tree)
 
 
-def model_lines(tree: Tree, *, ascii_only: bool = False) -> dict[int, str]:
-    """Return how the linear models of leaves read, by leaf."""
-    target = shown(tree.schema.target.name)
-    texts = {}
+def model_lines(
+    tree: Tree,
+    leaves: Collection[int] | None = None,
+    *,
+    ascii_only: bool = False,
+    room: float = MODEL_WIDTH,
+    width: Callable[[str], float] = len,
+) -> dict[int, str]:
+    """Return how the linear models of leaves, or of some, read, by leaf.
+
+    Lines break before a term where they would be wider than their room.
+    """
+    target, texts = shown(tree.schema.target.name), {}
     for number, name in tree.model_names.items():
+        if leaves is not None and number not in leaves:
+            continue
         model = tree.nodes[number].model
         assert model is not None
-        terms = model.text(tree.schema, ascii_only=ascii_only)
-        texts[number] = f"{name}: {target} = {terms}"
+        first, *terms = model.parts(tree.schema, ascii_only=ascii_only)
+        lines = [f"{name}: {target} = {first}"]
+        for term in terms:
+            longer = f"{lines[-1]} {term}"
+            if width(longer) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(f"    {term}")
+        texts[number] = "\n".join(lines)
     return texts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.atomic_file import write_whole
 from spinney._support.in_notebooks import InNotebooks
-from spinney._support.text import shown
+from spinney._support.text import percent_text, shown
 from spinney.data import Notation, Schema, Table, Target, Value
 from spinney.data.readers import class_array, read_by
 from spinney.errors import DataError
@@ -79,9 +79,8 @@ class RankedRule:
         support = shown(round(self.coverage, 6))
         errors = shown(round(self.errors, 6))
         known = f"support {support}, errors {errors}"
-        return (
-            f"{head}{verdict}  ({known}, estimated error {100 * self.estimate:.1f} %)"
-        )
+        estimate = percent_text(self.estimate, 1)
+        return f"{head}{verdict}  ({known}, estimated error {estimate})"
 
     def __str__(self) -> str:
         return self.text()

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.segments import begins_run
-from spinney._support.text import number_text, sign
+from spinney._support.text import interval_text, sign
 from spinney.errors import refuse_unknown
 from spinney.recipes import MOST_BUCKETS
 from spinney.search.buckets.entropy_buckets import entropy_mdl
@@ -96,8 +97,10 @@ def bucket_texts(
     """
     if not len(cuts):
         return ("any number",)
-    at_most = sign("≤", ascii_only=ascii_only)
     between = sign("…", ascii_only=ascii_only)
-    texts = [number_text(cut, unit) for cut in cuts.tolist()]
-    inner = (f"{low} < {between} {at_most} {high}" for low, high in pairwise(texts))
-    return (f"{at_most} {texts[0]}", *inner, f"> {texts[-1]}")
+    texts = [
+        interval_text(between, low, high, unit=unit, ascii_only=ascii_only)
+        for low, high in pairwise((-inf, *cuts.tolist(), inf))
+    ]
+    ends = (text.removeprefix(f"{between} ") for text in (texts[0], texts[-1]))
+    return (next(ends), *texts[1:-1], next(ends))

@@ -1,6 +1,6 @@
 // A field of a row that is filled in by hand: a number, a date, or one of some values.
 
-import { element } from "./dom.js";
+import { element, replace } from "./dom.js";
 import { numberOf } from "./numbers.js";
 
 const [MISSING, OTHER] = ["missing", "something else"];
@@ -9,7 +9,9 @@ const MOST_OPTIONS = 1000;
 // `set` is told the cell whenever it changes, NaN where it is missing.
 export function formField(attribute, index, set) {
   const listed = !attribute.numeric && attribute.values.length <= MOST_OPTIONS;
-  const control = listed ? choices(attribute, set) : typed(attribute, set);
+  const doubt = element("small", { class: "doubt", role: "status" });
+  const tell = (text) => replace(doubt, text);
+  const control = listed ? choices(attribute, set) : typed(attribute, set, tell);
   control.name = `field-${index}`;
   control.dataset.attribute = attribute.name;
   return element(
@@ -17,6 +19,7 @@ export function formField(attribute, index, set) {
     {},
     element("span", { title: attribute.text }, attribute.text),
     control,
+    doubt,
   );
 }
 
@@ -36,11 +39,19 @@ function choices(attribute, set) {
   return select;
 }
 
-function typed(attribute, set) {
-  const numeric = attribute.numeric;
-  const kind = attribute.unit
-    ? { placeholder: attribute.unit.startsWith("days") ? "2026-12-31" : "2026-12-31T12:00:00" }
-    : { placeholder: MISSING, inputmode: "decimal" };
+// What a time of a unit is called, and how one is written.
+function timeOf(unit) {
+  if (unit.startsWith("days")) return ["date", "2026-12-31"];
+  return unit.endsWith("midnight")
+    ? ["time of day", "12:00:00"]
+    : ["date and time", "2026-12-31T12:00:00"];
+}
+
+function typed(attribute, set, tell) {
+  const { numeric, unit } = attribute;
+  const [what, such] = unit ? timeOf(unit) : ["number", "3.5"];
+  const kind = unit ? { placeholder: such } : { placeholder: MISSING };
+  if (numeric && !unit) kind.inputmode = "decimal";
   const input = element("input", {
     type: "text",
     autocomplete: "off",
@@ -49,8 +60,10 @@ function typed(attribute, set) {
       const code = numeric
         ? numberOf(input.value, attribute.unit)
         : attribute.values.findIndex((_, at) => attribute.valueText(at) === input.value);
-      const bad = input.value.trim() !== "" && (Number.isNaN(code) || (code < 0 && !numeric));
+      const bad = input.value.trim() !== "" && (numeric ? Number.isNaN(code) : code < 0);
       input.setAttribute("aria-invalid", String(bad && numeric));
+      const no = numeric ? `no ${what} such as ${such}` : "a value that no row had";
+      tell(bad ? `${no}: counts as missing` : "");
       set(numeric ? code : code < 0 ? NaN : code);
     },
   });

@@ -22,16 +22,17 @@ export function histogramFigure(state, node) {
     viewBox: `0 0 ${BARS.wide} ${BARS.tall + BARS.below}`,
     class: "histogram",
     role: "img",
-    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.number(cut)).join(", ")}`,
+    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.number(attribute.reads(cut)[0])).join(", ")}`,
   });
   const most = Math.max(...sizes);
   const wide = BARS.wide / counted.bins.length;
   counted.bins.forEach((weights, at) => {
     if (!sizes[at]) return;
-    const [low, high] = [at, at + 1].map((edge) =>
-      endText(attribute, counted.low + edge * counted.step),
-    );
-    const bar = svg("g", {}, svg("title", {}, `(${low}, ${high}]: ${binText(state, weights)}`));
+    const [low, high] = [at, at + 1].map((edge) => counted.low + edge * counted.step);
+    const span = attribute.unit
+      ? attribute.span(low, high)
+      : `(${endText(attribute, low)}, ${endText(attribute, high)}]`;
+    const bar = svg("g", {}, svg("title", {}, `${span}: ${binText(state, weights)}`));
     let base = BARS.tall;
     for (const [colour, opacity, size] of partsOf(state, weights)) {
       const height = (size / most) * (BARS.tall - 6);

@@ -14,6 +14,7 @@ export function nodePanel(state, say) {
   const ends = state.stops(node);
   return [
     heading(state, node, ends),
+    linearModel(state, node),
     distribution(state, node),
     ends ? reason(state, node) : split(state, node),
     candidates(state, node),
@@ -40,6 +41,15 @@ function heading(state, node, ends) {
         ? `predicts ${schema.target.text} = ${label}`
         : `${tree.branchesOf(node)} branches; as a leaf it would say ${label}`,
     ),
+  );
+}
+
+// What a leaf with a linear model says, term by term.
+function linearModel({ models, names }, node) {
+  if (!models[node]) return null;
+  return section(
+    "Linear model",
+    element("p", { class: "linear-model" }, models[node].slice(names[node].length + 2)),
   );
 }
 
@@ -239,7 +249,7 @@ function threshold(state, node, branch, winner) {
     element(
       "td",
       { colspan: "3" },
-      element("span", {}, `cut at ${attribute.number(cut)}`),
+      element("span", {}, `cut at ${attribute.number(attribute.reads(cut)[0])}`),
       near && element("span", { class: "quiet" }, ` ${near}`),
     ),
   );
@@ -279,20 +289,29 @@ function bars(state, weights, most) {
   return bar;
 }
 
+// The first branch of a candidate, with the missing values that join it; of many, how many.
 function splitText(state, line) {
-  const attribute = state.schema.attributes[line.attribute];
-  if (!line.grouped) {
-    if (line.cuts.length > 1) return `${line.branches} intervals`;
-    const [cut] = line.cuts;
-    if (!attribute.numeric || attribute.unit || cut === Infinity)
-      return cutText(attribute, line.cuts, 0, "");
-    return `≤ ${shortCut(cut, line.values)}`;
-  }
+  if (!line.grouped && line.cuts.length > 1) return `${line.branches} intervals`;
+  if (line.grouped && line.groups.every((group) => group.length <= 1))
+    return `${line.branches} values`;
+  const text = line.grouped ? firstGroup(state, line) : firstPart(state, line);
+  const lacks = line.missing === 0 && line.absent.some((weight) => weight > 0);
+  return lacks && line.cuts[0] !== Infinity ? `${text} or missing` : text;
+}
+
+function firstPart(state, { attribute: index, cuts, values }) {
+  const attribute = state.schema.attributes[index];
+  if (!attribute.numeric || attribute.unit || cuts[0] === Infinity)
+    return cutText(attribute, cuts, 0, "");
+  return `≤ ${shortCut(cuts[0], values)}`;
+}
+
+function firstGroup(state, { attribute: index, groups, missing, branches }) {
+  const attribute = state.schema.attributes[index];
   const codes = new Set(attribute.values.map((_, code) => code));
-  if (line.groups.every((group) => group.length <= 1)) return `${line.branches} values`;
-  const [listed, without] = readCodes(line.groups, 0, codes, line.missing);
+  const [listed, without] = readCodes(groups, 0, codes, missing);
   const text = attribute.among(listed, without);
-  return `${text.slice(attribute.text.length + 1)}${line.branches > 2 ? " …" : ""}`;
+  return `${text.slice(attribute.text.length + 1)}${branches > 2 ? " …" : ""}`;
 }
 
 // A cut in six digits, or in as many as keep its neighbours on their sides.
@@ -342,7 +361,7 @@ function candidates(state, node) {
         attribute.text,
         element(
           "small",
-          { title: line.cuts.length === 1 ? `≤ ${attribute.number(line.cuts[0])}` : asks },
+          { title: asks },
           ` ${asks}`,
         ),
       ),

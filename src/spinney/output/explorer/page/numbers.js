@@ -57,16 +57,33 @@ export function numberText(number, unit) {
   return step === "days" && Number.isInteger(number) ? text.slice(0, 10) : text;
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const CLOCK = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
+const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 // The number behind a text, NaN where it is none; undo numberText.
 export function numberOf(text, unit) {
   const trimmed = text.trim();
-  if (!unit || !unit.includes(" since ")) return trimmed === "" ? NaN : Number(trimmed);
+  if (!unit || !unit.includes(" since ")) {
+    const number = PLAIN.test(trimmed) ? Number(trimmed) : NaN;
+    return Number.isFinite(number) ? number : NaN;
+  }
+  if (!isTime(trimmed, unit)) return NaN;
   const [step, start] = unit.split(" since ");
   const midnight = start === "midnight";
   const whole = midnight ? `1970-01-01T${trimmed}` : trimmed;
-  const moment = Date.parse(whole.length > 10 ? `${whole}Z` : whole);
+  const moment = Date.parse(whole.length > 10 ? `${whole.replace(" ", "T")}Z` : whole);
   const origin = midnight ? 0 : Date.parse(start.length > 10 ? `${start}Z` : start);
   return (moment - origin) / (step === "days" ? 86400000 : 1000);
+}
+
+// Whether a text is a time of ISO 8601 that the calendar has.
+function isTime(text, unit) {
+  if (unit.endsWith("midnight")) return CLOCK.test(text);
+  const [day, clock = "00:00", ...more] = text.split(/[T ]/);
+  if (!DAY.test(day) || !CLOCK.test(clock) || more.length) return false;
+  const moment = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(day);
 }
 
 export function plainText(number) {
@@ -103,18 +120,25 @@ export function countText(count) {
   );
 }
 
+// A share in percent: below ten with a digit after the point, unless it is whole.
 export function percent(share) {
-  if (!Number.isFinite(share)) return "–";
-  const value = 100 * share;
-  if (value > 0 && value < 0.1) return "< 0.1 %";
-  return `${value < 10 && value % 1 ? value.toFixed(1) : value.toFixed(0)} %`;
+  const billionths = Math.round(share * 1e11);
+  return percentText(share, billionths % 1e9 && billionths < 9.95e9 ? 1 : 0);
 }
 
-// A share with one digit after the point, rounded as Python rounds: a tie, which only
-// .25 and .75 can be, to the even digit.
-export function exactPercent(share) {
-  const value = 100 * share;
-  return `${(value % 1 === 0.25 ? value - 0.05 : value).toFixed(1)} %`;
+// As `percent_text` of _support/text.py: what lies in the middle becomes even, found in
+// whole billionths of a percent; only nothing reads as 0, and only all as 100.
+export function percentText(share, digits = 0) {
+  if (!Number.isFinite(share)) return "–";
+  const [whole, step] = [Math.round(share * 1e11), 10 ** (9 - digits)];
+  let steps = Math.floor(whole / step);
+  const rest = 2 * (whole - steps * step);
+  if (rest > step || (rest === step && steps % 2)) steps += 1;
+  const text = (number) => `${(number / 10 ** digits).toFixed(digits)} %`;
+  const hundred = 10 ** (digits + 2);
+  if (steps === 0 && share > 0) return `< ${text(1)}`;
+  if (steps === hundred && whole < 1e11) return `> ${text(hundred - 1)}`;
+  return text(steps);
 }
 
 export function plural(count, one, many = `${one}s`) {

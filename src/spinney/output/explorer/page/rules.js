@@ -1,6 +1,6 @@
 // One rule for each leaf, conditions on the same attribute merged, as leaf_rules.py does.
 
-import { exactPercent, figure, plainText } from "./numbers.js";
+import { figure, percentText, plainText } from "./numbers.js";
 
 // The conditions on the way to a node, merged by attribute, in the order of asking.
 export function conditionsOf(tree, node) {
@@ -84,7 +84,7 @@ export function ruleText(tree, node, names) {
 
 // A leaf that no row came to has the shares of the node above it.
 function knownOfClasses(tree, node, support) {
-  const confidence = exactPercent(tree.confidence(node));
+  const confidence = percentText(tree.confidence(node), 1);
   return tree.weight[node]
     ? `support ${support}, confidence ${confidence}`
     : `support 0; ${confidence} of the rows one question earlier`;
@@ -168,12 +168,14 @@ function oneOf({ attribute, low, high, values, missing }, language) {
   if (codes) parts.push(language.among(name, codes.map(literal)));
   else if (low === -Infinity && high === Infinity) return language.isKnown(name);
   else {
-    const bound = (number) => {
-      const text = attribute.number(number);
-      return attribute.unit ? language.value(text, text) : text;
+    const compared = (signs, number) => {
+      const [read, beyond] = attribute.unit ? attribute.reads(number) : [number, false];
+      const text = attribute.number(read);
+      const value = attribute.unit ? language.value(text, text) : text;
+      parts.push(`${name} ${signs[Number(beyond)]} ${value}`);
     };
-    if (low > -Infinity) parts.push(`${name} > ${bound(low)}`);
-    if (high < Infinity) parts.push(`${name} <= ${bound(high)}`);
+    if (low > -Infinity) compared([">", ">="], low);
+    if (high < Infinity) compared(["<=", "<"], high);
   }
   if (!missing) return parts.join(language.and);
   const all = parts.join(language.and);

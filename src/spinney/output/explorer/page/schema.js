@@ -40,12 +40,39 @@ export class Attribute {
   // How low < number ≤ high reads; an infinite bound is none.
   between(low, high) {
     if (low === Infinity) return `${this.text} is missing`;
-    const [below, above] = [roundAbove(low), roundAbove(high)];
-    const [from, to] = [this.number(below ?? low), this.number(above ?? high)];
-    const [lower, upper] = [below === null ? "<" : "≤", above === null ? "≤" : "<"];
-    if (high === Infinity) return `${this.text} ${below === null ? ">" : "≥"} ${from}`;
-    if (low === -Infinity) return `${this.text} ${upper} ${to}`;
-    return `${from} ${lower} ${this.text} ${upper} ${to}`;
+    if (high === Infinity) return `${this.text} ${this.above(low)}`;
+    if (low === -Infinity) return `${this.text} ${this.upTo(high)}`;
+    const [from, isIn] = this.reads(low);
+    return `${this.number(from)} ${isIn ? "≤" : "<"} ${this.text} ${this.upTo(high)}`;
+  }
+
+  // "> 6", or "≥ 6.5" of a bound that reads so.
+  above(bound) {
+    const [number, beyond] = this.reads(bound);
+    return `${beyond ? "≥" : ">"} ${this.number(number)}`;
+  }
+
+  upTo(bound) {
+    const [number, beyond] = this.reads(bound);
+    return `${beyond ? "<" : "≤"} ${this.number(number)}`;
+  }
+
+  // The numbers above a bound, up to another: "(1, 2.5]".
+  span(low, high) {
+    const [[from, isIn], [to, isOut]] = [this.reads(low), this.reads(high)];
+    const texts = `${this.number(from)}, ${this.number(to)}`;
+    return `${isIn ? "[" : "("}${texts}${isOut ? ")" : "]"}`;
+  }
+
+  // As `read_bound` of _support/text.py: the number that a bound reads as, and whether
+  // that is beyond it.
+  reads(bound) {
+    if (!Number.isFinite(bound)) return [bound, false];
+    if (this.unit?.startsWith("days since ")) {
+      return [Math.ceil(bound), !Number.isInteger(bound)];
+    }
+    const above = roundAbove(bound);
+    return above === null ? [bound, false] : [above, true];
   }
 }
 
@@ -57,7 +84,7 @@ function writtenValue(text, listed) {
   return `${quote}${text.replaceAll(quote, quote + quote)}${quote}`;
 }
 
-// As `_round_above` there: the next number above one, if it takes far fewer digits.
+// The next number above one, if it takes far fewer digits.
 function roundAbove(bound) {
   if (!Number.isFinite(bound) || bound === 0) return null;
   const bits = new BigInt64Array(new Float64Array([bound]).buffer);

@@ -14,6 +14,7 @@ export class State {
     this.kind = data.kind;
     this.schema = new Schema(data.schema);
     this.names = data.names ?? {};
+    this.models = data.models ?? {};
     this.view = "tree";
     this.panel = data.kind === "forest" ? "forest" : "node";
     this.horizontal = false;

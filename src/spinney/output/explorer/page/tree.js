@@ -301,15 +301,10 @@ export class Tree extends Questions {
     if (attribute.kind === "ordinal") {
       return `${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`;
     }
-    return `${branch ? ">" : "≤"} ${this.cutShort(node)}`;
-  }
-
-  // The first cut in as many digits as keep the rows on their sides.
-  cutShort(node) {
-    const attribute = this.schema.attributes[this.attribute[node]];
-    const cut = this.cut[node];
+    // In as many digits as keep the rows on their sides.
     const digits = this.digits ? this.digits[node] : 17;
-    return attribute.unit || digits > 16 ? attribute.number(cut) : rounded(cut, digits);
+    if (attribute.unit || digits > 16) return cutText(attribute, cuts, branch, "");
+    return `${branch ? ">" : "≤"} ${rounded(cuts[0], digits)}`;
   }
 }
 
@@ -325,9 +320,8 @@ export function cutText(attribute, cuts, branch, name = attribute.text) {
   }
   if (name) return attribute.between(low, high);
   if (low === Infinity) return "missing";
-  if (low > -Infinity && high < Infinity)
-    return `(${attribute.number(low)}, ${attribute.number(high)}]`;
-  return high === Infinity ? `> ${attribute.number(low)}` : `≤ ${attribute.number(high)}`;
+  if (low > -Infinity && high < Infinity) return attribute.span(low, high);
+  return high === Infinity ? attribute.above(low) : attribute.upTo(high);
 }
 
 // As Groups.read_codes: which codes of a branch are named, and whether all but those.

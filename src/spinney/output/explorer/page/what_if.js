@@ -48,6 +48,10 @@ export class WhatIf {
   clear() {
     this.row.fill(NaN);
     this.body.reset();
+    this.fields.querySelectorAll(".doubt").forEach((doubt) => replace(doubt));
+    this.fields
+      .querySelectorAll("[aria-invalid]")
+      .forEach((input) => input.removeAttribute("aria-invalid"));
     this.state.row = null;
     this.state.lit = new Map();
     this.show(null);
@@ -225,11 +229,11 @@ export class WhatIf {
         { class: "flips" },
         changes.slice(0, 6).map(({ index, text, sign, cut, after }) => {
           const attribute = schema.attributes[index];
-          const asks = sign ? `${sign} ${attribute.number(cut)}` : text;
+          const asks = sign === ">" ? attribute.above(cut) : sign && attribute.upTo(cut);
           return element(
             "li",
             {},
-            `${attribute.text} ${asks} → `,
+            `${attribute.text} ${asks || text} → `,
             element("strong", {}, schema.classes[after]),
           );
         }),

@@ -1,0 +1,348 @@
+"""What new users' tables say is read truthfully, and what is doubtful is told."""
+
+import csv
+import datetime
+import sqlite3
+import warnings
+from contextlib import ExitStack, closing
+
+import pandas as pd
+import pytest
+from tests.helpers.workbooks import write_workbook
+from tests.sources.tables_away import placed
+
+import spinney
+from spinney.cli import run
+from spinney.data import Declarations, Notation
+from spinney.data.readers import read_table
+from spinney.errors import SpinneyNote, SpinneyWarning
+
+COMMAS = (
+    "size;price;sold\n1,5;1.500,5;no\n2,5;2.500,5;no\n"
+    "3,5;3.500,5;yes\n4,5;4.500,5;yes\n"
+)
+# A later column of three decimals, and what is said of it: by what columns beside it
+# tell, asked about or not, and where nothing tells by what the model remembers.
+LATER = {
+    "size\n1.500\n": ("yes", "size ('1.500' is 1500), where '1.500' may be 1.5"),
+    "size,price\n1.500,2.5\n": ("no", "size ('1.500' is 1.5)"),
+    "size;price\n1.500;2,5\n": ("yes", None),
+    "size,other\n1.500,0.25\n": ("no", "size ('1.500' is 1.5)"),
+    'size,price\n"1,500","2,500.5"\n': ("yes", "size ('1,500' is 1500)"),
+    "size\n1.500\n2.25\n": ("no", None),
+    "size,a,b\n1.500,2.5,$2.5\n": ("no", "size ('1.500' is 1.5)"),
+    'size,a,b\n1.500,2.5,"2,5"\n': ("yes", "where '1.500' may be 1.5"),
+}
+
+
+@pytest.fixture(params=[COMMAS, "size;sold\n1,5;no\n2,5;no\n3,5;yes\n4,5;yes\n"])
+def model_of_commas(request, tmp_path):
+    """A model of decimal commas, which asks about the price or does not know it."""
+    path = tmp_path / "shop.csv"
+    path.write_text(request.param, encoding="utf-8")
+    with pytest.warns(SpinneyNote, match="4,5"):
+        return spinney.grow(path, "sold", recipe="cart")
+
+
+@pytest.mark.parametrize("text", LATER)
+def test_points_of_a_later_table_are_what_it_says_they_are(
+    model_of_commas, text, tmp_path
+):
+    path = tmp_path / "later.csv"
+    path.write_text(text, encoding="utf-8")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        predicted = model_of_commas.predict(str(path))
+    label, note = LATER[text]
+    assert predicted[0] == label
+    said = [str(each.message) for each in told]
+    assert len(said) == (note is not None)
+    assert note is None or note in said[0]
+    assert {type(each.message) for each in told} <= {SpinneyNote}
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+def test_what_is_said_of_a_later_table_overrules_what_it_says(
+    model_of_commas, tmp_path
+):
+    path = tmp_path / "later.csv"
+    path.write_text("size,other\n1.500,0.25\n", encoding="utf-8")
+    table = model_of_commas.read(str(path), notation=Notation(decimal=","))
+    assert table["size"].cells.tolist() == [1500]
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+@pytest.mark.parametrize("said", [None, Notation(decimal=",")])
+@pytest.mark.parametrize("text", LATER)
+def test_kept_cells_are_as_they_stood(model_of_commas, text, said, tmp_path):
+    path = tmp_path / "later.csv"
+    path.write_text(text, encoding="utf-8")
+    asked = {"n_rows": 10, "keep": "all", "notation": said}
+    with model_of_commas.batches(str(path), **asked) as batches:
+        ((_, cells),) = batches.parts
+    delimiter = ";" if ";" in text else ","
+    rows = [*csv.reader(text.splitlines(), delimiter=delimiter)][1:]
+    assert [*zip(*cells, strict=True)] == [*map(tuple, rows)]
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
+def test_names_that_look_like_thousands_stay_names(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("code;size\n1.500;1,5\n2.500;2,5\n", encoding="utf-8")
+    table = read_table(path, declarations=Declarations(nominal=("code",)))
+    assert table["code"].levels == ("1.500", "2.500")
+
+
+def test_the_order_of_dates_is_what_a_later_table_says(tmp_path):
+    days = [f"{day}.11.2026;{'no' if day < 15 else 'yes'}" for day in range(11, 19)]
+    path, later = tmp_path / "days.csv", tmp_path / "later.csv"
+    path.write_text("\n".join(["day;sold", *days]), encoding="utf-8")
+    with pytest.warns(SpinneyNote, match=r"'18.11.2026' is 2026-11-18"):
+        model = spinney.grow(path, "sold", recipe="cart")
+    later.write_text("day,until\n11/12/2026,12/31/2026\n", encoding="utf-8")
+    with pytest.warns(SpinneyNote, match="'11/12/2026' is 2026-11-12"):
+        assert model.predict(str(later)).tolist() == ["no"]
+
+
+COUNTED = {"size": [1, 2, 3, 4] * 5, "sold": ["no", "no", "yes", "yes"] * 5}
+NUMBERS_OF_ROWS = {
+    "id": range(1, 21),
+    "Id": range(20),
+    "PassengerId": range(1000, 1020),
+    "order_no": [1019 - at for at in range(20)],
+    "编号": range(1, 21),
+}
+
+
+def told_of_counts(grow, *args, **options):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        grow(*args, **options)
+    return [str(each.message) for each in told if "numbers the" in str(each.message)]
+
+
+@pytest.mark.parametrize("name", NUMBERS_OF_ROWS)
+@pytest.mark.parametrize("recipe", ["cart", "c4.5", "id3"])
+def test_numbers_of_rows_are_warned_of_once(name, recipe):
+    data = {name: [*NUMBERS_OF_ROWS[name]], **COUNTED}
+    warning = f"column '{name}' numbers the rows: leave it out (ignore=['{name}'])"
+    for table in (data, pd.DataFrame(data)):
+        assert told_of_counts(spinney.grow, table, "sold", recipe=recipe) == [warning]
+        declared = {"recipe": recipe, "numeric": [name]}
+        assert told_of_counts(spinney.grow, table, "sold", **declared) == []
+    assert str(spinney.look(data, "sold")).count("numbers the rows") == 1
+    assert "numbers the" not in str(spinney.look(data, "sold", numeric=[name]))
+
+
+@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+def test_numbers_of_rows_are_warned_of_wherever_they_are(place, tmp_path, request):
+    data = {"id": [1019 - at for at in range(20)], **COUNTED}
+    with placed(place, data, tmp_path, request) as (table, how):
+        told = told_of_counts(spinney.grow, table, "sold", recipe="c4.5", **how)
+        assert told == ["column 'id' numbers the rows: leave it out (ignore=['id'])"]
+        declared = {"recipe": "c4.5", "numeric": ["id"], **how}
+        assert told_of_counts(spinney.grow, table, "sold", **declared) == []
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*range(19), 20],
+        [at + 0.5 for at in range(20)],
+        [1, *range(1, 20)],
+        [None, *range(1, 20)],
+    ],
+    ids=["a gap", "no whole numbers", "one twice", "one missing"],
+)
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
+def test_numbers_that_do_not_count_the_rows(cells, place, tmp_path, request):
+    data = {"id": cells, **COUNTED}
+    if place == "memory":
+        assert told_of_counts(spinney.grow, data, "sold", recipe="cart") == []
+        return
+    with placed(place, data, tmp_path, request) as (table, how):
+        assert told_of_counts(spinney.grow, table, "sold", recipe="cart", **how) == []
+
+
+def test_evaluate_warns_of_numbers_of_rows():
+    data = {"id": [*range(1, 21)], **COUNTED}
+    told = told_of_counts(spinney.evaluate, data, "sold", recipes=["cart", "c4.5"])
+    assert told == ["column 'id' numbers the rows: leave it out (ignore=['id'])"]
+
+
+@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+def test_where_no_recipe_is_named_identifiers_are_left_out_everywhere(
+    place, tmp_path, request
+):
+    names = {"id": [*range(20)], "name": [f"n{at}" for at in range(20)]}
+    told = {}
+    with placed(place, names | COUNTED, tmp_path, request) as (table, how):
+        for data, options in ((table, how), (names | COUNTED, {})):
+            with pytest.warns(SpinneyNote) as notes:
+                model = spinney.grow(data, "sold", **options)
+            assert model.schema.names == ("size",)
+            told[len(told)] = {str(each.message) for each in notes}
+    assert told[0] == told[1]
+
+
+def test_the_shell_leaves_identifiers_of_a_database_out(tmp_path, capfd):
+    address, path = tmp_path / "shop.db", tmp_path / "m.spinney"
+    with closing(sqlite3.connect(address)) as connection:
+        pd.DataFrame({"id": range(20), **COUNTED}).to_sql("shop", connection)
+    asked = ["grow", f"sqlite:///{address}", "--table", "shop", "--target", "sold"]
+    assert run([*asked, "--ignore", "index", "-o", str(path)]) == 0
+    assert "'id' numbers the rows and is left out" in capfd.readouterr().err
+    assert run([*asked, "--recipe", "c4.5", "--ignore", "index"]) == 0
+    assert "'id' numbers the rows: leave it out (--ignore id)" in capfd.readouterr().err
+
+
+def told_of(data, **declared):
+    """Return the doubts of a table, as ``look`` and ``grow`` have them."""
+    shown = str(spinney.look(data, "sold", **declared)).partition("doubts\n")[2]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        spinney.grow(data, "sold", recipe="cart", **declared)
+    said = [str(each.message) for each in told if type(each.message) is SpinneyWarning]
+    assert [line.strip() for line in shown.splitlines() if line] == said
+    return said
+
+
+@pytest.mark.parametrize("text", ["NA", "-", "null", "--"])
+def test_names_that_may_stand_for_missing_cells_are_doubted(text):
+    data = {"country": ["DE", text, "FR", "DE"] * 5, **COUNTED}
+    (doubt,) = told_of(data)
+    assert doubt == (
+        f"'{text}' is a value like others in 'country': if it stands for missing "
+        f"cells, say so (missing_values=['{text}'])"
+    )
+    assert told_of(data, nominal=["country"]) == []
+    assert told_of(data, missing_values=[text]) == []
+
+
+@pytest.mark.parametrize("texts", ["+-", ("none", "soft"), ("None", "some"), ".x"])
+def test_names_that_are_names_are_not_doubted(texts):
+    assert told_of({"kind": [*texts] * 10, **COUNTED}) == []
+
+
+def test_times_of_day_are_read_and_cut_as_such(tmp_path):
+    path, later = tmp_path / "shop.csv", tmp_path / "later.jsonl"
+    path.write_text("open,sold\n8:15,no\n9:30,no\n12:05,yes\n23:45,yes\n")
+    with pytest.warns(SpinneyNote, match=r"times of day: open \('9:30' is 09:30\)"):
+        model = spinney.grow(path, "sold", recipe="cart")
+    assert "open ≤ 10:47:30" in str(model)
+    later.write_text('{"open": "9:29 am"}\n{"open": "9:29 pm"}\n')
+    assert model.predict(str(later)).tolist() == ["no", "yes"]
+    times = {"open": [datetime.time(9, 29), datetime.time(21, 29)]}
+    assert model.predict(times).tolist() == ["no", "yes"]
+
+
+def test_an_odd_time_of_day_is_named():
+    data = {"open": ["8:15", "9:30", "24:30", "12:05", *["9:15"] * 16], **COUNTED}
+    (doubt,) = told_of(data)
+    assert "column 'open' reads as text because of '24:30' in row 3" in doubt
+
+
+def test_zeros_before_numbers_are_told_of_unless_declared(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("zip,sold\n01067,no\n10115,no\n80331,yes\n04109,yes\n")
+    told = r"'04109' is 4109\): if these are names, say nominal=\['zip'\]"
+    with pytest.warns(SpinneyNote, match=told):
+        model = spinney.grow(path, "sold", recipe="cart")
+    assert model.predict(str(path)).tolist() == ["no", "no", "yes", "yes"]  # silently
+    for declared in ({"nominal": ["zip"]}, {"numeric": ["zip"]}):
+        spinney.grow(path, "sold", recipe="cart", **declared)
+
+
+WRITTEN = {
+    "dates": ["2026-11-16", "17.11.2026", "Nov 17, 2026", "2026/11/17"],
+    "times of day": ["8:15", "7:30 pm"],
+    "numbers": ["60,5", "1.017,77 €", "15 %"],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"), [(kind, cell) for kind in WRITTEN for cell in WRITTEN[kind]]
+)
+def test_dates_that_are_texts_of_a_frame_are_told_of(kind, cell):
+    # A digit that may be any makes others of the same form.
+    place = max(at for at, sign in enumerate(cell) if sign in "56783")
+    cells = [cell[:place] + digit + cell[place + 1 :] for digit in "0123"]
+    frame = pd.DataFrame({"x": cells * 5, **COUNTED})
+    (doubt,) = told_of(frame)
+    assert f"column 'x' holds {kind} as text, such as '" in doubt
+    assert ("pandas.to_datetime" in doubt) is (kind == "dates")
+    with pytest.warns(SpinneyWarning, match=f"'x' holds {kind} as text"):
+        spinney.TreeClassifier("cart").fit(frame.drop(columns="sold"), frame["sold"])
+    assert told_of(frame, nominal=["x"]) == []
+
+
+@pytest.mark.parametrize("cells", ["1234", ("a1", "b2"), ("1-2", "2-3"), ("8:15",)])
+def test_texts_of_a_frame_that_are_names(cells):
+    frame = pd.DataFrame({"x": [*cells] * 4})
+    frame["y"] = ["a", "b"] * (len(frame) // 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spinney.grow(frame, "y", recipe="cart")
+
+
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
+def test_an_odd_cell_among_numbers_is_named_with_a_remedy_that_holds(
+    place, tmp_path, request
+):
+    data = {"age": [*map(str, range(19)), "x"], **COUNTED}
+    where = " in row 20" if place == "memory" else ""  # elsewhere rows have no order
+    remedy = (
+        "declare that missing and the column numeric (missing_values=['x'], "
+        "numeric=['age']), or the column nominal (nominal=['age'])"
+    )
+    told = {}
+    with ExitStack() as stack:
+        how = {}
+        if place != "memory":
+            placing = placed(place, data, tmp_path, request)
+            data, how = stack.enter_context(placing)
+        for recipe in (None, "c4.5"):
+            with pytest.warns(SpinneyWarning) as caught:
+                model = spinney.grow(data, "sold", recipe=recipe, **how)
+            told[recipe] = [str(each.message) for each in caught]
+            assert ("age" in model.schema.names) is (recipe is not None)
+        mended = {"missing_values": ["x"], "numeric": ["age"], "recipe": "c4.5"}
+        model = spinney.grow(data, "sold", **mended, **how)
+    assert model.schema.attributes[0].kind == "numeric"
+    because = f"column 'age' reads as text because of 'x'{where}"
+    assert told == {
+        None: [f"{because}, and is left out: {remedy}"],
+        "c4.5": [f"{because}: {remedy}"],
+    }
+
+
+def test_a_text_among_numbers_of_a_sheet(tmp_path):
+    weights = [*range(60, 79), "82 kg"]
+    rows = [*zip(weights, *COUNTED.values(), strict=True)]
+    path = tmp_path / "people.xlsx"
+    write_workbook(path, {"people": [["weight", *COUNTED], *map(list, rows)]})
+    (doubt,) = told_of(path)
+    assert "column 'weight' reads as text because of '82 kg' in row 20" in doubt
+    mended = {"missing_values": ["82 kg"], "numeric": ["weight"]}
+    assert told_of(path, **mended) == []
+    model = spinney.grow(path, "sold", recipe="cart", **mended)
+    assert model.schema.attributes[0].kind == "numeric"
+
+
+@pytest.mark.parametrize(
+    ("line", "label", "told"),
+    [
+        ('{"size": "1.500"}', "yes", "where '1.500' may be 1.5"),
+        ('{"size": "1.500", "other": "0,25"}', "yes", None),
+        ('{"size": "1.500", "other": "$0.25"}', "no", "size ('1.500' is 1.5)"),
+    ],
+)
+def test_points_of_later_lines_of_json(model_of_commas, line, label, told, tmp_path):
+    path = tmp_path / "later.jsonl"
+    path.write_text(line, encoding="utf-8")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert model_of_commas.predict(str(path)).tolist() == [label]
+    said = [str(each.message) for each in caught]
+    assert len(said) == (told is not None)
+    assert told is None or told in said[0]
