@@ -13,6 +13,7 @@ from spinney import (
     TreeRegressor,
 )
 from spinney.trees.criteria import poisson_gain, squared_error_gain, variance_gain
+from spinney.trees.criteria.impurity import poisson
 
 SIZES = {
     "sort": ["a", "a", "b", "b", "c", "c"],
@@ -32,6 +33,12 @@ def test_gains_by_hand():
     assert float(squared_error_gain(table)) == pytest.approx(40.56)
     deviance = 2 * (6 * np.log(2) + 30 * np.log(15) - 36 * np.log(7.2)) / 5
     assert float(poisson_gain(table)) == pytest.approx(deviance)
+
+
+def test_the_deviance_of_nothing_has_no_sign():
+    """It is shown: −0 is no number that a person writes."""
+    assert str(float(poisson([3.0, 0.0, 0.0]))) == "0.0"
+    assert str(float(poisson([3.0, 3.0, 3.0]))) == "0.0"
 
 
 def test_a_number_is_told_from_classes():

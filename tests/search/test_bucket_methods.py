@@ -85,6 +85,16 @@ def test_scales_beyond_squares(scale, method):
 # Equal frequency
 
 
+def test_of_two_equally_near_ends_the_lower_is_taken_whatever_the_rows_weigh():
+    """The middle value as it is: its ends are equally far from half of the weight."""
+    sizes = [7e6 / 3, 5e6 / 9, 8e6 / 7, 5e6 / 9, 7e6 / 3]
+    half = sum(sizes) / 2
+    lower, upper = sizes[0] + sizes[1], sizes[0] + sizes[1] + sizes[2]
+    assert half - lower > upper - half  # by a rounding
+    table = table_of(range(5), [[size] for size in sizes])
+    assert equal_frequency(table, 2).tolist() == [1.5]
+
+
 def test_equal_frequency_of_equal_weights():
     assert equal_frequency(table_of(range(9)), 3).tolist() == [2.5, 5.5]
 

@@ -22,6 +22,7 @@ from spinney.search.groupings import (
     ordered,
     thresholds,
 )
+from spinney.search.value_order import principal_score
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA
@@ -284,6 +285,20 @@ def test_the_sides_of_a_way_have_its_counts(build: Builder):
 
 def test_along_the_principal_component_nothing_is_proven():
     assert not prefixes(alone(random_table(13, 3, 2))).exact.any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_principal_component_is_of_rows_and_not_of_values(seed):
+    """Twin: the direction in which the class shares of rows vary most."""
+    weights = np.random.default_rng(seed).integers(0, 40, (15, 3)) ** 2.0
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    mean = weights.sum(axis=0) / weights.sum()
+    spread = np.zeros((3, 3))
+    for line, share in zip(weights, shares, strict=True):
+        spread += line.sum() * np.outer(share - mean, share - mean)
+    along = (shares - mean) @ np.linalg.eigh(spread)[1][:, -1]
+    score = principal_score(weights)
+    assert score == pytest.approx(along * np.sign(along @ score), abs=1e-9)
 
 
 def test_the_search_along_the_principal_component_finds_a_planted_subset():
