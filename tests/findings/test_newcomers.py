@@ -130,7 +130,8 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
         return capsys.readouterr().err
 
     words = said("m5", "--max-depth", "2", "--max-leaves", "3")
-    assert "--max-depth 2 and --max-leaves 3: formulas have columns only that" in words
+    assert "--max-depth 2 and --max-leaves 3: formulas have only those columns" in words
     assert "--min-samples-leaf makes small trees with longer formulas" in words
     assert "formulas" not in said("m5")
+    assert "formulas" not in said("m5", "--max-depth", "2", "--quiet")
     assert "formulas" not in said("cart", "--max-depth", "2")

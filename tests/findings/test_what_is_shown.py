@@ -147,6 +147,19 @@ def test_many_terms_are_told_in_part():
     assert parts[-2:] == ["+ 2 · x23", "+ … 16 more terms"]
 
 
+def test_no_term_is_told_after_one_that_is_left_out():
+    names = [Attribute(f"x{index}", "numeric") for index in range(22)]
+    names += [Attribute("sort", "nominal", ("a", "b", "c", "d")), names[0]]
+    terms = [Term(index, None, 0.0) for index in range(22)]
+    terms += [Term(22, (code,), 0.0) for code in range(4)]
+    schema = Schema(tuple(names), Target("y", origin=0.0))
+    last = (*terms, Term(23, None, 0.0))
+    parts = LinearModel(1.0, last, (2.0,) * 27).parts(schema)
+    assert parts[-2:] == ["+ 2 · x21", "+ … 5 more terms"]
+    parts = LinearModel(1.0, (*terms[:22], *terms[:3]), (2.0,) * 25).parts(schema)
+    assert parts[-1] == "+ … 1 more term"
+
+
 def test_a_day_in_a_linear_model_says_what_it_counts():
     day = Attribute("day", "numeric", unit=DAY_UNIT)
     schema = Schema((day,), Target("y", origin=0.0))

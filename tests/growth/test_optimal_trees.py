@@ -511,10 +511,12 @@ def test_an_interrupt_ends_the_search():
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(data, label)
-    timer.join()
-    signal.signal(signal.SIGINT, before)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(data, label)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - began < 10  # of many minutes
     assert not hasattr(model, "model_")
 

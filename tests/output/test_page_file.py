@@ -19,7 +19,7 @@ from spinney.errors import ParameterError
 from spinney.growth.forest import like_all_first
 from spinney.models import FittedTree
 from spinney.models.clusters import FittedClusters
-from spinney.output.explorer import explorer_data, explorer_page
+from spinney.output.explorer import explorer_data, explorer_page, page_data
 from spinney.output.explorer.page_data import MOST_EXPLAINED
 from spinney.output.explorer.page_file import LARGEST_FRAME, island, script, style
 from spinney.output.explorer.schema_data import attribute_data
@@ -188,6 +188,16 @@ def test_a_large_tree_says_what_is_left_out():
     contains = explorer_data([model])["models"][0]["contains"]
     assert contains["nodes"] > 500
     assert contains["explained"] == MOST_EXPLAINED
+
+
+def test_a_page_says_how_many_formulas_it_has(monkeypatch):
+    monkeypatch.setattr(page_data, "MOST_MODELS", 2)
+    model = spinney.grow("tests/tables/cpu_prp.csv", "class", recipe="m5")
+    page = explorer_data([model])["models"][0]
+    assert page["contains"]["of_models"] == len(model.tree.model_names) > 2
+    assert page["contains"]["models"] == len(page["models"]) == 2
+    heaviest = sorted(model.tree.leaves, key=lambda leaf: -leaf.weight)[:2]
+    assert {*page["models"]} == {str(leaf.number) for leaf in heaviest}
 
 
 @pytest.mark.parametrize("model", [chain_model(300), wide_model(300)])

@@ -279,8 +279,8 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         say(_single_leaf(model.model_))
     elif model.tried_ and not options["quiet"]:
         say(tried_text(model.tried_) + _grown_larger(model))
-    if few := _few_terms(model.model_.recipe):
-        say(few)
+    if not options["quiet"] and (short := _short_formulas(model.model_.recipe)):
+        say(short)
     if model.learned_ is not None and not options["quiet"]:
         say(_counted(model))
     if model.tree.certificate is not None and not options["quiet"]:
@@ -334,11 +334,11 @@ def _not_all(tree: "Tree", output: str | None, depth: int) -> str:
     )
 
 
-def _few_terms(recipe: "Recipe") -> str:
-    """Return which limit leaves formulas few columns, if any does.
+def _short_formulas(recipe: "Recipe") -> str:
+    """Return which limits may leave formulas few columns, if there are any.
 
     A formula has columns that were asked below its leaf before the tree was pruned: a
-    tree that must not grow large names few of them.
+    tree that must not grow large asks about few of them.
     """
     if recipe.leaves != "linear":
         return ""
@@ -353,9 +353,9 @@ def _few_terms(recipe: "Recipe") -> str:
     if not limits:
         return ""
     return (
-        f"{' and '.join(limits)}: formulas have columns only that the tree asked below "
-        "them before it was pruned, so here few; --min-samples-leaf makes small trees "
-        "with longer formulas"
+        f"{' and '.join(limits)}: formulas have only those columns that the tree asked "
+        "below them before it was pruned, and a low limit leaves few; "
+        "--min-samples-leaf makes small trees with longer formulas"
     )
 
 

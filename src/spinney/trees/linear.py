@@ -129,7 +129,7 @@ class LinearModel:
         """
         minus, dots = (sign(each, ascii_only=ascii_only) for each in "−…")
         pairs = zip(self.terms, self.coefficients, strict=True)
-        parts, left_out = [figure(self.intercept)], 0
+        parts, n_told = [figure(self.intercept)], 0
         for index, own in groupby(pairs, key=lambda pair: pair[0].attribute):
             terms, attribute = [*own], schema.attributes[index]
             if len(terms) > SETS_SHOWN:
@@ -141,10 +141,12 @@ class LinearModel:
                     for term, factor in terms
                 ]
             if len(parts) + len(told) > TERMS_SHOWN + 1:
-                left_out += len(terms)
-                continue
+                break
             parts += told
-        return [*parts, *([f"+ {dots} {left_out} more terms"] if left_out else [])]
+            n_told += len(terms)
+        more = len(self.terms) - n_told
+        terms_left = f"+ {dots} {more} more term{'s' * (more != 1)}"
+        return [*parts, terms_left] if more else parts
 
 
 def _product(

@@ -10,6 +10,7 @@ from spinney._support.text import (
     figure,
     label_text,
     number_text,
+    percent_text,
     shown,
     signs_to_ascii,
     weight_text,
@@ -331,10 +332,10 @@ def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[st
             "one may exist; with the rows (data) all are counted"
         )
     elif candidate.bound is not None:
-        short = 100 * (1 - (candidate.gain / candidate.bound))
+        short = percent_text(1 - candidate.gain / candidate.bound, 1)
         lines.append(
             f"of {_ways(candidate)} not proved to be the best: none gains more than "
-            f"{candidate.bound:.3f}, so this is at most {short:.1f} % below it"
+            f"{candidate.bound:.3f}, so this is at most {short} below it"
         )
     elif not candidate.exact:
         lines.append(

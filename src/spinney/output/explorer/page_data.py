@@ -161,6 +161,8 @@ def _tree_model_data(
             "counted": 0 if coded is None else len(coded.targets),
             "candidates": len(kept),
             "explained": len(texts),
+            "models": min(len(tree.model_names), MOST_MODELS),
+            "of_models": len(tree.model_names),
         },
     }
 
@@ -168,7 +170,7 @@ def _tree_model_data(
 def _models(tree: Tree, order: Integers) -> dict[str, str]:
     """Return how the linear models of the heaviest leaves read, each in a line."""
     with_models = [node for node in order.tolist() if node in tree.model_names]
-    lines = model_lines(tree, with_models[:MOST_MODELS], room=inf)
+    lines = model_lines(tree, {*with_models[:MOST_MODELS]}, room=inf)
     return {str(node): line for node, line in lines.items()}
 
 

@@ -291,7 +291,8 @@ def _models(
     texts = [*lines.values()][:LEGEND_MODELS]
     more = len(lines) - len(texts)
     if more > 0:
-        texts.append(f"+ {more} more models, which the text of the tree has")
+        plural = "s" * (more != 1)
+        texts.append(f"+ {more} more model{plural}, which the text of the tree has")
     if not texts:
         return [], 0.0
     marks, y = list[Markup](), begin + LEGEND_GAP

@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_number, check_whole
 from spinney._support.in_notebooks import InNotebooks
-from spinney._support.text import shown, weight_text
+from spinney._support.text import percent_text, shown, weight_text
 from spinney.data import Column, Table, Value, declarations_of, factorise, is_missing
 from spinney.data.readers import read_table
 from spinney.errors import DataError
@@ -78,7 +78,7 @@ class Explanation(InNotebooks):
             f"{'leaf' if leaves == 1 else 'leaves'} (depth at most {self.max_depth}, "
             f"leaves of at least {weight_text(self.min_leaf)}) tells the cluster of "
             f"{weight_text(self.right)} of {weight_text(self.weight)} rows "
-            f"({100 * self.accuracy:.4g} %)"
+            f"({percent_text(self.accuracy)})"
         ]
         for cluster in self.clusters:
             lines += ["", cluster.text(ascii_only=ascii_only)]

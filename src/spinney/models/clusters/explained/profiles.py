@@ -12,7 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.text import figure, number_text, shown, weight_text
+from spinney._support.text import (
+    figure,
+    number_text,
+    percent_text,
+    shown,
+    weight_text,
+)
 from spinney.cluster import scaled
 from spinney.data import Column, Table, Value
 
@@ -87,7 +93,7 @@ class Mark:
 def _share(share: float, weight: float) -> str:
     """Return a share with the counts behind it."""
     rows = weight_text(round(share * weight, 6))
-    return f"{rows} of {weight_text(weight)} ({100 * share:.3g} %)"
+    return f"{rows} of {weight_text(weight)} ({percent_text(share)})"
 
 
 def profiles_of(

@@ -50,6 +50,11 @@ function contents(state) {
       `The splits that were considered at ${plural(contains.candidates, "node")}, with their counts.`,
     );
     lines.push(`The arithmetic of ${plural(contains.explained, "node")}.`);
+    if (contains.of_models) {
+      lines.push(
+        `The formulas of ${countText(contains.models)} of ${plural(contains.of_models, "leaf", "leaves")}.`,
+      );
+    }
     if (contains.counted) {
       lines.push(
         `Histograms at ${plural(contains.histograms, "node")}, and errors, of a table of ${plural(contains.counted, "row")}.`,
