@@ -299,10 +299,14 @@ function splitText(state, line) {
   return lacks && line.cuts[0] !== Infinity ? `${text} or missing` : text;
 }
 
+// One cut of a number that is no time, which can be told in fewer digits.
+function isPlainCut(attribute, { cuts }) {
+  return attribute.numeric && !attribute.unit && cuts.length === 1 && cuts[0] !== Infinity;
+}
+
 function firstPart(state, { attribute: index, cuts, values }) {
   const attribute = state.schema.attributes[index];
-  if (!attribute.numeric || attribute.unit || cuts[0] === Infinity)
-    return cutText(attribute, cuts, 0, "");
+  if (!isPlainCut(attribute, { cuts })) return cutText(attribute, cuts, 0, "");
   return `≤ ${shortCut(cuts[0], values)}`;
 }
 
@@ -361,7 +365,7 @@ function candidates(state, node) {
         attribute.text,
         element(
           "small",
-          { title: asks },
+          { title: isPlainCut(attribute, line) ? `≤ ${attribute.number(line.cuts[0])}` : asks },
           ` ${asks}`,
         ),
       ),
