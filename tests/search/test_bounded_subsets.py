@@ -13,6 +13,7 @@ from tests.sources.comparing import arrow_of, assert_same_tree
 import spinney
 from spinney.search import groupings
 from spinney.search.bounded_subsets import best_subset, least_prices, room_for
+from spinney.search.value_order import principal_score
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA, entropy, gini, misclassification
 
@@ -261,3 +262,13 @@ def test_a_search_that_gave_up_says_so(monkeypatch):
     assert told.searched
     assert not told.exact
     assert "branch and bound gave up" in str(told)
+
+
+def test_without_room_it_is_the_best_prefix_and_nothing_is_searched():
+    for seed in range(20):
+        weights = np.random.default_rng(seed).integers(1, 30, (14, 4)).astype(float)
+        found = best_subset(weights, gini, own=weights.sum(axis=1), least=0.0, room=0)
+        order = principal_score(weights).argsort()
+        prefixes = [np.isin(np.arange(14), order[:n]) for n in range(1, 14)]
+        least = min(cost_of(weights.tolist(), gini, each) for each in prefixes)
+        assert found.cost == pytest.approx(least, rel=1e-12)
