@@ -316,3 +316,16 @@ def test_a_recipe_is_not_charged_for_loops_that_are_made_ready_meanwhile(monkeyp
         loop(1.0)
         assert steady_clock.steady_seconds() - began == 3.0
     assert now[0] == 100.0 + 12.0 + 2 * 3.0
+
+
+def test_the_clock_stands_while_another_thread_compiles(monkeypatch):
+    """Who begins to measure in the middle of it is not given back what was before."""
+    now = [10.0]
+    monkeypatch.setattr(steady_clock, "perf_counter", lambda: now[0])
+    with steady_clock.standing_still():
+        now[0] += 5.0
+        began = steady_clock.steady_seconds()
+        now[0] += 2.0
+        assert steady_clock.steady_seconds() == began
+    now[0] += 1.0
+    assert steady_clock.steady_seconds() - began == 1.0

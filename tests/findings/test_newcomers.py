@@ -135,3 +135,55 @@ def test_the_shell_says_that_a_small_model_tree_has_short_formulas(capsys):
     assert "formulas" not in said("m5")
     assert "formulas" not in said("m5", "--max-depth", "2", "--quiet")
     assert "formulas" not in said("cart", "--max-depth", "2")
+
+
+def test_who_predicts_does_not_look_at_the_target(tmp_path, capsys):
+    """A price to be decided, `tbd`, was a reason to refuse the row."""
+    table, model = tmp_path / "flats.csv", tmp_path / "flats.spinney"
+    lines = [f"{40 + 5 * at},{90000.5 + 11000 * at}" for at in range(30)]
+    table.write_text("\n".join(["sqm,price", *lines]), encoding="utf-8")
+    assert run(["grow", str(table), "--target", "price", "-o", str(model)]) == 0
+    later = tmp_path / "later.csv"
+    later.write_text("sqm,price\n70,tbd\n", encoding="utf-8")
+    capsys.readouterr()
+    assert run(["predict", str(model), str(later), "--append"]) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert (head, line[:7]) == ("sqm,price,predicted price", "70,tbd,")
+    assert run(["explain", str(model), "--row", str(later)]) == 0
+    assert spinney.load(model).predict({"sqm": [70], "price": ["tbd"]}) > 0
+    assert run(["score", str(model), str(later)]) == 3
+    assert "'tbd'" in capsys.readouterr().err
+
+
+def test_a_picture_shows_the_cut_between_years():
+    """The cut 1979.5 was drawn as 1980, a year on the wrong side of it."""
+    years = {"built": [1976, 1977, 1978, 1981, 1983, 1985], "kind": [*"aaabbb"]}
+    picture = spinney.grow(years, "kind", recipe="cart").plot().svg
+    assert "≤ 1979.5<" in picture
+    assert "1980" not in picture
+
+
+@pytest.mark.parametrize(
+    "recipes, accuracies",
+    [("auto", [False]), ("forest", [False]), (["auto", "cart"], [False, True])],
+)
+def test_what_is_evaluated_is_what_would_be_grown(recipes, accuracies):
+    """`auto` and forests leave out what counts the rows: they were measured with it."""
+    drawn = np.random.default_rng(1).random(100)
+    table = {"PassengerId": range(1, 101), "x": drawn, "y": ["yes"] * 50 + ["no"] * 50}
+    numbers = "numbers the rows" if "cart" in recipes else "the rows and is left out"
+    with pytest.warns(SpinneyWarning, match=numbers) as told:
+        found = spinney.evaluate(table, "y", recipes)
+    assert len(told) == 1
+    right = [line["accuracy"] > 0.9 for line in found.as_dict()["table"]]
+    assert right == accuracies
+
+
+def test_a_lesson_says_once_how_it_read_and_by_which_recipe(tmp_path, capsys):
+    """`grow` has grown another tree by default, and the note stood there twice."""
+    path, page = tmp_path / "shop.csv", tmp_path / "lesson.html"
+    path.write_text("size;sold\n1,5;no\n2,5;no\n3,5;yes\n4,5;yes\n", encoding="utf-8")
+    assert run(["lesson", str(path), "--target", "sold", "-o", str(page)]) == 0
+    said = capsys.readouterr().err
+    assert "slides by recipe id3, with rows of" in said
+    assert said.count("'4,5' is 4.5") == 1

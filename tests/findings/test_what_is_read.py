@@ -7,6 +7,7 @@ import warnings
 from contextlib import ExitStack, closing
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from tests.helpers.workbooks import write_workbook
 from tests.sources.tables_away import placed
@@ -346,3 +347,17 @@ def test_points_of_later_lines_of_json(model_of_commas, line, label, told, tmp_p
     said = [str(each.message) for each in caught]
     assert len(said) == (told is not None)
     assert told is None or told in said[0]
+
+
+def test_instants_at_the_ends_of_the_calendar():
+    """Arrow refused the year 9999, and zones led beyond it."""
+    west = datetime.timezone(datetime.timedelta(hours=-5))
+    last = datetime.datetime(9999, 12, 31, 23)
+    rows = {"at": [last] * 4 + [datetime.datetime(2000, 1, 1)] * 4, "y": [*"aaaabbbb"]}
+    model = spinney.grow(pa.table(rows), "y", recipe="cart")
+    assert str(model) == str(spinney.grow(rows, "y", recipe="cart"))
+    later = [last.replace(tzinfo=west), last.replace(tzinfo=west).isoformat()]
+    for cell in later:
+        assert model.predict({"at": [cell]}).tolist() == ["a"]
+    instants = spinney.read_table({"at": [last.replace(tzinfo=west), last]})["at"].cells
+    assert instants[0] - instants[1] == 5 * 3600

@@ -1,5 +1,6 @@
 """The command ``lesson``: a page that steps through the making of a tree."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from spinney.cli.shell_options import (
 )
 from spinney.cli.shell_output import working
 from spinney.cli.shell_settings import recipe_of
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, SpinneyNote
 
 __all__ = ["lesson"]
 
@@ -88,7 +89,9 @@ def lesson(data: str, **options: Any) -> None:
     path = page_path(f"{Path(data).stem}_lesson", options)
     with working("preparing the lesson"):
         page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
-    write_page(page, path, options, f"{len(page.slides)} slides, with rows of {data}")
+    by = "" if options["k"] else f" by recipe {options['recipe'] or RECIPE}"
+    contains = f"{len(page.slides)} slides{by}, with rows of {data}"
+    write_page(page, path, options, contains)
 
 
 def _of_tree(data: str, options: dict[str, Any]) -> Any:
@@ -112,7 +115,9 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
         identifiers=False,  # of which there is nothing to learn
     )
     model = FittedTree(grown)
-    rows = model.read(data, **file_arguments(options), whole=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+        rows = model.read(data, **file_arguments(options), whole=True)
     method, validation = options["prune"], options["validation"]
     if method is None and validation is None:
         return model.lesson(rows)

@@ -279,7 +279,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
         explanation = _of_node(loaded, 0 if node is None else node, options)
         kind = "explain-node" if options["attribute"] is None else "explain-attribute"
     else:
-        table = loaded.read(row, **file_arguments(options))
+        table = loaded.read(row, target=False, **file_arguments(options))
         explanation = loaded.explain(row=_one_row(table, row, number or 1))
         kind = "explain-row"
     if options["json_"]:

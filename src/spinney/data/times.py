@@ -36,10 +36,11 @@ def days_of(value: datetime.date) -> float:
 
 def seconds_of(value: datetime.datetime) -> float:
     """Return the seconds since the start of 1970, in UTC if there is a time zone."""
-    if value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    # The difference of instants, as UTC may lie in a year that a datetime has not.
+    since = value.replace(tzinfo=None) - _EPOCH
+    since -= value.utcoffset() or datetime.timedelta()
     # Whole microseconds divided once: every source gives the same float64.
-    return ((value - _EPOCH) // _MICROSECOND) / 1e6
+    return (since // _MICROSECOND) / 1e6
 
 
 def seconds_of_day(value: datetime.time) -> float:

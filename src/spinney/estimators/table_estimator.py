@@ -146,7 +146,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict: by name, or by scikit-learn's conventions."""
         if self._by_name or has_names_only(X):
-            table: Table = self.read(X)
+            table: Table = self.read(X, target=False)
             return table
         return self._validated(X, reset=False)
 

@@ -1,5 +1,6 @@
 """The rows to evaluate on: read once, the kinds of columns fixed once."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,9 @@ from spinney.data import (
     Table,
     Value,
     level_order,
+    without_identifiers,
 )
-from spinney.errors import DataError
+from spinney.errors import DataError, SpinneyWarning
 from spinney.sources.opened import table_of_rows
 from spinney.sources.rows import (
     NumberFacts,
@@ -34,7 +36,8 @@ class EvaluationRows:
 
     ``truth`` holds class codes, or numbers where ``classes`` is None. The columns
     keep the kinds that the whole table gives them; what a recipe learns from
-    values, it learns from the rows it is given.
+    values, it learns from the rows it is given. ``identifiers`` are columns that only
+    tell rows apart, and that some recipes leave out.
     """
 
     table: Table
@@ -43,6 +46,7 @@ class EvaluationRows:
     truth: Cells
     weight: str | None
     weights: Floats | None
+    identifiers: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -55,12 +59,17 @@ def rows_of(
     target: str,
     *,
     declarations: Declarations,
+    keep_identifiers: bool = True,
     weight: str | None = None,
     table: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
 ) -> EvaluationRows:
-    """Read the rows; warn of what is odd about the table, once."""
+    """Read the rows; warn of what is odd about the table, once.
+
+    ``keep_identifiers`` says that a recipe may ask about columns that only tell rows
+    apart. Those are found in the whole table: no part of it counts its rows.
+    """
     check_roles(target, weight, declarations)
     read = table_of_rows(
         data,
@@ -74,6 +83,13 @@ def rows_of(
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
     attributes = rows.without((target, weight or ""))
+    with warnings.catch_warnings():
+        if keep_identifiers:  # who leaves them out need not say so
+            warnings.simplefilter("ignore", SpinneyWarning)
+        kept = without_identifiers(attributes, declarations, places)
+    identifiers = tuple(name for name in attributes.names if name not in kept.names)
+    if not keep_identifiers:
+        rows, attributes, identifiers = rows.without(identifiers), kept, ()
     tell_doubts(attributes, rows[target], declarations, places)
     column, classes = rows[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
@@ -92,6 +108,7 @@ def rows_of(
         truth,
         weight,
         weights,
+        identifiers,
     )
 
 

@@ -186,6 +186,8 @@ def grown_on(
     from spinney.api import grow, grow_forest
 
     grower = grow_forest if variant.is_forest else grow
+    if not variant.keeps_identifiers:
+        train = train.without(rows.identifiers)
     try:
         return grower(
             train,

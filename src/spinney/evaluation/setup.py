@@ -115,7 +115,13 @@ def setup_of(
     asked = asked_of(recipes, arguments)  # refused before a large table is read
     reading = dict(asked.opening)
     _refuse_away(data, reading)
-    rows = rows_of(data, target, declarations=asked.declarations, **reading)
+    rows = rows_of(
+        data,
+        target,
+        declarations=asked.declarations,
+        keep_identifiers=any(each.keeps_identifiers for each in asked.variants),
+        **reading,
+    )
     costs = asked.costs(target, rows.classes)
     scheme = with_possible_folds(asked.scheme, rows)
     setup = Setup(rows, parts_of(rows, scheme), scheme, asked.variants, costs)

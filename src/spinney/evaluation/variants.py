@@ -83,6 +83,16 @@ class Variant:
         """Whether it is a forest; ``trees`` is then the recipe of its trees."""
         return self.arguments.get("recipe") == FOREST
 
+    @property
+    def keeps_identifiers(self) -> bool:
+        """Whether it may ask about columns that only tell rows apart."""
+        return not self.is_forest and not _named(self.recipe).tries
+
+    @property
+    def recipe(self) -> Any:
+        """The recipe that is named, or else the default."""
+        return self.arguments.get("recipe", DEFAULT_RECIPE)
+
     def check(self, *, numeric: bool | None = None) -> None:
         """Refuse settings that the recipe, or such a target, has no use for.
 
@@ -94,7 +104,7 @@ class Variant:
                 own = {n: v for n, v in self.arguments.items() if n != "recipe"}
                 refuse_forest_arguments(own, numeric=numeric)
                 return
-            recipe = _named(self.arguments.get("recipe", DEFAULT_RECIPE))
+            recipe = _named(self.recipe)
             refuse_uncommon(self.arguments, OF_GROWING, recipe)
             for name in self.arguments:
                 if name not in OF_GROWING:

@@ -108,7 +108,7 @@ class LargeTables:
         encoding: str | None = None,
         notation: Notation | None = None,
     ) -> AbstractContextManager[ModelBatches]:
-        """Give a table of any size as :meth:`read` reads it, some rows at a time.
+        """Give a table of any size to predict, as :meth:`read` reads it, in parts.
 
         ``keep`` names columns, or is "all": their cells come beside, as written.
         """
@@ -155,6 +155,7 @@ class FittedTable(Explored, LargeTables):
         encoding: str | None = None,
         notation: Notation | None = None,
         whole: bool = False,
+        target: bool = True,
         weight: str | None = None,
     ) -> Table:
         """Read a table as the model understands it: kinds, names, missing cells.
@@ -170,6 +171,8 @@ class FittedTable(Explored, LargeTables):
         whole : bool
             Whether all attributes of the model must be there, and not only those
             that are asked about.
+        target : bool
+            Whether the target is read too, if it is there; not to predict.
         weight : str, optional
             A column of weights to read too.
         """
@@ -180,6 +183,7 @@ class FittedTable(Explored, LargeTables):
             data,
             optional=() if whole else self._optional,
             also=() if weight is None else (weight,),
+            target=target,
             format=format,
             encoding=encoding,
             notation=notation,
@@ -187,7 +191,7 @@ class FittedTable(Explored, LargeTables):
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict; columns are found by name."""
-        return self.read(X)
+        return self.read(X, target=False)
 
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""

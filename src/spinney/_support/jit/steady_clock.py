@@ -11,21 +11,24 @@ __all__ = ["standing_still", "steady_seconds"]
 
 
 class _Lost:
-    """How long this process has been loading and compiling."""
+    """How long this process has been loading and compiling, and since when it is."""
 
     seconds = 0.0
+    since: float | None = None
 
 
 @contextmanager
 def standing_still() -> Iterator[None]:
     """Let the clock stand meanwhile. One thread at a time may ask for that."""
-    began = perf_counter()
+    began = _Lost.since = perf_counter()
     try:
         yield
     finally:
+        _Lost.since = None
         _Lost.seconds += perf_counter() - began
 
 
 def steady_seconds() -> float:
     """Return the seconds since some moment, without those in which it stood still."""
-    return perf_counter() - _Lost.seconds
+    now = perf_counter() if _Lost.since is None else _Lost.since
+    return now - _Lost.seconds

@@ -34,6 +34,7 @@ def read_by(
     *,
     optional: Collection[int] = (),
     also: Collection[str] = (),
+    target: bool = True,
     may_be_empty: bool = True,
     format: str | None = None,
     encoding: str | None = None,
@@ -42,12 +43,13 @@ def read_by(
     """Read a table that must have the needed attributes, and may have the target.
 
     The ``optional`` ones of them may lack; ``also`` names further columns to be read,
-    if they are there; ``may_be_empty`` says whether empty cells are of use. The table
-    is written as ``notation`` says, and where neither that nor its cells tell, as that
-    of the schema.
+    if they are there; ``target`` says whether that is one of them, since what is not
+    looked at need not be sound; ``may_be_empty`` says whether empty cells are of use.
+    The table is written as ``notation`` says, and where neither that nor its cells
+    tell, as that of the schema.
     """
     file = _File(data, format, encoding, Notation.of(notation))
-    columns = _Columns(schema, needed, optional, may_be_empty, also, file)
+    columns = _Columns(schema, needed, optional, may_be_empty, also, target, file)
     with columns.said_by_the_model():
         table = read_table(
             data, declarations=columns.declared, format=format, encoding=encoding
@@ -87,12 +89,12 @@ def batches_by(
     encoding: str | None = None,
     notation: Notation | None = None,
 ) -> Iterator[ModelBatches]:
-    """Give a table as :func:`read_by` reads it, at most so many rows at a time.
+    """Give a table to predict as :func:`read_by` reads it, so many rows at a time.
 
     ``keep`` names columns whose cells come beside them as they are written.
     """
     file = _File(data, format, encoding, Notation.of(notation))
-    columns = _Columns(schema, needed, optional, may_be_empty, also, file)
+    columns = _Columns(schema, needed, optional, may_be_empty, also, False, file)
     declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
     with (
         columns.said_by_the_model(),
@@ -160,12 +162,13 @@ class _Columns:
     optional: Collection[int]
     may_be_empty: bool
     also: Collection[str]
+    target: bool
     file: _File
 
     @property
     def declared(self) -> Declarations:
         """How they are read."""
-        declared = reading_declarations(self.schema, self.needed)
+        declared = reading_declarations(self.schema, self.needed, target=self.target)
         only = None if declared.only is None else (*declared.only, *self.also)
         return replace(
             declared,
@@ -219,25 +222,27 @@ class _Columns:
         return missing_columns(absent, present, may_be_empty=self.may_be_empty)
 
 
-def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:
+def reading_declarations(
+    schema: Schema, needed: Collection[int], *, target: bool = True
+) -> Declarations:
     """Return what a model declares of the tables that it is to read.
 
-    Only the columns that the tree asks about matter, and the target; where it asks
-    about none, any table will do.
+    Only the columns that the tree asks about matter, and the ``target`` if it is to be
+    looked at; where it asks about none, any table will do.
     """
     asked = [schema.attributes[index] for index in schema.behind(needed)]
     if not asked:
         return Declarations(missing=schema.markers)
-    target = schema.target
+    truth = schema.target
     names = [attribute.name for attribute in asked]
     nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
     numeric = [a.name for a in asked if a.kind == "numeric" and not a.unit]
-    if target.name not in names:
-        names.append(target.name)
-        if target.is_numeric:
-            numeric.append(target.name)
-        if not all(map(_is_exact, target.classes)):
-            nominal.append(target.name)
+    if target and truth.name not in names:
+        names.append(truth.name)
+        if truth.is_numeric:
+            numeric.append(truth.name)
+        if not all(map(_is_exact, truth.classes)):
+            nominal.append(truth.name)
     return Declarations(
         nominal=tuple(nominal),
         numeric=tuple(numeric),

@@ -85,8 +85,10 @@ def _column(name: str, native: Any, declarations: Declarations) -> Column:
             return numeric_column(name, _numbers(series), missing=missing)
         if dtype in (nw.Date, nw.Datetime):
             ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
-            numbers = _numbers(series.dt.timestamp("us")) / ticks
-            return numeric_column(name, numbers, missing=missing, unit=unit)
+            whole = series.dt.timestamp("us")
+            if not _too_large(whole):  # in the year 9999, say
+                numbers = _numbers(whole) / ticks
+                return numeric_column(name, numbers, missing=missing, unit=unit)
     cells = series.to_list()
     if kind is None and dtype in (nw.String, nw.Boolean):
         plain, _ = plain_values(name, cells)

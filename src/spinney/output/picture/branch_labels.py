@@ -10,7 +10,7 @@ from spinney.trees import Candidate, Intervals, Node, Threshold, Tree
 
 __all__ = ["branch_label"]
 
-DIGITS = 4
+DIGITS = 6
 MOST_DIGITS = 17
 MOST_VALUES = 30
 
@@ -83,7 +83,7 @@ def _of_number(
 
 
 def _short(bound: float, candidate: Candidate) -> str:
-    """Return a bound in four digits, or in as many as keep the rows on their sides."""
+    """Return a bound in six digits, or in as many as keep the rows on their sides."""
     below = max((v for v in candidate.table.values if v <= bound), default=-inf)
     above = min((v for v in candidate.table.values if v > bound), default=inf)
     for digits in range(DIGITS, MOST_DIGITS):

@@ -139,13 +139,18 @@ class RuleSet(InNotebooks):
         format: str | None = None,
         encoding: str | None = None,
         notation: Notation | None = None,
+        target: bool = True,
     ) -> Table:
-        """Read a table as the rules understand it; columns are found by name."""
+        """Read a table as the rules understand it; columns are found by name.
+
+        ``target`` says whether that is read too, if it is there; not to predict.
+        """
         needed = range(len(self.schema.attributes))
         return read_by(
             self.schema,
             needed,
             data,
+            target=target,
             format=format,
             encoding=encoding,
             notation=notation,
@@ -153,7 +158,7 @@ class RuleSet(InNotebooks):
 
     def apply(self, data: Any) -> Integers:
         """Return the index of the rule that decides each row; -1 for the default."""
-        return self._fired(self.read(data))
+        return self._fired(self.read(data, target=False))
 
     def _fired(self, table: Table) -> Integers:
         columns = self.schema.encode(table)
@@ -190,7 +195,7 @@ class RuleSet(InNotebooks):
         It need not be the likeliest by ``predict_proba`` where a rule is wrong on
         many rows.
         """
-        return self.classes_[self._codes(self.read(data))]
+        return self.classes_[self._codes(self.read(data, target=False))]
 
     def predict_proba(self, data: Any) -> Floats:
         """Return the share of each class, by Laplace: (weight + 1) / (all + classes).
