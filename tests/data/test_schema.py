@@ -1,7 +1,11 @@
 """What columns mean to a model."""
 
+import datetime
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
@@ -97,11 +101,25 @@ def test_days_and_instants_are_one_time_line():
     seconds = Attribute("when", "numeric", (), INSTANT_UNIT)
     instant = Column("when", "numeric", np.array([86_400.0 * 1.5]), unit=INSTANT_UNIT)
     day = Column("when", "numeric", np.array([2.0]), unit=DAY_UNIT)
-    assert days.encode(instant).tolist() == [1.5]
+    assert days.encode(instant).tolist() == [1.0]  # its day
     assert seconds.encode(day).tolist() == [172_800.0]
     for text in ("1970-01-03", "1970-01-03 00:00:00"):
         assert days.encode(nominal("when", [0], (text,))).tolist() == [2.0]
         assert seconds.encode(nominal("when", [0], (text,))).tolist() == [172_800.0]
+
+
+@given(st.integers(-10_000, 80_000), st.integers(0, 86_399_999_999))
+def test_an_instant_is_its_day_to_the_microsecond(day, micros):
+    start = datetime.datetime(1970, 1, 1)
+    moment = start + datetime.timedelta(days=day, microseconds=micros)
+    seconds = ((moment - start) // datetime.timedelta(microseconds=1)) / 1e6
+    days = Attribute("when", "numeric", (), DAY_UNIT)
+    column = Column("when", "numeric", np.array([seconds, np.nan]), unit=INSTANT_UNIT)
+    number, missing = days.encode(column).tolist()
+    assert number == day
+    assert np.isnan(missing)
+    text = nominal("when", [0], (moment.isoformat(),))
+    assert days.encode(text).tolist() == [number]
 
 
 def test_times_and_plain_numbers_do_not_mix():

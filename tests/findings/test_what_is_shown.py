@@ -2,10 +2,13 @@
 
 import random
 import re
+from datetime import datetime
 from fractions import Fraction
 from math import inf, nextafter
 
+import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +17,7 @@ from tests.helpers.page_scripts import NODE, by_node
 import spinney
 from spinney._support.text import figure, percent_text, read_bound
 from spinney.cli import run
-from spinney.data import Attribute, Schema, Target
+from spinney.data import Attribute, Column, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.output.explorer.tree_data import digits_of
 from spinney.output.picture.branch_labels import branch_label
@@ -52,6 +55,46 @@ def test_a_cut_between_days_reads_as_a_day(tmp_path, shift):
         text = model.tree.condition(model.tree.nodes[node])
         asked = read_question(text, model.schema, "force")
         assert (days <= asked.cut).sum() == 4
+
+
+@pytest.mark.parametrize("hour", [0, 6, 12, 18])
+def test_what_is_before_a_day_is_so_until_its_midnight(tmp_path, hour):
+    path = dated(tmp_path)
+    path.write_text(path.read_text().replace("11-18", "11-17"))
+    model = spinney.grow(path, "sold", recipe="id3")
+    assert "day < 2026-11-14 → n" in str(model)  # the cut is at noon of the 13th
+    instants = [datetime(2026, 11, day, hour, 30) for day in (13, 14)]
+    later = tmp_path / "later.csv"
+    later.write_text("\n".join(["day", *map(str, instants)]) + "\n", encoding="utf-8")
+    frame = pd.DataFrame({"day": pd.to_datetime(instants)})
+    for table in ({"day": instants}, {"day": [*map(str, instants)]}, frame, later):
+        assert list(model.predict(table)) == ["n", "y"]
+    one = model.predictor()
+    assert [one({"day": instant}) for instant in instants] == ["n", "y"]
+    names = {}
+    exec(model.export("python"), names)
+    assert [names["predict"]({"day": instant}) for instant in instants] == ["n", "y"]
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT unnest($1) AS day", [instants])
+    query = model.export("sql", table="t")
+    labels = connection.execute(query).df()["predicted sold"].tolist()
+    assert labels == ["n", "y"]
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_the_explorer_reads_instants_for_days_as_models_do():
+    texts = [
+        "2026-11-13",
+        "2026-11-13 18:00",
+        "2026-11-13T23:59:59.999",
+        "1969-12-31 06:00",
+    ]
+    said = by_node(
+        "numbers.js", f"given.map((text) => each.numberOf(text, {DAY_UNIT!r}))", texts
+    )
+    days = Attribute("day", "numeric", unit=DAY_UNIT)
+    column = Column("day", "nominal", np.arange(len(texts)), tuple(texts))
+    assert said == days.encode(column).tolist() == [20770.0] * 3 + [-1.0]
 
 
 def test_a_lesson_shows_days_as_days(tmp_path):

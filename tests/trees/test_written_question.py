@@ -48,6 +48,11 @@ def read(text: object) -> int | Question:
         ("'width' > \"6.5\"", 0, 6.5),
         ("width in cm > 2", 5, 2.0),
         ("when > 1970-01-11", 4, 10.0),
+        ("when < 1970-01-11", 4, np.nextafter(10.0, -np.inf)),
+        ("when < 1970-01-11 00:00", 4, np.nextafter(10.0, -np.inf)),
+        ("when < 1970-01-11 12:00", 4, 10.0),  # which that day begins before
+        ("when >= 1970-01-11 12:00", 4, 10.0),
+        ("when <= 1970-01-11 12:00", 4, 10.0),
         ("size <= medium", 2, 1.5),
         ("size > medium", 2, 1.5),
         ("size < medium", 2, 0.5),

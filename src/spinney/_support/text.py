@@ -207,7 +207,8 @@ def read_bound(bound: float, unit: str | None = None) -> tuple[float, bool]:
     """Return the number that a bound reads as, and whether that is beyond it.
 
     A bound just below a round number, as of a question "x < 6.5", reads as that, and
-    one between two days as the second: no day is between them.
+    one between two days as the second: no day is between them, and an instant that a
+    model of days is given is its day (``converted`` of ``data/times.py``).
 
     >>> read_bound(6.5), read_bound(nextafter(6.5, -inf))
     ((6.5, False), (6.5, True))

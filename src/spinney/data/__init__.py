@@ -48,11 +48,12 @@ from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_doubts import doubts_of, holds_classes, target_note
-from spinney.data.times import TIME_UNITS
+from spinney.data.times import SECONDS_OF_A_DAY, TIME_UNITS
 
 __all__ = [
     "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
+    "SECONDS_OF_A_DAY",
     "TIME_UNITS",
     "Association",
     "Attribute",

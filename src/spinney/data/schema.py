@@ -109,17 +109,19 @@ class Attribute:
     def _numbers(self, column: Column) -> "NDArray[Any]":
         """Return numbers in this attribute's unit; text is read as such."""
         if column.kind == "numeric":
-            factor = converted(column.unit, self.unit)
-            if factor is None and not column.missing.all():
+            numbers = converted(column.cells, column.unit, self.unit)
+            if numbers is not None:
+                return numbers
+            if not column.missing.all():
                 msg = (
                     f"column {self.name!r} counted {self.unit or 'plain numbers'} when "
                     f"the model was grown, but {column.unit or 'plain numbers'} here: "
                     "give it in the same form"
                 )
                 raise DataError(msg)
-            return column.cells if factor == 1 else column.cells * (factor or np.nan)
-        numbers = [self._number(value_text(level)) for level in column.levels]
-        return np.array([*numbers, np.nan])[column.cells]
+            return self.all_missing(len(column.cells))
+        known = [self._number(value_text(level)) for level in column.levels]
+        return np.array([*known, np.nan])[column.cells]
 
     def _number(self, text: str) -> float:
         number = parse_number(text) if self.unit is None else self._time(text)
@@ -131,9 +133,11 @@ class Attribute:
     def _time(self, text: str) -> float | None:
         """Return an ISO date or time, of either form, in this attribute's unit."""
         for unit in TIME_UNITS.values():
-            factor, number = converted(unit, self.unit), parse_time(text, unit)
-            if factor is not None and number is not None:
-                return number * factor
+            number = parse_time(text, unit)
+            if number is not None:
+                number = converted(number, unit, self.unit)
+            if number is not None:
+                return number
         return None
 
 

@@ -1,11 +1,18 @@
 """Days, instants and times of day as numbers and as text."""
 
 import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Numbers = TypeVar("Numbers", float, "NDArray[Any]")
 
 DAY_UNIT = "days since 1970-01-01"
 INSTANT_UNIT = "seconds since 1970-01-01T00:00:00"
 CLOCK_UNIT = "seconds since midnight"
 TIME_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
+SECONDS_OF_A_DAY = 86_400.0
 
 # ISO text, as both Python (with re.ASCII) and DuckDB read patterns.
 DAY_PATTERN = r"\d{4}-\d{2}-\d{2}"
@@ -67,15 +74,22 @@ def time_text(cell: datetime.date | datetime.time) -> str:
     return text.rstrip("0") if "." in text else text
 
 
-def converted(unit: str | None, wanted: str | None) -> float | None:
-    """Return what turns numbers of one unit into another's, or None.
+def converted(numbers: Numbers, unit: str | None, wanted: str | None) -> Numbers | None:
+    """Return numbers of one unit in another's, or None where that cannot be.
 
-    >>> converted(INSTANT_UNIT, DAY_UNIT) == 1 / 86_400
-    True
+    An instant is its day, in UTC, where days are wanted: a model whose rows had days
+    knows no more of it, and a day that is at most another is so until its end. ``//``
+    is exact, as the floor of a rounded quotient would not be.
+
+    >>> converted(86_399.0, INSTANT_UNIT, DAY_UNIT)
+    0.0
+    >>> converted(2.0, DAY_UNIT, INSTANT_UNIT)
+    172800.0
     """
-    seconds = {DAY_UNIT: 86_400.0, INSTANT_UNIT: 1.0}
     if unit == wanted:
-        return 1.0
-    if unit in seconds and wanted in seconds:
-        return seconds[unit] / seconds[wanted]
+        return numbers
+    if (unit, wanted) == (INSTANT_UNIT, DAY_UNIT):
+        return numbers // SECONDS_OF_A_DAY
+    if (unit, wanted) == (DAY_UNIT, INSTANT_UNIT):
+        return numbers * SECONDS_OF_A_DAY
     return None

@@ -14,13 +14,13 @@ attribute is that attribute, whatever signs are in it.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.text import shown, value_text
-from spinney.data import Column
+from spinney._support.text import number_text, shown, value_text
+from spinney.data import TIME_UNITS, Column
 from spinney.errors import DataError, ParameterError, Setting, Text, did_you_mean
 
 if TYPE_CHECKING:
@@ -198,9 +198,22 @@ def _cut(
         kind = "number" if attribute.unit is None else "date or time"
         what = f"{name!r} is compared with {values[0]!r}, which is no {kind}"
         raise _refused(parameter, what)
-    if sign in ("<", ">="):
+    if sign in ("<", ">=") and not _is_within(attribute, cut, values[0]):
         cut = float(np.nextafter(cut, -np.inf))
     return Question(index, cut)
+
+
+def _is_within(attribute: "Attribute", day: float, text: str) -> bool:
+    """Tell whether a text is an instant within the day that it is read as.
+
+    That day begins before it, and so it goes left of "< 2026-11-13 12:00", too.
+    """
+    if attribute.unit != TIME_UNITS["day"]:
+        return False
+    texts = [number_text(day, attribute.unit), text]
+    as_instants = replace(attribute, unit=TIME_UNITS["instant"])
+    start, instant = as_instants.encode(_column(attribute, texts)).tolist()
+    return bool(instant > start)
 
 
 def _codes_of(

@@ -292,10 +292,14 @@ function timeOf(name, value, kind) {
   const micros = isDate && kind === "clock" ? null : microsOf(String(text), kind);
   if (micros === null) {
     const column = JSON.stringify(name);
-    throw new TypeError(`column ${column} holds ${value}, which is no ${kind}`);
+    const such = kind === "clock"
+      ? "time of day such as 09:30:00"
+      : "date such as 2026-11-18";
+    throw new TypeError(`column ${column} holds ${value}, which is no ${such}`);
   }
-  const seconds = Number(micros) / 1e6;
-  return kind === "day" ? seconds * (1 / 86400) : seconds;
+  if (kind !== "day") return Number(micros) / 1e6;
+  const day = 86400000000n;
+  return Number((micros - (((micros % day) + day) % day)) / day);
 }
 
 /** Return the microseconds of a text of ISO 8601, null where it is none. */
@@ -313,6 +317,7 @@ function microsOf(text, kind) {
   if (!real || !year || hour > 23 || minute > 59 || second > 59) return null;
   const zone = /^([+-])(\d\d):?(\d\d)?$/.exec(time[5] ?? "");
   const [, sign, hours, more] = zone ?? ["", "+", 0, 0];
+  if (hours > 23 || more > 59) return null;
   const minutes = Number(`${sign}1`) * (Number(hours) * 60 + Number(more ?? 0));
   const seconds = start.getTime() / 1000 + (hour * 60 + minute - minutes) * 60 + second;
   const fraction = BigInt((time[4] ?? "").padEnd(6, "0").slice(0, 6));

@@ -247,13 +247,13 @@ def _time(name, value, kind):
         if value.tzinfo is not None:
             value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
         since = value - datetime.datetime(1970, 1, 1)
-        seconds = (since // datetime.timedelta(microseconds=1)) / 1e6
-        return seconds * (1 / 86400) if kind == "day" else seconds
+        micros = since // datetime.timedelta(microseconds=1)
+        return float(since.days) if kind == "day" else micros / 1e6
     if kind != "clock" and isinstance(value, datetime.date):
-        days = float((value - datetime.date(1970, 1, 1)).days)
-        return days if kind == "day" else days * 86400
+        since = value - datetime.date(1970, 1, 1)
+        return float(since.days) if kind == "day" else since.total_seconds()
     if isinstance(value, (datetime.date, datetime.time)):
-        raise ValueError(f"column {name!r} holds {value!r}, which is no {kind}")
+        _refuse_time(name, value, kind)
     return value
 
 
@@ -265,7 +265,15 @@ def _from_text(name, text, kind):
             return each.fromisoformat(text)
         except ValueError:
             continue
-    raise ValueError(f"column {name!r} holds {text!r}, which is no {kind} of ISO 8601")
+    _refuse_time(name, text, kind)
+
+
+def _refuse_time(name, value, kind):
+    """Say what a column holds instead."""
+    such = "date such as 2026-11-18"
+    if kind == "clock":
+        such = "time of day such as 09:30:00"
+    raise ValueError(f"column {name!r} holds {value!r}, which is no {such}")
 '''
 
 _LANGUAGE = Language(

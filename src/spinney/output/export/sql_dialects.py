@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import frexp
 
-from spinney.data import Value
+from spinney.data import SECONDS_OF_A_DAY, Value
 from spinney.output.export.portable import refuse_to_say
 
 __all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect"]
@@ -155,75 +155,108 @@ def _of_whole_numbers(number: float) -> str:
     return f"({sign.join(parts)} /* {number!r} */)"
 
 
-A_DAY = "1.1574074074074073e-05"  # of a second: by this the model multiplies, too
-_DATES = "of type DATE or TIMESTAMP, or as text of ISO 8601"
-_CLOCKS = "of type TIME, or as text of ISO 8601"
+# The texts that are read, wholly: engines would take many others, each in its own way
+# and some by the zone of a session ('now', '2026/01/05', '2026-01-05 10:30 PM'), and
+# some know a year that is 0.
+_YEAR = r"([1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])"
+_CLOCK = r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?"
+_ZONE = r"(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d){0,2})"
+_DATE = rf"{_YEAR}-\d\d-\d\d([ T]{_CLOCK}{_ZONE}?)?"
+_NO_DATE = "no date such as 2026-11-18: "
+_NO_CLOCK = "no time of day such as 09:30:00: "
+_DATES = "of type DATE or TIMESTAMP, or as text such as 2026-11-18 10:30:00"
+_CLOCKS = "of type TIME, or as text such as 10:30:00"
 
 
-def _by_seconds(
-    instant: str, clock: str, factor: str, given: tuple[str, str]
-) -> Mapping[str, tuple[str, str]]:
-    """Return how days, instants and clocks are read where all of them are seconds."""
-    return {
-        "day": (f"({instant} * {factor})", given[0]),
-        "instant": (instant, given[0]),
-        "clock": (clock, given[1]),
-    }
+def _guarded(text: str, pattern: str, no: str) -> str:
+    """Return a text of this pattern; any other after words that no cast reads."""
+    return rf"regexp_replace('{no}' || {text}, '^{no}({pattern})$', '\1')"
 
 
-# A text without a time zone is in UTC, whatever zone the session has.
+def _in_utc(text: str) -> str:
+    """Return the text of an instant, in UTC where it has no time zone."""
+    with_clock = rf"regexp_replace({text}, '^([\d-]+)$', '\1 00:00')"
+    return rf"regexp_replace({with_clock}, '^([\d-]+[ T][\d:.]+)$', '\1+00')"
+
+
+def _to_micros(text: str) -> str:
+    """Return the text of a time without the digits that the model cuts off."""
+    return rf"regexp_replace({text}, '([.]\d{{6}})\d+', '\1')"
+
+
 _DUCKDB_TEXT = "NULLIF(CAST({0} AS VARCHAR), '')"
-_DUCKDB_ZONED = (
-    rf"regexp_replace(regexp_replace({_DUCKDB_TEXT}, '^([0-9/-]+)$', '\1 00:00'), "
-    r"'^([0-9/-]+[ T][0-9:.]+)$', '\1+00')"
-)
-_DUCKDB_TIMES = _by_seconds(
-    f"(epoch_us(CAST({_DUCKDB_ZONED} AS TIMESTAMPTZ)) / 1e6)",
-    f"(epoch_us(CAST({_DUCKDB_TEXT} AS TIME)) / 1e6)",
-    A_DAY,
-    (_DATES, _CLOCKS),
-)
-# JSON has dates in ISO 8601, whatever DateStyle is; other texts are made unreadable,
-# for PostgreSQL would take 3.4.2026 for the fourth of March.
+_DUCKDB_DATE = _in_utc(_guarded(_DUCKDB_TEXT, _DATE, _NO_DATE))
+_DUCKDB_CLOCK = _guarded(_DUCKDB_TEXT, _CLOCK, _NO_CLOCK)
+_DUCKDB_MICROS = f"epoch_us(CAST({_DUCKDB_DATE} AS TIMESTAMPTZ))"
+_DUCKDB_TIMES = {
+    "day": (
+        f"CAST(datediff('day', DATE '1970-01-01', make_timestamp({_DUCKDB_MICROS})) "
+        "AS DOUBLE)",
+        _DATES,
+    ),
+    "instant": (f"({_DUCKDB_MICROS} / 1e6)", _DATES),
+    "clock": (f"(epoch_us(CAST({_DUCKDB_CLOCK} AS TIME)) / 1e6)", _CLOCKS),
+}
+# JSON has dates in ISO 8601, whatever DateStyle is.
 _POSTGRES_TEXT = "NULLIF(to_jsonb({0}) #>> '{}', '')"
-_POSTGRES_ZONED = (
-    rf"regexp_replace(regexp_replace({_POSTGRES_TEXT}, "
-    r"'^([0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9:.]+)?)$', '\1 UTC'), "
-    r"'^(?![0-9]{4}-[0-9]{2}-[0-9]{2})', 'no date: ')"
-)
-_POSTGRES_TIMES = _by_seconds(
-    f"extract(epoch FROM ({_POSTGRES_ZONED})::timestamptz)::float8",
-    f"extract(epoch FROM ({_POSTGRES_TEXT})::time)::float8",
-    f"{A_DAY}::float8",
-    (_DATES, _CLOCKS),
-)
+_POSTGRES_DATE = _to_micros(_in_utc(_guarded(_POSTGRES_TEXT, _DATE, _NO_DATE)))
+_POSTGRES_CLOCK = _to_micros(_guarded(_POSTGRES_TEXT, _CLOCK, _NO_CLOCK))
+_POSTGRES_TIMES = {
+    "day": (
+        f"((({_POSTGRES_DATE})::timestamptz AT TIME ZONE 'UTC')::date "
+        "- DATE '1970-01-01')::float8",
+        _DATES,
+    ),
+    "instant": (
+        f"extract(epoch FROM ({_POSTGRES_DATE})::timestamptz)::float8",
+        _DATES,
+    ),
+    "clock": (f"extract(epoch FROM ({_POSTGRES_CLOCK})::time)::float8", _CLOCKS),
+}
 
 
-def _sqlite_time(text: str, factor: str) -> str:
+def _sqlite_time(text: str, number: str, no: str) -> str:
     """Return the number of a time; a text that is none makes JSON raise an error.
 
-    Numbers are taken as they are. To microseconds, as SQLite itself does not read.
+    Numbers are taken as they are.
     """
-    whole = f"strftime('%s', substr({text}, 1, 19))"
-    micros = f"round(('0' || substr({text}, 20, 7)) * 1000000)"
+    hour = "[ T][0-2][0-9]:[0-5][0-9]"
+    second = f"{hour}:[0-5][0-9]"
+    clock = f"substr({text}, 11)"
     real = (
         f"date(substr({text}, 1, 10), '+0 days') = substr({text}, 1, 10)"
-        f" AND substr({text}, 20, 1) IN ('', '.')"
-        f" AND substr({text}, 21) NOT GLOB '*[^0-9]*' AND {whole} IS NOT NULL"
+        f" AND substr({text}, 1, 4) > '0000' AND substr({text}, 12, 2) < '24'"
+        f" AND ({clock} = '' OR {clock} GLOB '{hour}' OR {clock} GLOB '{second}'"
+        f" OR {clock} GLOB '{second}.[0-9]*'"
+        f" AND substr({text}, 21) NOT GLOB '*[^0-9]*')"
     )
     return (
         "CASE WHEN typeof({0}) <> 'text' THEN CAST({0} AS REAL) "
         "WHEN {0} = '' THEN NULL "
-        f"WHEN {real} THEN ({whole} * 1000000 + {micros}) / 1e6{factor} "
-        "ELSE json('no date: ' || {0}) END"
+        f"WHEN {real} THEN {number} ELSE json('{no}' || {{0}}) END"
     )
 
 
-_SQLITE_GIVEN = "as text of ISO 8601 without a time zone, or as {}"
+def _sqlite_seconds(text: str) -> str:
+    """Return the seconds since 1970, with microseconds, which SQLite does not read."""
+    whole = f"strftime('%s', substr({text}, 1, 19))"
+    micros = f"round(('0' || substr({text}, 20, 7)) * 1000000)"
+    return f"({whole} * 1000000 + {micros}) / 1e6"
+
+
+_SQLITE_DAY = f"strftime('%s', substr({{0}}, 1, 10)) / {SECONDS_OF_A_DAY}"
+_SQLITE_CLOCK = "('1970-01-01 ' || {0})"
+_SQLITE_DATES = "as text such as 2026-11-18 10:30:00 without a time zone, or as {}"
 _SQLITE_TIMES = {
-    "day": (_sqlite_time("{0}", f" * {_of_whole_numbers(1 / 86400)}"), _SQLITE_GIVEN),
-    "instant": (_sqlite_time("{0}", ""), _SQLITE_GIVEN),
-    "clock": (_sqlite_time("('1970-01-01 ' || {0})", ""), _SQLITE_GIVEN),
+    "day": (_sqlite_time("{0}", _SQLITE_DAY, _NO_DATE), _SQLITE_DATES),
+    "instant": (
+        _sqlite_time("{0}", _sqlite_seconds("{0}"), _NO_DATE),
+        _SQLITE_DATES,
+    ),
+    "clock": (
+        _sqlite_time(_SQLITE_CLOCK, _sqlite_seconds(_SQLITE_CLOCK), _NO_CLOCK),
+        "as text such as 10:30:00, or as {}",
+    ),
 }
 # These functions take no other type.
 _SPARK_TIMES = {

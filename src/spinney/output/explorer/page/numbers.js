@@ -61,7 +61,8 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-// The number behind a text, NaN where it is none; undo numberText.
+// The number behind a text, NaN where it is none; undo numberText. An instant is its day
+// where days are counted, as `converted` of data/times.py has it.
 export function numberOf(text, unit) {
   const trimmed = text.trim();
   if (!unit || !unit.includes(" since ")) {
@@ -74,7 +75,8 @@ export function numberOf(text, unit) {
   const whole = midnight ? `1970-01-01T${trimmed}` : trimmed;
   const moment = Date.parse(whole.length > 10 ? `${whole.replace(" ", "T")}Z` : whole);
   const origin = midnight ? 0 : Date.parse(start.length > 10 ? `${start}Z` : start);
-  return (moment - origin) / (step === "days" ? 86400000 : 1000);
+  const since = moment - origin;
+  return step === "days" ? Math.floor(since / 86400000) : since / 1000;
 }
 
 // Whether a text is a time of ISO 8601 that the calendar has.
