@@ -306,7 +306,7 @@ function timeOf(name, value, kind) {
 function microsOf(text, kind) {
   const day = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](.+))?$/.exec(text);
   if ((day === null) !== (kind === "clock")) return null;
-  const clock = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+  const clock = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-].+)?$/;
   const time = clock.exec((day ? day[4] : text) ?? "00:00");
   if (time === null || (time[5] && !day)) return null;
   const [hour, minute, second] = time.slice(1, 4).map((each) => Number(each ?? 0));
@@ -315,13 +315,23 @@ function microsOf(text, kind) {
   start.setUTCFullYear(year, month - 1, date);
   const real = start.getUTCMonth() === month - 1 && start.getUTCDate() === date;
   if (!real || !year || hour > 23 || minute > 59 || second > 59) return null;
-  const zone = /^([+-])(\d\d):?(\d\d)?$/.exec(time[5] ?? "");
-  const [, sign, hours, more] = zone ?? ["", "+", 0, 0];
-  if (hours > 23 || more > 59) return null;
-  const minutes = Number(`${sign}1`) * (Number(hours) * 60 + Number(more ?? 0));
-  const seconds = start.getTime() / 1000 + (hour * 60 + minute - minutes) * 60 + second;
+  const zone = zoneOf(time[5] ?? "Z");
+  if (zone === null) return null;
+  const seconds = start.getTime() / 1000 + (hour * 60 + minute) * 60 + second - zone;
   const fraction = BigInt((time[4] ?? "").padEnd(6, "0").slice(0, 6));
   return BigInt(seconds) * 1000000n + fraction;
+}
+
+/** Return the seconds that a zone is ahead of UTC: Z, +01, +0100, +01:00, +01:00:00. */
+function zoneOf(text) {
+  if (text === "Z") return 0;
+  const zone = /^([+-])(\d\d)(?:(\d\d)|:(\d\d)(?::(\d\d))?)?$/.exec(text);
+  if (zone === null) return null;
+  const [hours, minutes, seconds] = [zone[2], zone[3] ?? zone[4], zone[5]].map((each) =>
+    Number(each ?? 0),
+  );
+  if (hours > 23 || minutes > 59 || seconds > 59) return null;
+  return Number(`${zone[1]}1`) * ((hours * 60 + minutes) * 60 + seconds);
 }
 """
 

@@ -160,7 +160,7 @@ def _of_whole_numbers(number: float) -> str:
 # some know a year that is 0.
 _YEAR = r"([1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])"
 _CLOCK = r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?"
-_ZONE = r"(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d){0,2})"
+_ZONE = r"(Z|[+-]([01]\d|2[0-3])([0-5]\d|(:[0-5]\d){0,2}))"
 _DATE = rf"{_YEAR}-\d\d-\d\d([ T]{_CLOCK}{_ZONE}?)?"
 _NO_DATE = "no date such as 2026-11-18: "
 _NO_CLOCK = "no time of day such as 09:30:00: "
