@@ -227,6 +227,12 @@ def test_numbers_of_the_unit_are_taken_where_a_format_says_so():
     assert sqlite3.connect(":memory:").execute(query).fetchone() == (20458.0,)
 
 
+@pytest.mark.parametrize("kind", ["day", "instant"])
+@pytest.mark.parametrize("cell", ["0001-01-01 00:00+01", "9999-12-31 23:30-01"])
+def test_python_reads_the_ends_of_the_calendar_as_the_model_does(kind, cell):
+    assert by_python(kind, cell) == by_the_model(kind, cell)
+
+
 def test_cases_with_dates_ask_for_them():
     for case in CASES:
         if case.dated:

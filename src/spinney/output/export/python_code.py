@@ -244,9 +244,8 @@ def _time(name, value, kind):
         whole = (value.hour * 60 + value.minute) * 60 + value.second
         return (whole * 1000000 + value.microsecond) / 1e6
     if kind != "clock" and isinstance(value, datetime.datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-        since = value - datetime.datetime(1970, 1, 1)
+        since = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)
+        since -= value.utcoffset() or datetime.timedelta()
         micros = since // datetime.timedelta(microseconds=1)
         return float(since.days) if kind == "day" else micros / 1e6
     if kind != "clock" and isinstance(value, datetime.date):
