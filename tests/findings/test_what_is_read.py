@@ -62,6 +62,38 @@ def test_points_of_a_later_table_are_what_it_says_they_are(
     assert {type(each.message) for each in told} <= {SpinneyNote}
 
 
+# Dates of a later table, and what is said of them by a model of days between dots.
+LATER_DAYS = {
+    "day\n03/04/2026\n": "day ('03/04/2026' is 2026-04-03), where '03/04/2026' may be "
+    "2026-03-04: if so, say dates='monthfirst'",
+    "day,b\n03/04/2026,17/04/2026\n": None,
+    "day,b\n03/04/2026,04/17/2026\n": "day ('03/04/2026' is 2026-03-04)",
+    "day,a,b\n03/04/2026,17/04/2026,04/17/2026\n": "may be 2026-03-04: if so, say",
+    "day\n03.04.2026\n": None,
+    "day\n2026-04-03\n": None,
+}
+
+
+@pytest.mark.parametrize("text", LATER_DAYS)
+def test_days_of_a_later_table_that_memory_alone_tells_are_told_of(text, tmp_path):
+    path, later = tmp_path / "shop.csv", tmp_path / "later.csv"
+    days = "".join(f"{day}.11.2026,{'yn'[day < 20]}\n" for day in range(16, 24))
+    path.write_text(f"day,sold\n{days}", encoding="utf-8")
+    later.write_text(text, encoding="utf-8")
+    with pytest.warns(SpinneyNote, match="read as dates: day"):
+        model = spinney.grow(path, "sold", recipe="cart")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.read(str(later))
+    note = LATER_DAYS[text]
+    assert len(told) == (note is not None)
+    assert note is None or note in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SpinneyWarning)
+        if "2026-03-04" in str(note):
+            model.read(str(later), notation=Notation(dates="dayfirst"))
+
+
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
 def test_what_is_said_of_a_later_table_overrules_what_it_says(
     model_of_commas, tmp_path
