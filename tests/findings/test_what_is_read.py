@@ -2,10 +2,12 @@
 
 import csv
 import datetime
+import re
 import sqlite3
 import warnings
 from contextlib import ExitStack, closing
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -286,8 +288,65 @@ def test_zeros_before_numbers_are_told_of_unless_declared(tmp_path):
         spinney.grow(path, "sold", recipe="cart", **declared)
 
 
+def check_remedies(doubt, frame, kind, path, **declared):
+    """Turn texts of a frame into what they are, in both ways that a doubt tells of."""
+    assert "the table as CSV" in doubt
+    frame.to_csv(path, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)
+        read = read_table(path, declarations=Declarations(**declared))["x"]
+    assert read.kind == "numeric"
+    way = re.search(r"\((pandas\..*?\)(?:\.dt\.time)?)\)", doubt)
+    assert (way is None) is (kind == "numbers")
+    if way is not None:
+        texts = frame["x"].where(~frame["x"].isin(declared.get("missing", ())))
+        turned = eval(way[1].replace("…", "texts"), {"pandas": pd, "texts": texts})
+        turned = frame.assign(x=turned)
+        scale = 86_400 if kind == "dates" else 1  # pandas has no days, but instants
+        cells = read_table(turned)["x"].cells
+        np.testing.assert_array_equal(cells, read.cells * scale)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "odd"),
+    [
+        ("times of day", ["8:15", "9:30", "12:05", "7:30 pm"], "24:30"),
+        ("times of day", ["8:15 am", "9:30 am", "12:05 am"], "00:30 am"),
+        ("dates", ["03.04.2026", "05.06.2026", "07.08.2026"], "31.02.2026"),
+        ("dates", ["2026-11-17", "2026-11-18", "2026-11-19"], "soon"),
+        ("numbers", ["60,5", "1.017,77 €", "3,5", "4,25"], "dear"),
+    ],
+)
+def test_what_is_said_of_an_odd_cell_among_dates_of_a_frame_helps(
+    kind, cells, odd, tmp_path
+):
+    frame = pd.DataFrame({"x": [odd, *(cells * 7)[:19]], **COUNTED})
+    (doubt,) = told_of(frame)
+    told = f"column 'x' reads as text because of '{odd}' in row 1: mend that cell and "
+    assert told + f"turn the column into {kind}" in doubt
+    check_remedies(doubt, frame, kind, tmp_path / "shop.csv", missing=(odd,))
+
+
+@pytest.mark.parametrize("odd", ["00:30 am", "31.02.2026"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_cell_that_no_clock_or_calendar_has_is_named_in_files(odd, suffix, tmp_path):
+    others = ["10:15 am", "9:30 am", "8:05 am", "11:20 am"]
+    if ":" not in odd:
+        others = ["03.04.2026", "05.06.2026", "07.08.2026", "17.08.2026"]
+    frame = pd.DataFrame({"x": [odd, *(others * 5)[:19]], **COUNTED})
+    path = tmp_path / f"shop.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    (doubt,) = told_of(path)
+    told = f"column 'x' reads as text because of '{odd}' in row 1: mend that cell, "
+    assert told + "declare it missing" in doubt
+    assert told_of(path, missing_values=[odd]) == []
+
+
 WRITTEN = {
-    "dates": ["2026-11-16", "17.11.2026", "Nov 17, 2026", "2026/11/17"],
+    "dates": ["2026-11-16", "17.11.2026", "Nov 17, 2026", "2026/11/17", "05.04.2026"],
     "times of day": ["8:15", "7:30 pm"],
     "numbers": ["60,5", "1.017,77 €", "15 %"],
 }
@@ -296,14 +355,14 @@ WRITTEN = {
 @pytest.mark.parametrize(
     ("kind", "cell"), [(kind, cell) for kind in WRITTEN for cell in WRITTEN[kind]]
 )
-def test_dates_that_are_texts_of_a_frame_are_told_of(kind, cell):
+def test_dates_that_are_texts_of_a_frame_are_told_of(kind, cell, tmp_path):
     # A digit that may be any makes others of the same form.
     place = max(at for at, sign in enumerate(cell) if sign in "56783")
     cells = [cell[:place] + digit + cell[place + 1 :] for digit in "0123"]
     frame = pd.DataFrame({"x": cells * 5, **COUNTED})
     (doubt,) = told_of(frame)
     assert f"column 'x' holds {kind} as text, such as '" in doubt
-    assert ("pandas.to_datetime" in doubt) is (kind == "dates")
+    check_remedies(doubt, frame, kind, tmp_path / "shop.csv")
     with pytest.warns(SpinneyWarning, match=f"'x' holds {kind} as text"):
         spinney.TreeClassifier("cart").fit(frame.drop(columns="sold"), frame["sold"])
     assert told_of(frame, nominal=["x"]) == []

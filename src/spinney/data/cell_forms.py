@@ -64,6 +64,10 @@ class NumberForm:
         """Return whether a text is a number of this form."""
         return self._compiled.fullmatch(text) is not None
 
+    def reads(self, text: str) -> bool:
+        """Return whether a text is a number: every one that matches."""
+        return self.matches(text)
+
     def number(self, text: str) -> float:
         """Return the number that a text is which matches."""
         bare = _SIGNS.sub("", text).replace(self.thousands, "")
@@ -101,6 +105,14 @@ class DateForm:
     def matches(self, text: str) -> bool:
         """Return whether a text is written as dates of this form are."""
         return self._compiled.fullmatch(text) is not None
+
+    def reads(self, text: str) -> bool:
+        """Return whether a text matches, and a calendar or a clock has it.
+
+        >>> [DATES["dayfirst"].reads(f"{day}.02.2026") for day in (28, 31)]
+        [True, False]
+        """
+        return self.matches(text) and self.time(text) is not None
 
     @property
     def formats(self) -> list[str]:

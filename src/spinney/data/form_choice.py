@@ -82,12 +82,7 @@ def evidence_of(texts: Iterable[str]) -> Evidence | None:
     """
     present = set(texts)
     known = sorted(present - PLACEHOLDERS)
-    forms: list[Form] = [
-        form for form in FORMS if known and all(map(form.matches, known))
-    ]
-    forms = [
-        form for form in forms if form.kind == "numbers" or _all_dates(form, known)
-    ]
+    forms = [form for form in FORMS if known and all(map(form.reads, known))]
     if not forms or not signs_agree(known):
         return None
     if len(known) == 1 < len(present):
@@ -104,11 +99,6 @@ def evidence_of(texts: Iterable[str]) -> Evidence | None:
 
 _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _CURRENCY = re.compile(CURRENCY)
-
-
-def _all_dates(form: Form, texts: Iterable[str]) -> bool:
-    assert isinstance(form, DateForm)
-    return all(form.time(text) is not None for text in texts)
 
 
 def signs_agree(texts: Collection[str]) -> bool:

@@ -80,8 +80,10 @@ class Table:
 
     ``notes`` say what was done to read it, ``notation`` how it was written, where that
     is not how programs write tables, and ``markers`` what was found to stand for
-    missing cells in all columns. ``typed`` says that its cells have types, so that
-    texts stay texts; those of CSV and TSV are what they look like.
+    missing cells in all columns. ``typed`` says that its cells have types, so that a
+    text such as "7" stays one; those of CSV and TSV are what they look like.
+    ``as_written`` says that texts which all are dates, times of day or numbers such as
+    60,5 were read as those: in CSV, TSV, Excel and JSON lines, but not in data frames.
     """
 
     columns: tuple[Column, ...]
@@ -91,6 +93,7 @@ class Table:
     notation: Notation = field(default_factory=Notation, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)
     typed: bool = field(default=True, compare=False)
+    as_written: bool = field(default=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
