@@ -122,7 +122,10 @@ class DateForm:
     def time(self, text: str) -> datetime.datetime | None:
         """Return the instant that a text is; None where no calendar has it."""
         tidy = tidied_date(text)
+        clock = (tidy.count(":"), tidy[-1:] in ("m", "M"))
         for format in self.formats:
+            if (format.count(":"), "%p" in format) != clock:
+                continue
             try:
                 return datetime.datetime.strptime(tidy, format)
             except ValueError:
@@ -229,4 +232,6 @@ DATES = {
 }
 CLOCK = ClockForm("time of day", (), ())
 FORMS: tuple[Form, ...] = (*NUMBERS, *DATES.values(), CLOCK)
+# Whole numbers with zeros before them, as names have.
+PADDED = r"\s*[+-]?0[0-9]+\s*"
 DIGIT = re.compile("[0-9]")  # which all that is of some form has

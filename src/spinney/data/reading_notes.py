@@ -56,7 +56,7 @@ class ReadingNotes:
         >>> notes.listed()[0][0].split(":")[0]
         "column 'zip' is read as numbers without their zeros ('01067' is 1067)"
         """
-        if example is None or self.quiet or not example.strip().isdigit():
+        if example is None or self.quiet:
             return
         number = f"{example.strip()!r} is {int(example)}"
         self.add(
