@@ -6,12 +6,13 @@ from itertools import islice
 import numpy as np
 
 from spinney._support.arrays import Integers
+from spinney._support.text import joined
 from spinney.data.cell_forms import DIGIT, FORMS, NUMBERS, ClockForm, DateForm, Form
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import SURE, Evidence, evidence_of, forms_of
 from spinney.data.notation import DAY_FIRST, Notation
-from spinney.data.table import Column, Table, Value
+from spinney.data.table import Column, Table, Value, with_row
 from spinney.errors import PythonOnly, Setting, SpinneyWarning, Text, phrase
 
 SHARE_OF_NUMBERS = 0.9
@@ -173,24 +174,7 @@ def cells_in_words(texts: Sequence[str], column: Column, rows: Integers | None) 
 def _some_texts(words: Sequence[str], n_texts: int) -> str:
     """Return the first of so many texts in words."""
     more = [f"{n_texts - MOST_NAMED} more texts"] if n_texts > MOST_NAMED else []
-    return listed([*words, *more])
-
-
-def with_row(text: str, cells: Integers, rows: Integers | None) -> str:
-    """Return a text in quotes, with its row if it is in one only."""
-    if len(cells) != 1:
-        return repr(text)
-    return f"{text!r} in row {(cells if rows is None else rows[cells])[0] + 1}"
-
-
-def listed(words: Sequence[str]) -> str:
-    """Return words with commas between them, and "and" before the last.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return joined([*words, *more])
 
 
 def written_warnings(
@@ -215,7 +199,7 @@ they are read so, or declare the column nominal (nominal=['day'])
     warnings = []
     for column in table.columns:
         if declared.kind(column.name) is None and _is_text(column):
-            texts = [str(text) for text in values_present(column)]
+            texts = [str(text) for text in column.present]
             if len(texts) >= FEWEST_NUMBERS and (written := _written_as(texts)):
                 warnings.append(_written_warning(column.name, *written))
     return warnings
@@ -260,11 +244,3 @@ def _turned(form: Form, seen: Evidence | None) -> Text:
     time = ".dt.time" if isinstance(form, ClockForm) else ""
     how = f" (pandas.to_datetime(…, {', '.join(options)}){time})"
     return (form.kind, PythonOnly(how))
-
-
-def values_present(column: Column) -> list[Value]:
-    """Return the values of a nominal column that its rows have."""
-    if column.kind != "nominal":
-        return []
-    codes = np.unique(column.cells[~column.missing]).tolist()
-    return [column.levels[code] for code in codes]

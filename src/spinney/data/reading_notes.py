@@ -6,6 +6,7 @@ A reader notes it; whoever asked for the table hears of it in one line.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from spinney._support.text import joined
 from spinney.data.cell_forms import DATES, NUMBERS, DateForm, Form
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import (
@@ -125,10 +126,12 @@ class ReadingNotes:
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
             others = sorted(texts.difference(self.markers))
-            parts = [f"{_listed(others)} in {self._where(others)}"] if others else []
+            parts = [f"{_in_quotes(others)} in {self._where(others)}"] if others else []
             if self.markers:
                 where = self._where(self.markers)
-                parts.append(f"{_listed(self.markers)} in all columns, as in {where}")
+                parts.append(
+                    f"{_in_quotes(self.markers)} in all columns, as in {where}"
+                )
             listed.append(f"taken as missing: {', '.join(parts)}")
         return tuple(listed)
 
@@ -170,10 +173,8 @@ def tell(notes: Sequence[Text], origin: str) -> None:
     note(f"{origin!r}: ", tuple(joined))
 
 
-def _listed(texts: Sequence[str]) -> str:
-    quoted = [repr(text) for text in texts]
-    first = ", ".join(quoted[:-1])
-    return f"{first} and {quoted[-1]}" if first else quoted[-1]
+def _in_quotes(texts: Iterable[str]) -> str:
+    return joined([repr(text) for text in texts])
 
 
 def _some(names: Iterable[str]) -> str:
