@@ -199,6 +199,42 @@ def test_numbers_that_do_not_count_the_rows(cells, place, tmp_path, request):
         assert told_of_counts(spinney.grow, table, "sold", recipe="cart", **how) == []
 
 
+@pytest.mark.parametrize(
+    "estimator", [spinney.TreeClassifier, spinney.ForestClassifier]
+)
+def test_estimators_warn_of_numbers_of_rows(estimator):
+    X = pd.DataFrame({"id": range(1000, 1020), "size": COUNTED["size"]})
+    warning = (
+        "column 'id' numbers the rows: leave it out of X, or declare it "
+        "(numeric=['id'])"
+    )
+    assert told_of_counts(estimator().fit, X, COUNTED["sold"]) == [warning]
+    declared = estimator(numeric=["id"])
+    assert told_of_counts(declared.fit, X, COUNTED["sold"]) == []
+    # Columns without names are none that are called so, nor is an array's.
+    for unnamed in (X.to_numpy(), X.set_axis([0, 1], axis="columns")):
+        assert told_of_counts(estimator().fit, unnamed, COUNTED["sold"]) == []
+
+
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
+@pytest.mark.parametrize("n_rows", [4, 20])
+def test_an_index_of_few_rows_may_be_one_of_prices(n_rows, place, tmp_path, request):
+    data = {
+        "price index": [*range(100, 100 + n_rows)],
+        "size": ([1, 2, 4, 7] * 5)[:n_rows],
+        "sold": (["no", "yes"] * 10)[:n_rows],
+    }
+    names = ("price index", "size") if n_rows < 20 else ("size",)
+    with ExitStack() as stack:
+        table, how = data, {}
+        if place != "memory":
+            away = placed(place, data, tmp_path, request)
+            table, how = stack.enter_context(away)
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", SpinneyNote)
+        assert spinney.grow(table, "sold", **how).schema.names == names
+
+
 def test_evaluate_warns_of_numbers_of_rows():
     data = {"id": [*range(1, 21)], **COUNTED}
     told = told_of_counts(spinney.evaluate, data, "sold", recipes=["cart", "c4.5"])

@@ -189,6 +189,8 @@ def is_called_count(name: str, n_rows: float = inf) -> bool:
     [True, True, True, False]
     >>> is_called_count("price index", 4), is_called_count("index", 4)
     (False, True)
+    >>> is_called_count("#"), is_called_count("0")
+    (True, False)
     """
     *_, last = ["", *map(str.lower, _WORDS.findall(name))]
     is_index = last == "index" and n_rows >= FEWEST_INDICES
@@ -272,7 +274,9 @@ def count_warning(name: str, more: str = "") -> SpinneyWarning:
 
 
 def _bare(name: str) -> str:
-    return "".join(filter(str.isalpha, name.lower()))
+    """Return the letters of a name, or the digits of one that is a number."""
+    letters = "".join(filter(str.isalpha, name.lower()))
+    return letters or "".join(filter(str.isdigit, name))
 
 
 def _how_many(n_values: int, n_cells: int) -> str:
