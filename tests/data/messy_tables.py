@@ -231,6 +231,25 @@ MESSY = {
         {"x": [1067, 10115, 80331], "y": ["a", "b", "a"]},
         "without their zeros ('01067' is 1067): if these are names, say nominal=['x']",
     ),
+    "zeros before a number beside fractions": Messy(
+        column_of(["007", "09.5", "12"]),
+        {"x": [7, 9.5, 12], "y": ["a", "b", "a"]},
+        "without their zeros ('007' is 7): if these are names, say nominal=['x']",
+    ),
+    "a space and zeros before a number": Messy(
+        column_of([" 007", "8", "12"]),
+        {"x": [7, 8, 12], "y": ["a", "b", "a"]},
+        "without their zeros ('007' is 7): if these are names, say nominal=['x']",
+    ),
+    "a sign and zeros before a number": Messy(
+        column_of(["-007", "8", "12"]),
+        {"x": [-7, 8, 12], "y": ["a", "b", "a"]},
+        "without their zeros ('-007' is -7): if these are names, say nominal=['x']",
+    ),
+    "a zero alone": Messy(
+        column_of(["0", "-0", "0e3", "0.0"]),
+        {"x": [0, 0, 0, 0], "y": ["a", "b", "a", "b"]},
+    ),
     "zeros before fractions": Messy(
         column_of(["0.5", "0", "00.25"]),
         {"x": [0.5, 0, 0.25], "y": ["a", "b", "a"]},

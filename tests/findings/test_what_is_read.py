@@ -2,10 +2,12 @@
 
 import csv
 import datetime
+import re
 import sqlite3
 import warnings
 from contextlib import ExitStack, closing
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -60,6 +62,38 @@ def test_points_of_a_later_table_are_what_it_says_they_are(
     assert len(said) == (note is not None)
     assert note is None or note in said[0]
     assert {type(each.message) for each in told} <= {SpinneyNote}
+
+
+# Dates of a later table, and what is said of them by a model of days between dots.
+LATER_DAYS = {
+    "day\n03/04/2026\n": "day ('03/04/2026' is 2026-04-03), where '03/04/2026' may be "
+    "2026-03-04: if so, say dates='monthfirst'",
+    "day,b\n03/04/2026,17/04/2026\n": None,
+    "day,b\n03/04/2026,04/17/2026\n": "day ('03/04/2026' is 2026-03-04)",
+    "day,a,b\n03/04/2026,17/04/2026,04/17/2026\n": "may be 2026-03-04: if so, say",
+    "day\n03.04.2026\n": None,
+    "day\n2026-04-03\n": None,
+}
+
+
+@pytest.mark.parametrize("text", LATER_DAYS)
+def test_days_of_a_later_table_that_memory_alone_tells_are_told_of(text, tmp_path):
+    path, later = tmp_path / "shop.csv", tmp_path / "later.csv"
+    days = "".join(f"{day}.11.2026,{'yn'[day < 20]}\n" for day in range(16, 24))
+    path.write_text(f"day,sold\n{days}", encoding="utf-8")
+    later.write_text(text, encoding="utf-8")
+    with pytest.warns(SpinneyNote, match="read as dates: day"):
+        model = spinney.grow(path, "sold", recipe="cart")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.read(str(later))
+    note = LATER_DAYS[text]
+    assert len(told) == (note is not None)
+    assert note is None or note in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SpinneyWarning)
+        if "2026-03-04" in str(note):
+            model.read(str(later), notation=Notation(dates="dayfirst"))
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
@@ -165,6 +199,42 @@ def test_numbers_that_do_not_count_the_rows(cells, place, tmp_path, request):
         assert told_of_counts(spinney.grow, table, "sold", recipe="cart", **how) == []
 
 
+@pytest.mark.parametrize(
+    "estimator", [spinney.TreeClassifier, spinney.ForestClassifier]
+)
+def test_estimators_warn_of_numbers_of_rows(estimator):
+    X = pd.DataFrame({"id": range(1000, 1020), "size": COUNTED["size"]})
+    warning = (
+        "column 'id' numbers the rows: leave it out of X, or declare it "
+        "(numeric=['id'])"
+    )
+    assert told_of_counts(estimator().fit, X, COUNTED["sold"]) == [warning]
+    declared = estimator(numeric=["id"])
+    assert told_of_counts(declared.fit, X, COUNTED["sold"]) == []
+    # Columns without names are none that are called so, nor is an array's.
+    for unnamed in (X.to_numpy(), X.set_axis([0, 1], axis="columns")):
+        assert told_of_counts(estimator().fit, unnamed, COUNTED["sold"]) == []
+
+
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
+@pytest.mark.parametrize("n_rows", [4, 20])
+def test_an_index_of_few_rows_may_be_one_of_prices(n_rows, place, tmp_path, request):
+    data = {
+        "price index": [*range(100, 100 + n_rows)],
+        "size": ([1, 2, 4, 7] * 5)[:n_rows],
+        "sold": (["no", "yes"] * 10)[:n_rows],
+    }
+    names = ("price index", "size") if n_rows < 20 else ("size",)
+    with ExitStack() as stack:
+        table, how = data, {}
+        if place != "memory":
+            away = placed(place, data, tmp_path, request)
+            table, how = stack.enter_context(away)
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", SpinneyNote)
+        assert spinney.grow(table, "sold", **how).schema.names == names
+
+
 def test_evaluate_warns_of_numbers_of_rows():
     data = {"id": [*range(1, 21)], **COUNTED}
     told = told_of_counts(spinney.evaluate, data, "sold", recipes=["cart", "c4.5"])
@@ -254,8 +324,65 @@ def test_zeros_before_numbers_are_told_of_unless_declared(tmp_path):
         spinney.grow(path, "sold", recipe="cart", **declared)
 
 
+def check_remedies(doubt, frame, kind, path, **declared):
+    """Turn texts of a frame into what they are, in both ways that a doubt tells of."""
+    assert "the table as CSV" in doubt
+    frame.to_csv(path, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)
+        read = read_table(path, declarations=Declarations(**declared))["x"]
+    assert read.kind == "numeric"
+    way = re.search(r"\((pandas\..*?\)(?:\.dt\.time)?)\)", doubt)
+    assert (way is None) is (kind == "numbers")
+    if way is not None:
+        texts = frame["x"].where(~frame["x"].isin(declared.get("missing", ())))
+        turned = eval(way[1].replace("…", "texts"), {"pandas": pd, "texts": texts})
+        turned = frame.assign(x=turned)
+        scale = 86_400 if kind == "dates" else 1  # pandas has no days, but instants
+        cells = read_table(turned)["x"].cells
+        np.testing.assert_array_equal(cells, read.cells * scale)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "odd"),
+    [
+        ("times of day", ["8:15", "9:30", "12:05", "7:30 pm"], "24:30"),
+        ("times of day", ["8:15 am", "9:30 am", "12:05 am"], "00:30 am"),
+        ("dates", ["03.04.2026", "05.06.2026", "07.08.2026"], "31.02.2026"),
+        ("dates", ["2026-11-17", "2026-11-18", "2026-11-19"], "soon"),
+        ("numbers", ["60,5", "1.017,77 €", "3,5", "4,25"], "dear"),
+    ],
+)
+def test_what_is_said_of_an_odd_cell_among_dates_of_a_frame_helps(
+    kind, cells, odd, tmp_path
+):
+    frame = pd.DataFrame({"x": [odd, *(cells * 7)[:19]], **COUNTED})
+    (doubt,) = told_of(frame)
+    told = f"column 'x' reads as text because of '{odd}' in row 1: mend that cell and "
+    assert told + f"turn the column into {kind}" in doubt
+    check_remedies(doubt, frame, kind, tmp_path / "shop.csv", missing=(odd,))
+
+
+@pytest.mark.parametrize("odd", ["00:30 am", "31.02.2026"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_cell_that_no_clock_or_calendar_has_is_named_in_files(odd, suffix, tmp_path):
+    others = ["10:15 am", "9:30 am", "8:05 am", "11:20 am"]
+    if ":" not in odd:
+        others = ["03.04.2026", "05.06.2026", "07.08.2026", "17.08.2026"]
+    frame = pd.DataFrame({"x": [odd, *(others * 5)[:19]], **COUNTED})
+    path = tmp_path / f"shop.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    (doubt,) = told_of(path)
+    told = f"column 'x' reads as text because of '{odd}' in row 1: mend that cell, "
+    assert told + "declare it missing" in doubt
+    assert told_of(path, missing_values=[odd]) == []
+
+
 WRITTEN = {
-    "dates": ["2026-11-16", "17.11.2026", "Nov 17, 2026", "2026/11/17"],
+    "dates": ["2026-11-16", "17.11.2026", "Nov 17, 2026", "2026/11/17", "05.04.2026"],
     "times of day": ["8:15", "7:30 pm"],
     "numbers": ["60,5", "1.017,77 €", "15 %"],
 }
@@ -264,14 +391,14 @@ WRITTEN = {
 @pytest.mark.parametrize(
     ("kind", "cell"), [(kind, cell) for kind in WRITTEN for cell in WRITTEN[kind]]
 )
-def test_dates_that_are_texts_of_a_frame_are_told_of(kind, cell):
+def test_dates_that_are_texts_of_a_frame_are_told_of(kind, cell, tmp_path):
     # A digit that may be any makes others of the same form.
     place = max(at for at, sign in enumerate(cell) if sign in "56783")
     cells = [cell[:place] + digit + cell[place + 1 :] for digit in "0123"]
     frame = pd.DataFrame({"x": cells * 5, **COUNTED})
     (doubt,) = told_of(frame)
     assert f"column 'x' holds {kind} as text, such as '" in doubt
-    assert ("pandas.to_datetime" in doubt) is (kind == "dates")
+    check_remedies(doubt, frame, kind, tmp_path / "shop.csv")
     with pytest.warns(SpinneyWarning, match=f"'x' holds {kind} as text"):
         spinney.TreeClassifier("cart").fit(frame.drop(columns="sold"), frame["sold"])
     assert told_of(frame, nominal=["x"]) == []

@@ -82,6 +82,16 @@ def written_value(value: "Value", *, listed: bool = False) -> str:
     return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
 
+def joined(words: "Sequence[str]") -> str:
+    """Return words with commas between them, and "and" before the last.
+
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def ends_in_digit(labels: "Iterable[Value]") -> bool:
     """Tell whether a number after one of these labels would be taken for its end."""
     return any(label_text(label)[-1].isdigit() for label in labels)

@@ -184,26 +184,25 @@ def tell_notes(report: ClusterReport, *, quiet: bool) -> None:
 
 def _warn_of_names(used: "Table") -> None:
     """Warn of columns that name or number rows: they tell nothing of clusters."""
-    for column in used.columns:
-        why = _naming(column)
-        if why is not None and len(used.columns) > 1:
-            warn(
-                f"column {column.name!r} {why}, and tells nothing of clusters",
-                remedy=("leave it out (", Setting("ignore", [column.name]), ")"),
-            )
+    from spinney.data import count_warning, numbers_rows
+
+    more = ", and tells nothing of clusters"
+    for column in used.columns if len(used.columns) > 1 else ():
+        name = column.name
+        if numbers_rows(column, fewest=5):
+            warning = count_warning(name, more)
+            warn(*warning.args, remedy=warning.remedy)
+        elif (why := _naming(column)) is not None:
+            remedy = ("leave it out (", Setting("ignore", [name]), ")")
+            warn(f"column {name!r} {why}{more}", remedy=remedy)
 
 
 def _naming(column: "Column") -> str | None:
-    """Return why a column rather names or numbers rows, or None where it does not."""
-    n_rows = len(column.cells)
-    if n_rows <= 2 or column.missing.any():
+    """Return why a column rather names rows, or None where it does not."""
+    n_rows, n_names = len(column.cells), len(column.levels)
+    if n_rows <= 2 or column.missing.any() or column.kind != "nominal":
         return None
-    if column.kind == "numeric":
-        steps = column.cells[1:] - column.cells[:-1]
-        counts = n_rows >= 5 and column.cells[0] in (0, 1) and column.unit is None
-        return "numbers the rows" if counts and bool((steps == 1).all()) else None
-    n_names = len(column.levels)
-    if column.kind != "nominal" or n_names < NAMES_SHARE * n_rows:
+    if n_names < NAMES_SHARE * n_rows:
         return None
     if n_names == n_rows:
         return "has another value in every row"

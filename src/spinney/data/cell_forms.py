@@ -64,6 +64,10 @@ class NumberForm:
         """Return whether a text is a number of this form."""
         return self._compiled.fullmatch(text) is not None
 
+    def reads(self, text: str) -> bool:
+        """Return whether a text is a number: every one that matches."""
+        return self.matches(text)
+
     def number(self, text: str) -> float:
         """Return the number that a text is which matches."""
         bare = _SIGNS.sub("", text).replace(self.thousands, "")
@@ -102,6 +106,14 @@ class DateForm:
         """Return whether a text is written as dates of this form are."""
         return self._compiled.fullmatch(text) is not None
 
+    def reads(self, text: str) -> bool:
+        """Return whether a text matches, and a calendar or a clock has it.
+
+        >>> [DATES["dayfirst"].reads(f"{day}.02.2026") for day in (28, 31)]
+        [True, False]
+        """
+        return self.matches(text) and self.time(text) is not None
+
     @property
     def formats(self) -> list[str]:
         """How ``strptime`` reads its dates, once they are tidy."""
@@ -110,7 +122,10 @@ class DateForm:
     def time(self, text: str) -> datetime.datetime | None:
         """Return the instant that a text is; None where no calendar has it."""
         tidy = tidied_date(text)
+        clock = (tidy.count(":"), tidy[-1:] in ("m", "M"))
         for format in self.formats:
+            if (format.count(":"), "%p" in format) != clock:
+                continue
             try:
                 return datetime.datetime.strptime(tidy, format)
             except ValueError:
@@ -217,4 +232,6 @@ DATES = {
 }
 CLOCK = ClockForm("time of day", (), ())
 FORMS: tuple[Form, ...] = (*NUMBERS, *DATES.values(), CLOCK)
+# Whole numbers with zeros before them, as names have.
+PADDED = r"\s*[+-]?0[0-9]+\s*"
 DIGIT = re.compile("[0-9]")  # which all that is of some form has

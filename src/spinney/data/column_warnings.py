@@ -1,28 +1,28 @@
 """Columns worth a second look before a tree is grown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice, takewhile
+from math import inf
 
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.text import value_text
+from spinney._support.text import joined, value_text
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import LIKELY, SURE, evidence_of
 from spinney.data.odd_cells import (
     MOST_NAMED,
     MOST_TRIED,
     cells_in_words,
-    listed,
     number_warning,
     number_warnings,
+    odd_texts,
     odd_texts_of,
-    values_present,
-    with_row,
     written_warnings,
 )
-from spinney.data.table import Column, Table, Value
+from spinney.data.table import Column, Table, Value, with_row
 from spinney.errors import (
     Setting,
     SpinneyNote,
@@ -41,8 +41,9 @@ FEWEST_LETTERS = 4  # of a word in which one may be a slip
 FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one may be a slip
 # What columns that count rows are called, in letters alone, and the last word of it.
 COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
-COUNTS |= {"nummer", "编号", "序号"}
-LAST_WORDS = {"id", "index", "no", "nr", "number"}
+COUNTS |= {"rowindex", "nummer", "编号", "序号"}
+LAST_WORDS = {"id", "no", "nr", "number"}
+FEWEST_INDICES = 20  # of fewer rows, an index may be one of prices
 
 
 def identifier_warnings(table: Table) -> list[SpinneyWarning]:
@@ -64,9 +65,9 @@ def identifier_warnings(table: Table) -> list[SpinneyWarning]:
         if column.kind == "nominal"
     ]
     return [
-        identifier_warning(column.name, len(values_present(column)), n_cells)
+        identifier_warning(column.name, len(column.present), n_cells)
         for column, n_cells in counted
-        if is_identifier(values_present(column), n_cells) and not odd_texts_of(column)
+        if is_identifier(column.present, n_cells) and not odd_texts_of(column)
     ]
 
 
@@ -91,25 +92,64 @@ def without_identifiers(
     column 'id' numbers the rows and is left out; to keep it, declare it \
 (numeric=['id'])
     """
-    left_out: dict[str, SpinneyWarning] = {}
+    left_out = {}
     for column in table.columns:
-        name = column.name
-        if declarations.kind(name) is not None:
-            continue
-        n_cells = int(np.count_nonzero(~column.missing))
-        present = values_present(column)
-        if column.kind == "nominal" and is_identifier(present, n_cells):
-            if odd := odd_texts_of(column):
-                words = cells_in_words(odd, column, rows)
-                left_out[name] = number_warning(
-                    name, present, odd, words, typed=table.typed, is_left_out=True
-                )
-                continue
-            left_out[name] = left_out_texts(name, len(present), n_cells)
-        elif is_called_count(name) and numbers_rows(column):
-            left_out[name] = left_out_count(name)
+        odd = odd_texts_of(column)
+        doubt = column_doubt(
+            column.name,
+            column.present if column.kind == "nominal" else (),
+            int(np.count_nonzero(~column.missing)),
+            declarations,
+            counts=partial(is_count, column),
+            odd=odd,
+            words=cells_in_words(odd, column, rows) if odd else "",
+            typed=table.typed,
+            as_written=table.as_written,
+            leave_out=True,
+        )
+        if doubt is not None:
+            left_out[column.name] = doubt
     names = tell_left_out(left_out, len(table.columns))
     return table.without(names) if names else table
+
+
+def column_doubt(
+    name: str,
+    values: Sequence[Value],
+    n_known: int,
+    declared: Declarations,
+    *,
+    counts: Callable[[], bool],
+    odd: Sequence[str] | None = None,
+    words: str = "",
+    typed: bool = True,
+    as_written: bool = False,
+    leave_out: bool = False,
+) -> SpinneyWarning | None:
+    """Return what is doubtful about a column: odd texts, else that it tells rows apart.
+
+    ``values`` are those of a nominal column that has so many known cells, ``counts``
+    tells of another whether it counts the rows and is called so. What only tells rows
+    apart may be to ``leave_out``: that is a note. The others are as for
+    :func:`number_warning`.
+    """
+    is_free = declared.kind(name) is None
+    if not values:
+        if not (is_free and counts()):
+            return None
+        return _left_out_count(name) if leave_out else count_warning(name)
+    tells_apart = is_identifier(values, n_known)
+    if leave_out and not (is_free and tells_apart):
+        return None
+    odd = odd_texts(values) if odd is None else odd
+    if odd:
+        how = {"typed": typed, "as_written": as_written, "is_left_out": leave_out}
+        is_meant = name in declared.nominal
+        return None if is_meant else number_warning(name, values, odd, words, **how)
+    if not tells_apart:
+        return None
+    about = _left_out_texts if leave_out else identifier_warning
+    return about(name, len(values), n_known)
 
 
 def tell_left_out(
@@ -126,13 +166,13 @@ def tell_left_out(
     return tuple(left_out)
 
 
-def left_out_texts(name: str, n_values: int, n_cells: int) -> SpinneyNote:
+def _left_out_texts(name: str, n_values: int, n_cells: int) -> SpinneyNote:
     """Return the note about a column of texts that is left out."""
     why = f"has values of which {_how_many(n_values, n_cells)} differ"
     return _left_out(name, why, "nominal")
 
 
-def left_out_count(name: str) -> SpinneyNote:
+def _left_out_count(name: str) -> SpinneyNote:
     """Return the note about a column that counts the rows, and is left out."""
     return _left_out(name, "numbers the rows", "numeric")
 
@@ -142,14 +182,19 @@ def _left_out(name: str, why: str, kind: str) -> SpinneyNote:
     return SpinneyNote(f"column {name!r} {why} and is left out; ", to_keep)
 
 
-def is_called_count(name: str) -> bool:
-    """Tell whether a column is called as those are that count the rows.
+def is_called_count(name: str, n_rows: float = inf) -> bool:
+    """Tell whether a column is called as those are that count so many rows.
 
     >>> [is_called_count(name) for name in ("ID", "PassengerId", "order_no", "paid")]
     [True, True, True, False]
+    >>> is_called_count("price index", 4), is_called_count("index", 4)
+    (False, True)
+    >>> is_called_count("#"), is_called_count("0")
+    (True, False)
     """
-    *_, last = ["", *_WORDS.findall(name)]
-    return _bare(name) in COUNTS or last.lower() in LAST_WORDS
+    *_, last = ["", *map(str.lower, _WORDS.findall(name))]
+    is_index = last == "index" and n_rows >= FEWEST_INDICES
+    return _bare(name) in COUNTS or last in LAST_WORDS or is_index
 
 
 # Letters up to the next that is none, or that is a capital after a small one.
@@ -169,19 +214,25 @@ def counts_rows(least: float, greatest: float, n_rows: int) -> bool:
     return greatest - least == n_rows - 1
 
 
-def numbers_rows(column: Column) -> bool:
+def is_count(column: Column) -> bool:
+    """Tell whether a column counts the rows, and is called so."""
+    return is_called_count(column.name, len(column.cells)) and numbers_rows(column)
+
+
+def numbers_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
     """Tell whether a column counts the rows: from 0 or 1 on, and in their order.
 
-    One whose name says so does it in any order, and from any number on.
+    One whose name says so does it in any order, and from any number on; there are so
+    many rows at the ``fewest`` in others.
     """
     cells, n_rows = column.cells, len(column.cells)
     if column.kind != "numeric" or n_rows < FEWEST_COUNTED:
         return False
     if column.unit is not None:
         return False
-    if is_called_count(column.name):
+    if is_called_count(column.name, n_rows):
         cells = np.sort(cells)
-    elif n_rows < FEWEST_IDENTIFIERS or cells[0] not in (0, 1):
+    elif n_rows < fewest or cells[0] not in (0, 1):
         return False
     in_order = bool((np.diff(cells) == 1).all())
     return in_order and counts_rows(cells[0], cells[-1], n_rows)
@@ -190,37 +241,42 @@ def numbers_rows(column: Column) -> bool:
 def count_warnings(
     table: Table, declarations: Declarations | None = None
 ) -> list[SpinneyWarning]:
-    """Return a warning for every column that counts the rows and is called so.
-
-    There is none of a column that is declared, or of the only one.
+    """Return a warning for every one of :func:`counting_columns`.
 
     >>> from spinney.data.readers import read_table
     >>> table = read_table({"id": range(1001, 1013), "size": [1, 2, 3] * 4})
     >>> print(*count_warnings(table))
     column 'id' numbers the rows: leave it out (ignore=['id'])
     """
+    return [count_warning(name) for name in counting_columns(table, declarations)]
+
+
+def counting_columns(
+    table: Table, declarations: Declarations | None = None
+) -> list[str]:
+    """Return the columns that count the rows and are called so.
+
+    None is one that is declared, or the only one.
+    """
     declared = declarations or Declarations()
     if len(table.columns) < 2:
         return []
-    return [
-        count_warning(column.name)
-        for column in table.columns
-        if declared.kind(column.name) is None
-        and is_called_count(column.name)
-        and numbers_rows(column)
-    ]
+    free = [each for each in table.columns if declared.kind(each.name) is None]
+    return [column.name for column in free if is_count(column)]
 
 
-def count_warning(name: str) -> SpinneyWarning:
-    """Return the warning about a column that counts the rows."""
+def count_warning(name: str, more: str = "") -> SpinneyWarning:
+    """Return the warning about a column that counts the rows, and of what more."""
     return SpinneyWarning(
-        f"column {name!r} numbers the rows",
+        f"column {name!r} numbers the rows{more}",
         remedy=phrase("leave it out ({})", Setting("ignore", [name])),
     )
 
 
 def _bare(name: str) -> str:
-    return "".join(filter(str.isalpha, name.lower()))
+    """Return the letters of a name, or the digits of one that is a number."""
+    letters = "".join(filter(str.isalpha, name.lower()))
+    return letters or "".join(filter(str.isdigit, name))
 
 
 def _how_many(n_values: int, n_cells: int) -> str:
@@ -348,7 +404,7 @@ them one, or ignore this if they differ
 def _alike_warning(name: str, classes: list[str]) -> SpinneyWarning:
     how_many = {2: "two", 3: "three"}.get(len(classes), str(len(classes)))
     return SpinneyWarning(
-        f"target {name!r} holds {listed(classes)}, {how_many} classes that read alike",
+        f"target {name!r} holds {joined(classes)}, {how_many} classes that read alike",
         remedy="make them one, or ignore this if they differ",
     )
 
@@ -414,7 +470,7 @@ so (missing_values=['?'])
     are = "are values" if several else "is a value"
     return [
         SpinneyWarning(
-            f"{' and '.join(map(repr, texts))} {are} like others in {some}",
+            f"{joined([*map(repr, texts)])} {are} like others in {some}",
             remedy=phrase(
                 "if {} for missing cells, say so ({})",
                 "they stand" if several else "it stands",

@@ -82,12 +82,7 @@ def evidence_of(texts: Iterable[str]) -> Evidence | None:
     """
     present = set(texts)
     known = sorted(present - PLACEHOLDERS)
-    forms: list[Form] = [
-        form for form in FORMS if known and all(map(form.matches, known))
-    ]
-    forms = [
-        form for form in forms if form.kind == "numbers" or _all_dates(form, known)
-    ]
+    forms = [form for form in FORMS if known and all(map(form.reads, known))]
     if not forms or not signs_agree(known):
         return None
     if len(known) == 1 < len(present):
@@ -104,11 +99,6 @@ def evidence_of(texts: Iterable[str]) -> Evidence | None:
 
 _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _CURRENCY = re.compile(CURRENCY)
-
-
-def _all_dates(form: Form, texts: Iterable[str]) -> bool:
-    assert isinstance(form, DateForm)
-    return all(form.time(text) is not None for text in texts)
 
 
 def signs_agree(texts: Collection[str]) -> bool:
@@ -139,8 +129,7 @@ def forms_of(
     {'a': ',', 'b': ','}
     """
     decimal = notation.decimal or _decimal_of(columns.values(), remembered)
-    dates = notation.dates or _only(_orders(each) for each in columns.values())
-    dates = dates or remembered.dates
+    dates = notation.dates or _only(orders_told(columns.values())) or remembered.dates
     thousands = notation.thousands or remembered.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
     chosen: dict[str, Form] = {}
@@ -194,7 +183,7 @@ def marks_told(columns: Iterable[Evidence]) -> set[str]:
 
 def is_open(columns: Collection[Evidence], notation: Notation) -> bool:
     """Return whether columns can be read in two ways, and none tells which is right."""
-    orders = [_orders(each) for each in columns]
+    orders = [orders_of(each) for each in columns]
     if (
         notation.dates is None
         and any(orders)
@@ -214,15 +203,29 @@ def _decimal_of(columns: Collection[Evidence], remembered: Notation) -> str | No
     told = marks_told(each for each in columns if not each.plain)
     if not told and remembered.decimal is not None:
         told = marks_told(columns)
-    return told.pop() if len(told) == 1 else remembered.decimal
+    return _only(told) or remembered.decimal
 
 
-def _orders(evidence: Evidence) -> set[str]:
+def orders_of(evidence: Evidence) -> set[str]:
+    """Return the orders that the dates of a column may have, if any matters.
+
+    >>> sorted(orders_of(evidence_of(["3/4/2026"]))), orders_of(evidence_of(["3.4.26"]))
+    (['dayfirst', 'monthfirst'], {'dayfirst'})
+    """
     names = {form.name for form in evidence.forms if isinstance(form, DateForm)}
     return names if names <= set(DATE_ORDERS) else set()
 
 
-def _only(choices: Iterable[set[str]]) -> str | None:
-    """Return what those say who leave no choice, if they agree."""
-    said = {next(iter(choice)) for choice in choices if len(choice) == 1}
-    return said.pop() if len(said) == 1 else None
+def orders_told(columns: Iterable[Evidence]) -> set[str]:
+    """Return the orders of dates of which a column leaves no doubt."""
+    return {
+        order
+        for each in columns
+        if len(orders := orders_of(each)) == 1
+        for order in orders
+    }
+
+
+def _only(told: set[str]) -> str | None:
+    """Return what columns tell, if they agree."""
+    return next(iter(told)) if len(told) == 1 else None

@@ -6,13 +6,14 @@ from itertools import islice
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney.data.cell_forms import DIGIT, FORMS, NUMBERS, DateForm
+from spinney._support.text import joined
+from spinney.data.cell_forms import DIGIT, FORMS, NUMBERS, ClockForm, DateForm, Form
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import SURE, evidence_of, forms_of
-from spinney.data.notation import Notation
-from spinney.data.table import Column, Table, Value
-from spinney.errors import PythonOnly, Setting, SpinneyWarning, phrase
+from spinney.data.form_choice import SURE, Evidence, evidence_of, forms_of
+from spinney.data.notation import DAY_FIRST, Notation
+from spinney.data.table import Column, Table, Value, with_row
+from spinney.errors import PythonOnly, Setting, SpinneyWarning, Text, phrase
 
 SHARE_OF_NUMBERS = 0.9
 FEWEST_NUMBERS = 3  # different ones, beside which a single text is odd
@@ -44,6 +45,7 @@ def number_warnings(
             odd,
             cells_in_words(odd, column, rows),
             typed=table.typed,
+            as_written=table.as_written,
         )
         for column in table.columns
         if column.name not in declared and (odd := odd_texts_of(column))
@@ -57,11 +59,13 @@ def number_warning(
     words: str = "",
     *,
     typed: bool = True,
+    as_written: bool = False,
     is_left_out: bool = False,
 ) -> SpinneyWarning:
     """Return the warning of odd texts among the values of a column, in words.
 
-    Where cells have types, numbers that are texts become numbers only by declaration.
+    Where cells have types, numbers that are texts become numbers only by declaration,
+    and dates become dates only ``as_written``.
 
     >>> print(number_warning("age", ["1", "2", "x"], ["x"]))
     column 'age' reads as text because of 'x': declare that missing and the column \
@@ -69,8 +73,9 @@ numeric (missing_values=['x'], numeric=['age']), or the column nominal (nominal=
     """
     missing = Setting("missing_values", odd if len(odd) <= MOST_NAMED else ...)
     nominal = Setting("nominal", [name])
-    text = next((str(level) for level in levels if level not in odd), "")
-    if typed and parse_number(text) is not None:
+    texts = [str(level) for level in levels if level not in odd]
+    these = ["that cell", "it"] if len(odd) == 1 else ["these cells", "them"]
+    if typed and texts and parse_number(texts[0]) is not None:
         remedy = phrase(
             "declare {} missing and the column numeric ({}, {}), or the column nominal "
             "({})",
@@ -79,10 +84,20 @@ numeric (missing_values=['x'], numeric=['age']), or the column nominal (nominal=
             Setting("numeric", [name]),
             nominal,
         )
+    elif typed and not as_written:
+        remedy = phrase(
+            "mend {} and turn the column into {}, give the table as CSV and declare {} "
+            "missing ({}), or declare the column nominal ({})",
+            these[0],
+            _turned(*(_written_as(texts) or (_likely(texts, FORMS), None))),
+            these[1],
+            missing,
+            nominal,
+        )
     else:
         remedy = phrase(
             "mend {}, declare {} missing ({}) or the column nominal ({})",
-            *(["that cell", "it"] if len(odd) == 1 else ["these cells", "them"]),
+            *these,
             missing,
             nominal,
         )
@@ -120,11 +135,8 @@ def odd_texts(
     most = n_typed + sum(map(bool, map(DIGIT.search, texts)))
     if most < SHARE_OF_NUMBERS * n_values and most < n_values - 1:
         return []
-    likely = max(
-        NUMBERS if n_typed else FORMS,
-        key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED))),
-    )
-    others = [text for text in texts if not likely.matches(text)]
+    likely = _likely(texts, NUMBERS if n_typed else FORMS)
+    others = [text for text in texts if not likely.reads(text)]
     n_numbers = n_values - len(others)
     if not others:
         return []
@@ -133,6 +145,11 @@ def odd_texts(
     if len(others) > 1 or n_numbers < FEWEST_NUMBERS or SURE.issuperset(others):
         return []
     return others if is_single(others[0]) else []
+
+
+def _likely(texts: Sequence[str], forms: Sequence[Form]) -> Form:
+    """Return the form that most of some texts are in."""
+    return max(forms, key=lambda form: sum(map(form.reads, islice(texts, MOST_TRIED))))
 
 
 def _is_text(column: Column) -> bool:
@@ -157,24 +174,7 @@ def cells_in_words(texts: Sequence[str], column: Column, rows: Integers | None) 
 def _some_texts(words: Sequence[str], n_texts: int) -> str:
     """Return the first of so many texts in words."""
     more = [f"{n_texts - MOST_NAMED} more texts"] if n_texts > MOST_NAMED else []
-    return listed([*words, *more])
-
-
-def with_row(text: str, cells: Integers, rows: Integers | None) -> str:
-    """Return a text in quotes, with its row if it is in one only."""
-    if len(cells) != 1:
-        return repr(text)
-    return f"{text!r} in row {(cells if rows is None else rows[cells])[0] + 1}"
-
-
-def listed(words: Sequence[str]) -> str:
-    """Return words with commas between them, and "and" before the last.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return joined([*words, *more])
 
 
 def written_warnings(
@@ -192,46 +192,55 @@ def written_warnings(
     >>> table = read_table({"day": ["2026-11-16", "2026-11-17", "2026-12-01"]})
     >>> print(*written_warnings(table))
     column 'day' holds dates as text, such as '2026-12-01', and each is a name: turn \
-them into dates (pandas.to_datetime), or declare the column nominal (nominal=['day'])
+them into dates (pandas.to_datetime(…, format='mixed')), give the table as CSV, where \
+they are read so, or declare the column nominal (nominal=['day'])
     """
     declared = declarations or Declarations()
     warnings = []
     for column in table.columns:
         if declared.kind(column.name) is None and _is_text(column):
-            texts = [str(text) for text in values_present(column)]
+            texts = [str(text) for text in column.present]
             if len(texts) >= FEWEST_NUMBERS and (written := _written_as(texts)):
                 warnings.append(_written_warning(column.name, *written))
     return warnings
 
 
-def _written_as(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Return what kind all texts of a column are of, as a file has it, and one."""
+def _written_as(texts: Sequence[str]) -> tuple[Form, Evidence] | None:
+    """Return the form that all texts of a column are in, as a file has it."""
     if evidence_of(texts[:MOST_TRIED]) is None:
         return None
     seen = evidence_of(texts)
     if seen is None or seen.plain:
         return None
     form = forms_of({"": seen}, Notation()).get("")
-    return None if form is None else (form.kind, seen.example)
+    return None if form is None else (form, seen)
 
 
-def _written_warning(name: str, kind: str, example: str) -> SpinneyWarning:
-    how = PythonOnly(" (pandas.to_datetime)" if kind == DateForm.kind else "")
+def _written_warning(name: str, form: Form, seen: Evidence) -> SpinneyWarning:
     return SpinneyWarning(
-        f"column {name!r} holds {kind} as text, such as {example!r}, and each is a "
-        "name",
+        f"column {name!r} holds {form.kind} as text, such as {seen.example!r}, and "
+        "each is a name",
         remedy=phrase(
-            "turn them into {}{}, or declare the column nominal ({})",
-            kind,
-            how,
+            "turn them into {}, give the table as CSV, where they are read so, or "
+            "declare the column nominal ({})",
+            _turned(form, seen),
             Setting("nominal", [name]),
         ),
     )
 
 
-def values_present(column: Column) -> list[Value]:
-    """Return the values of a nominal column that its rows have."""
-    if column.kind != "nominal":
-        return []
-    codes = np.unique(column.cells[~column.missing]).tolist()
-    return [column.levels[code] for code in codes]
+def _turned(form: Form, seen: Evidence | None) -> Text:
+    """Return what texts of a form are to be turned into, and how if that is known.
+
+    Pandas takes the month for first where it can, and refuses placeholders.
+    """
+    if not isinstance(form, DateForm):
+        return form.kind
+    options = ["format='mixed'"]
+    if seen is not None and form.name == DAY_FIRST:
+        options.append("dayfirst=True")
+    if seen is not None and seen.placeholders:
+        options.append("errors='coerce'")
+    time = ".dt.time" if isinstance(form, ClockForm) else ""
+    how = f" (pandas.to_datetime(…, {', '.join(options)}){time})"
+    return (form.kind, PythonOnly(how))

@@ -3,12 +3,19 @@
 A reader notes it; whoever asked for the table hears of it in one line.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from spinney.data.cell_forms import NUMBERS, DateForm, Form, NumberForm
+from spinney._support.text import joined
+from spinney.data.cell_forms import DATES, NUMBERS, DateForm, Form
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import Evidence, marks_of, marks_told
+from spinney.data.form_choice import (
+    Evidence,
+    marks_of,
+    marks_told,
+    orders_of,
+    orders_told,
+)
 from spinney.data.notation import DATE_ORDERS, Notation
 from spinney.errors import Setting, Text, note
 
@@ -33,11 +40,10 @@ class ReadingNotes:
     markers: list[str] = field(default_factory=list)
     _forms: dict[str, list[str]] = field(default_factory=dict)
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
-    _guessed: dict[str, NumberForm] = field(default_factory=dict)
-    _by_memory: list[str] = field(default_factory=list)
-    _told: set[str] = field(
-        default_factory=set
-    )  # marks that a column leaves no doubt of
+    _guessed: dict[str, Form] = field(default_factory=dict)
+    _by_memory: dict[str, list[str]] = field(default_factory=dict)
+    # Marks before fractions and orders of dates that a column leaves no doubt of.
+    _told: set[str] = field(default_factory=set)
 
     def add(self, *words: Text) -> None:
         """Note something."""
@@ -51,7 +57,7 @@ class ReadingNotes:
         >>> notes.listed()[0][0].split(":")[0]
         "column 'zip' is read as numbers without their zeros ('01067' is 1067)"
         """
-        if example is None or self.quiet or not example.strip().isdigit():
+        if example is None or self.quiet:
             return
         number = f"{example.strip()!r} is {int(example)}"
         self.add(
@@ -60,9 +66,9 @@ class ReadingNotes:
             Setting("nominal", [name]),
         )
 
-    def hear(self, columns: Iterable[Evidence]) -> None:
+    def hear(self, columns: Collection[Evidence]) -> None:
         """Take as told what columns that are not read say of the others."""
-        self._told |= marks_told(columns)
+        self._told |= marks_told(columns) | orders_told(columns)
 
     def add_column(
         self, name: str, evidence: Evidence, form: Form | None, declared: Declarations
@@ -88,57 +94,55 @@ class ReadingNotes:
         if evidence.placeholders and not self.quiet:
             self._placeholders[name] = evidence.placeholders
         if isinstance(form, DateForm):
+            in_two_ways = given.dates is None and len(orders_of(evidence)) > 1
             dates = form.name if form.name in DATE_ORDERS else self.notation.dates
             self.notation = replace(self.notation, dates=dates)
-            order = given.dates or remembered.dates
-            said = order == form.name or (self.quiet and form.name not in DATE_ORDERS)
+            plain = self.quiet and form.name not in DATE_ORDERS
+            mark, known = form.name, given.dates or remembered.dates
         else:
-            if in_two_ways:
-                self._guessed[evidence.example.strip()] = form
             decimal = form.decimal if evidence.pointed else self.notation.decimal
             self.notation = replace(self.notation, decimal=decimal)
             plain = evidence.plain and form.decimal == "." and not in_two_ways
-            mark = given.decimal or remembered.decimal
-            said = plain or (mark == form.decimal and not in_two_ways)
-        if said:
+            mark, known = form.decimal, given.decimal or remembered.decimal
+        if in_two_ways:
+            self._guessed[evidence.example.strip()] = form
+        if plain or (mark == known and not in_two_ways):
             return
         example = evidence.example
         read = f"{name} ({example.strip()!r} is {form.shown(example)})"
-        if isinstance(form, NumberForm) and remembered.decimal == form.decimal:
-            self._by_memory.append(read)
-        else:
-            self._forms.setdefault(form.kind, []).append(read)
+        by_memory = mark in (remembered.decimal, remembered.dates)
+        noted = self._by_memory if by_memory else self._forms
+        noted.setdefault(form.kind, []).append(read)
 
     def listed(self) -> tuple[Text, ...]:
         """Return all notes."""
         listed: list[Text] = [*self.notes]
-        forms, guess = dict(self._forms), self._guess()
-        if guess and self._by_memory:
-            numbers = forms.get(NumberForm.kind, [])
-            forms[NumberForm.kind] = [*self._by_memory, *numbers]
-        for kind, columns in forms.items():
-            other = guess if kind == NumberForm.kind else ()
-            listed.append((f"read as {kind}: {_some(columns)}", other))
+        for kind in {**self._forms, **self._by_memory}:
+            guess = self._guess(kind)
+            columns = self._by_memory.get(kind, []) if guess else []
+            columns = [*columns, *self._forms.get(kind, [])]
+            if columns:
+                listed.append((f"read as {kind}: {_some(columns)}", guess))
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
             others = sorted(texts.difference(self.markers))
-            parts = [f"{_listed(others)} in {self._where(others)}"] if others else []
+            parts = [f"{_in_quotes(others)} in {self._where(others)}"] if others else []
             if self.markers:
                 where = self._where(self.markers)
-                parts.append(f"{_listed(self.markers)} in all columns, as in {where}")
+                parts.append(
+                    f"{_in_quotes(self.markers)} in all columns, as in {where}"
+                )
             listed.append(f"taken as missing: {', '.join(parts)}")
         return tuple(listed)
 
-    def _guess(self) -> Text:
-        """Return what else numbers such as 1,234 may be, if nothing tells."""
-        guessed = self._guessed.items()
-        doubtful = [each for each in guessed if self._told != {each[1].decimal}]
-        if not doubtful:
-            return ()
-        example, form = doubtful[0]
-        other = next(each for each in NUMBERS if each.decimal != form.decimal)
-        text = f", where {example!r} may be {other.shown(example)}: if so, say "
-        return (text, Setting("decimal", other.decimal))
+    def _guess(self, kind: str) -> Text:
+        """Return what else numbers such as 1,234 may be, or dates, if nothing tells."""
+        for example, form in self._guessed.items():
+            setting, known, other = _two_ways(form)
+            if form.kind == kind and self._told.intersection(known) != {known[0]}:
+                text = f", where {example!r} may be {other.shown(example)}: if so, say "
+                return (text, Setting(setting, known[1]))
+        return ()
 
     def _where(self, texts: Iterable[str]) -> str:
         """Return the columns that have one of some placeholders."""
@@ -148,6 +152,15 @@ class ReadingNotes:
             for name, present in self._placeholders.items()
             if wanted.intersection(present)
         )
+
+
+def _two_ways(form: Form) -> tuple[str, tuple[str, str], Form]:
+    """Return the setting that tells a form from another, its two values, the other."""
+    if isinstance(form, DateForm):
+        (other,) = (DATES[order] for order in DATE_ORDERS if order != form.name)
+        return "dates", (form.name, other.name), other
+    number = next(each for each in NUMBERS if each.decimal != form.decimal)
+    return "decimal", (form.decimal, number.decimal), number
 
 
 def tell(notes: Sequence[Text], origin: str) -> None:
@@ -160,10 +173,8 @@ def tell(notes: Sequence[Text], origin: str) -> None:
     note(f"{origin!r}: ", tuple(joined))
 
 
-def _listed(texts: Sequence[str]) -> str:
-    quoted = [repr(text) for text in texts]
-    first = ", ".join(quoted[:-1])
-    return f"{first} and {quoted[-1]}" if first else quoted[-1]
+def _in_quotes(texts: Iterable[str]) -> str:
+    return joined([repr(text) for text in texts])
 
 
 def _some(names: Iterable[str]) -> str:

@@ -65,6 +65,14 @@ class Column:
         return np.asarray(self.cells < 0)
 
     @property
+    def present(self) -> "tuple[Value, ...]":
+        """The levels that a cell has; a number has no levels."""
+        if not self.levels:
+            return ()
+        codes = np.unique(self.cells[~self.missing]).tolist()
+        return tuple(self.levels[code] for code in codes)
+
+    @property
     def without_rows(self) -> tuple[Value, ...]:
         """The levels that no cell has; a number has no levels."""
         if not self.levels:
@@ -80,8 +88,10 @@ class Table:
 
     ``notes`` say what was done to read it, ``notation`` how it was written, where that
     is not how programs write tables, and ``markers`` what was found to stand for
-    missing cells in all columns. ``typed`` says that its cells have types, so that
-    texts stay texts; those of CSV and TSV are what they look like.
+    missing cells in all columns. ``typed`` says that its cells have types, so that a
+    text such as "7" stays one; those of CSV and TSV are what they look like.
+    ``as_written`` says that texts which all are dates, times of day or numbers such as
+    60,5 were read as those: in CSV, TSV, Excel and JSON lines, but not in data frames.
     """
 
     columns: tuple[Column, ...]
@@ -91,6 +101,7 @@ class Table:
     notation: Notation = field(default_factory=Notation, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)
     typed: bool = field(default=True, compare=False)
+    as_written: bool = field(default=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,6 +143,19 @@ class Table:
         picked = np.arange(self.n_rows)[rows]
         columns = tuple(column.take(picked) for column in self.columns)
         return replace(self, columns=columns, n_rows=len(picked))
+
+
+def with_row(text: str, cells: Cells, rows: Cells | None) -> str:
+    """Return a text in quotes, with its row if a single cell holds it.
+
+    ``rows`` are where those of the table were in that of the user, if not all are left.
+
+    >>> with_row("x", np.array([2]), None), with_row("x", np.array([2, 3]), None)
+    ("'x' in row 3", "'x'")
+    """
+    if len(cells) != 1:
+        return repr(text)
+    return f"{text!r} in row {(cells if rows is None else rows[cells])[0] + 1}"
 
 
 def level_order(value: Value) -> tuple[str, Value]:

@@ -20,12 +20,17 @@ from spinney._support.text import (
     written_value,
 )
 from spinney._support.text_table import aligned
-from spinney.data.column_warnings import numbers_rows, table_warnings
+from spinney.data.column_warnings import (
+    count_warning,
+    counting_columns,
+    numbers_rows,
+    table_warnings,
+)
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
 from spinney.data.target_doubts import doubts_of, target_reading
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
-from spinney.errors import Part, Setting, Text, in_words, phrase
+from spinney.errors import Part, Setting, SpinneyWarning, Text, in_words, phrase
 
 N_BARS = 8
 N_NAMED = 3
@@ -163,15 +168,11 @@ def summary_of(
         column, attributes = table[target], table.without([target])
         warnings = doubts_of(attributes, column, declarations)
         notes += (target_reading(column, declarations),)
-    doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
-    told = [warning.args for warning in warnings]
+    told = counting_columns(attributes, declarations)
     for column in attributes.columns:
-        is_declared = declarations.kind(column.name) is not None
-        doubts += [
-            (problem, ": ", remedy)
-            for problem, remedy in _doubts(column, is_declared=is_declared)
-            if (problem,) not in told
-        ]
+        is_free = declarations.kind(column.name) is None and column.name not in told
+        warnings = [*warnings, *_doubts(column, is_free=is_free)]
+    doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
     return TableSummary(
         table.n_rows, tuple(map(_summary, table.columns)), notes, tuple(doubts)
     )
@@ -233,18 +234,20 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
     )
 
 
-def _doubts(column: Column, *, is_declared: bool) -> list[tuple[str, Text]]:
-    """Return what is doubtful about a column that was read without a doubt."""
+def _doubts(column: Column, *, is_free: bool) -> list[SpinneyWarning]:
+    """Return what is doubtful about a column that was read without a doubt.
+
+    One that is declared, or told of, is not free to be one that numbers the rows.
+    """
     name = column.name
     remedy = phrase("leave it out ({})", Setting("ignore", [name]))
     known = column.cells[~column.missing]
     if not len(known):
-        return [(f"column {name!r} has no cell", remedy)]
+        return [SpinneyWarning(f"column {name!r} has no cell", remedy=remedy)]
     if len(known) > 1 and (known == known[0]).all():
-        return [(f"column {name!r} has the same value in every cell", remedy)]
-    if numbers_rows(column) and not is_declared:
-        return [(f"column {name!r} numbers the rows", remedy)]
-    return []
+        problem = f"column {name!r} has the same value in every cell"
+        return [SpinneyWarning(problem, remedy=remedy)]
+    return [count_warning(name)] if is_free and numbers_rows(column) else []
 
 
 def _short(text: str, longest: int | None = LONGEST) -> str:

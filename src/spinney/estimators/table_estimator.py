@@ -21,13 +21,23 @@ from spinney.data import (
     Target,
     Value,
     class_warnings,
+    count_warning,
+    counting_columns,
     declarations_of,
     number_warnings,
     placeholder_warnings,
     written_warnings,
 )
 from spinney.data.readers import read_table
-from spinney.errors import CellError, DataError, SpinneyError, warn
+from spinney.errors import (
+    CellError,
+    DataError,
+    Setting,
+    SpinneyError,
+    SpinneyWarning,
+    phrase,
+    warn,
+)
 from spinney.models import Explored
 from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
@@ -37,6 +47,19 @@ Estimator = TypeVar("Estimator", bound=Any)
 # The parameters that declare what columns are.
 DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
+
+
+def _counts(table: Table, declared: Declarations) -> list[SpinneyWarning]:
+    """Return the warnings of columns that count the rows, which X need not have."""
+    return [
+        SpinneyWarning(
+            *count_warning(name).args,
+            remedy=phrase(
+                "leave it out of X, or declare it ({})", Setting("numeric", [name])
+            ),
+        )
+        for name in counting_columns(table, declared)
+    ]
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -107,6 +130,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             *number_warnings(table, declared),
             *placeholder_warnings(table, declared),
             *written_warnings(table, declared),
+            *_counts(table, declared),
             *class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spinney.data.cell_forms import ClockForm, DateForm, NumberForm
+from spinney.data.cell_forms import PADDED, ClockForm, DateForm, NumberForm
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.duckdb.columns import aggregated, first_line
@@ -312,8 +312,8 @@ class _Scan:
             tests[column, "joined"] = f"bool_or(contains({column}, '_'))"
             tests[column, "greatest"] = f"max(abs({number}))"
             tests[column, "dashed"] = f"bool_and(substr({column}, 5, 1) = '-')"
-            # Of texts, those from '00' to '09…' come before '0:'.
-            padded = f"{column} >= '00' AND {column} < '0:'"
+            # Spaces, signs and 0 come before 1, which spares most cells the pattern.
+            padded = f"{column} < '1' AND regexp_full_match({column}, '{PADDED}')"
             tests[column, "padded"] = f"max(CASE WHEN {padded} THEN {column} END)"
         answers = aggregated(self.texts, tests)
         # A column is one of numbers also where every cell is missing.

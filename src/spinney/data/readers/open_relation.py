@@ -30,13 +30,17 @@ SCANNED = ("csv", "tsv", "parquet")
 
 @dataclass(frozen=True, slots=True)
 class OpenRelation:
-    """A relation, its columns as SQL, and the connection to bind values to."""
+    """A relation, its columns as SQL, and the connection to bind values to.
+
+    ``typed`` is as in a :class:`~spinney.data.Table`.
+    """
 
     relation: "DuckDBPyRelation"
     columns: tuple[SqlColumn, ...]
     connection: "DuckDBPyConnection | None"
     markers: tuple[str, ...]
     notation: Notation = field(default_factory=Notation)
+    typed: bool = True
 
 
 @contextmanager
@@ -90,7 +94,8 @@ def scanned_file(
         columns = plan(relation, declarations, names=names)
         notation = declarations.notation.over(notes.notation).later()
         markers = (*declarations.missing, *notes.markers)
-        yield OpenRelation(relation, columns, owner, markers, notation)
+        typed = file.format == "parquet"
+        yield OpenRelation(relation, columns, owner, markers, notation, typed)
 
 
 def _no_relation(what: str) -> ParameterError:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from spinney.data.cell_forms import PADDED
 from spinney.data.cells import LARGEST_EXACT_INTEGER, table_of
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.form_choice import PLACEHOLDERS
@@ -25,7 +26,7 @@ NAN = float("nan")
 # What every reader of numbers takes for the same number.
 _NUMBER = re.compile(r"-?\d{1,25}(\.\d{1,25})?([eE][+-]?\d{1,2})?", re.ASCII)
 # Numbers of which a user is told that they may be names.
-_PADDED = re.compile(r"0\d+", re.ASCII)
+_PADDED = re.compile(PADDED, re.ASCII)
 # What none takes for a number, a date or a missing cell.
 _TEXT = re.compile(r"(?!inf|nan)[a-z][^0-9]*", re.ASCII | re.IGNORECASE)
 

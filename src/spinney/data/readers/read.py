@@ -32,6 +32,8 @@ from spinney.errors import DataError, Setting, note, refusal
 
 # The others are scanned by DuckDB.
 _READERS = {"arff": read_arff, "jsonl": read_json_lines, "xlsx": read_workbook}
+# Texts that all are dates, or numbers as people write them, are read as such there.
+AS_WRITTEN = ("csv", "tsv", "jsonl", "xlsx")
 
 
 def read_table(
@@ -160,8 +162,14 @@ def _read_file(
     tell(listed, file.origin)
     notation = declarations.notation.over(notes.notation).later()
     markers = tuple(notes.markers)
-    typed = file.format not in ("csv", "tsv")
-    return replace(table, notes=listed, notation=notation, markers=markers, typed=typed)
+    return replace(
+        table,
+        notes=listed,
+        notation=notation,
+        markers=markers,
+        typed=file.format not in ("csv", "tsv"),
+        as_written=file.format in AS_WRITTEN,
+    )
 
 
 def read_without_duckdb(

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,9 @@ from spinney.data import (
     Declarations,
     Schema,
     Target,
-    count_warning,
+    column_doubt,
     counts_rows,
-    identifier_warning,
     is_called_count,
-    is_identifier,
-    left_out_count,
-    left_out_texts,
-    number_warning,
-    odd_texts,
     target_note,
     tell_left_out,
 )
@@ -159,9 +154,10 @@ def counted_parts(
         if roles != first:
             read, facts = _read(executor, parts, roles)
     _tell(facts, roles)
-    _warn_of_counts(executor, read, facts, roles)
+    for warning in _doubts(executor, read, facts, roles).values():
+        warn(*warning.args, remedy=warning.remedy)
     target = agreed_target(facts, roles, from_zero=from_zero)
-    columns = [c for c in facts.columns if c.name not in (roles.target, roles.weight)]
+    columns = _attributes(facts, roles)
     schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
     edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
@@ -216,44 +212,49 @@ def _without_identifiers(
 
     They are those that are left out in memory.
     """
-    declared = roles.declared
-    ours = (roles.target, roles.weight)
-    others = [each for each in facts.columns if each.name not in ours]
-    left_out: dict[str, SpinneyWarning] = {}
-    for each in others:
-        if declared.kind(each.name) is not None:
-            continue
-        name, values = each.name, each.present
-        if each.kind == "nominal" and is_identifier(values, each.n_known):
-            if odd := odd_texts(values):
-                left_out[name] = number_warning(name, values, odd, is_left_out=True)
-            else:
-                left_out[name] = left_out_texts(name, len(values), each.n_known)
-        elif _counts_rows(executor, read, each, facts.n_rows):
-            left_out[each.name] = left_out_count(each.name)
+    declared, others = roles.declared, _attributes(facts, roles)
+    left_out = _doubts(executor, read, facts, roles, leave_out=True)
     names = tell_left_out(left_out, len(others))
     ignored = replace(declared, ignore=(*declared.ignore, *names))
     return replace(roles, declared=ignored)
 
 
-def _warn_of_counts(
-    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: PartRoles
-) -> None:
-    """Warn of columns that count the rows, as in memory: not of the only one."""
+def _attributes(facts: PartFacts, roles: PartRoles) -> list[ColumnFacts]:
+    """Return the columns that are neither target nor weight."""
     ours = (roles.target, roles.weight)
-    others = [each for each in facts.columns if each.name not in ours]
-    for each in others if len(others) > 1 else []:
-        free = roles.declared.kind(each.name) is None
-        if free and _counts_rows(executor, read, each, facts.n_rows):
-            warning = count_warning(each.name)
-            warn(*warning.args, remedy=warning.remedy)
+    return [each for each in facts.columns if each.name not in ours]
+
+
+def _doubts(
+    executor: Executor,
+    read: Sequence[Any],
+    facts: PartFacts,
+    roles: PartRoles,
+    *,
+    leave_out: bool = False,
+) -> dict[str, SpinneyWarning]:
+    """Return what is doubtful about columns, as in memory: no count is the only one."""
+    others, doubts = _attributes(facts, roles), {}
+    for each in others:
+        is_text = each.kind == "nominal" and (leave_out or not each.declared)
+        doubt = column_doubt(
+            each.name,
+            each.present if is_text else (),
+            each.n_known,
+            roles.declared,
+            counts=partial(_counts_rows, executor, read, each, facts.n_rows),
+            leave_out=leave_out,
+        )
+        if doubt is not None and (is_text or len(others) > 1):
+            doubts[each.name] = doubt
+    return doubts
 
 
 def _counts_rows(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
 ) -> bool:
-    """Return whether a column counts the rows."""
-    called = column.kind == "numeric" and is_called_count(column.name)
+    """Return whether a column counts the rows, and is called so."""
+    called = column.kind == "numeric" and is_called_count(column.name, n_rows)
     if not called or column.unit is not None or column.n_known != n_rows:
         return False
     if not counts_rows(column.least, column.greatest, n_rows):
@@ -305,10 +306,8 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
         raise DataError(msg)
     if facts.n_classless:
         warn(missing_targets(roles.target, facts.n_classless, facts.n_read))
-    ours = (roles.target, roles.weight)
-    others = [each for each in facts.columns if each.name not in ours]
     if roles.complete:
-        lacking = {each.name: each.n_lacking for each in others}
+        lacking = {each.name: each.n_lacking for each in _attributes(facts, roles)}
         n_rows = facts.n_rows + facts.n_incomplete
         note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
     if not facts.n_rows:
@@ -318,21 +317,6 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
         raise DataError(msg)
     check_total(facts.weight)
     check_least(facts.least)
-    for each in others:
-        if each.kind == "nominal" and not each.declared:
-            _warn_of_texts(each, is_free=each.name not in roles.declared.nominal)
-
-
-def _warn_of_texts(column: ColumnFacts, *, is_free: bool) -> None:
-    """Warn of an identifier, and of odd texts among numbers that are not declared."""
-    name, values = column.name, column.present
-    if (odd := odd_texts(values)) and is_free:
-        warning = number_warning(name, values, odd)
-    elif not odd and is_identifier(values, column.n_known):
-        warning = identifier_warning(name, len(values), column.n_known)
-    else:
-        return
-    warn(*warning.args, remedy=warning.remedy)
 
 
 def agreed_target(facts: PartFacts, roles: PartRoles, *, from_zero: bool) -> Target:

@@ -12,16 +12,11 @@ from spinney.data import (
     Declarations,
     Notation,
     Schema,
-    count_warning,
+    Value,
+    column_doubt,
     counts_rows,
-    identifier_warning,
     is_called_count,
-    is_identifier,
-    left_out_count,
-    left_out_texts,
     level_order,
-    number_warning,
-    odd_texts,
     target_note,
     tell_left_out,
 )
@@ -114,6 +109,7 @@ def source_in_duckdb(opened: OpenRelation, roles: Roles) -> Iterator[RowsAway]:
             roles,
             markers=opened.markers,
             notation=opened.notation,
+            typed=opened.typed,
         )
 
 
@@ -125,13 +121,17 @@ def counted_source(
     *,
     markers: tuple[str, ...] = (),
     notation: Notation | None = None,
+    typed: bool = True,
 ) -> RowsAway:
-    """Return the rows of an engine, counted there or read once."""
+    """Return the rows of an engine, counted there or read once.
+
+    ``typed`` says that cells have types, as all but those of text files do.
+    """
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)
     if not roles.identifiers:
-        clean = _without_identifiers(clean, roles.declared)
+        clean = _without_identifiers(clean, roles.declared, typed=typed)
     if roles.complete:
         _note_incomplete(clean)
         clean = replace(clean, complete=True)
@@ -175,7 +175,7 @@ def counted_source(
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-    _warn_of_identifiers(clean, schema, roles.declared)
+    _warn_of_columns(clean, schema, roles.declared, typed=typed)
     return replace(away, reserved=reserved)
 
 
@@ -217,80 +217,81 @@ def _reserved(
     return left, reserved.training(schema)
 
 
-def _without_identifiers(rows: CleanRows, declared: Declarations) -> CleanRows:
+def _without_identifiers(
+    rows: CleanRows, declared: Declarations, *, typed: bool
+) -> CleanRows:
     """Return rows without the columns that only tell them apart; say which they were.
 
     They are those that are left out in memory.
     """
-    free = [i for i, c in enumerate(rows.attributes) if declared.kind(c.name) is None]
-    texts = [i for i in free if rows.attributes[i].kind == "nominal"]
-    left_out: dict[int, SpinneyWarning] = {}
     seen = seen_values(rows).attributes
-    for index, n_cells in zip(texts, count_known(rows, texts), strict=True):
-        values = sorted(set(seen[index].values()), key=level_order)
-        if not is_identifier(values, n_cells):
-            continue
-        name = rows.attributes[index].name
-        if odd := odd_texts(values):
-            left_out[index] = number_warning(name, values, odd, is_left_out=True)
-        else:
-            left_out[index] = left_out_texts(name, len(values), n_cells)
-    for index in _counting(rows, declared):
-        left_out[index] = left_out_count(rows.attributes[index].name)
-    by_name = {rows.attributes[i].name: left_out[i] for i in sorted(left_out)}
-    names = tell_left_out(by_name, len(rows.attributes))
+    values = {
+        index: sorted(set(seen[index].values()), key=level_order)
+        for index, each in enumerate(rows.attributes)
+        if each.kind == "nominal" and declared.kind(each.name) is None
+    }
+    left_out = _doubts(rows, values, declared, typed=typed, leave_out=True)
+    names = tell_left_out(left_out, len(rows.attributes))
     kept = tuple(each for each in rows.attributes if each.name not in names)
     return replace(rows, attributes=kept)
 
 
-def _counting(rows: CleanRows, declared: Declarations) -> list[int]:
-    """Return the attributes that count the rows, are called so, and not declared."""
-    called = [
-        index
+def _warn_of_columns(
+    rows: CleanRows, schema: Schema, declared: Declarations, *, typed: bool
+) -> None:
+    """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
+    values = {
+        index: each.values
+        for index, each in enumerate(schema.attributes)
+        if each.kind == "nominal" and not rows.attributes[index].levels
+    }
+    for warning in _doubts(rows, values, declared, typed=typed).values():
+        warn(*warning.args, remedy=warning.remedy)
+
+
+def _doubts(
+    rows: CleanRows,
+    values: Mapping[int, Sequence[Value]],
+    declared: Declarations,
+    *,
+    typed: bool,
+    leave_out: bool = False,
+) -> dict[str, SpinneyWarning]:
+    """Return what is doubtful about columns, of which some have values."""
+    known = dict(zip(values, count_known(rows, [*values]), strict=True))
+    doubts = {
+        each.name: column_doubt(
+            each.name,
+            values.get(index, ()),
+            known.get(index, 0),
+            declared,
+            counts=partial(_counts_rows, rows, index),
+            typed=typed,
+            as_written=not typed,
+            leave_out=leave_out,
+        )
         for index, each in enumerate(rows.attributes)
-        if each.kind == "numeric"
-        and each.unit is None
-        and declared.kind(each.name) is None
-        and is_called_count(each.name)
-    ]
-    return [index for index in called if _counts_rows(rows, index)]
+    }
+    return {name: doubt for name, doubt in doubts.items() if doubt is not None}
 
 
 def _counts_rows(rows: CleanRows, index: int) -> bool:
-    """Return whether an attribute counts the rows."""
-    number = partial(column, f"c{index}")
+    """Return whether an attribute counts the rows and is called so, beside others."""
+    each, number = rows.attributes[index], partial(column, f"c{index}")
+    if each.kind != "numeric" or each.unit is not None or len(rows.attributes) < 2:
+        return False
+    if not is_called_count(each.name):
+        return False
     asked = [count_all(), exp.Min(this=number()), exp.Max(this=number())]
     n_rows, least, greatest = rows.engine.line(select(asked, rows.select()))
     if least is None or not counts_rows(least, greatest, n_rows):
+        return False
+    if not is_called_count(each.name, n_rows):
         return False
     even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
     different = exp.Count(this=exp.Distinct(expressions=[case((even, number()))]))
     (n_different,) = rows.engine.line(select([different], rows.select()))
     return bool(n_different == n_rows)
-
-
-def _warn_of_identifiers(
-    rows: CleanRows, schema: Schema, declared: Declarations
-) -> None:
-    nominal = [
-        index
-        for index, a in enumerate(schema.attributes)
-        if a.kind == "nominal" and not rows.attributes[index].levels
-    ]
-    known = count_known(rows, nominal)
-    for index, n_cells in zip(nominal, known, strict=True):
-        name, values = schema.attributes[index].name, schema.attributes[index].values
-        if (odd := odd_texts(values)) and name not in declared.nominal:
-            warning = number_warning(name, values, odd)
-        elif not odd and is_identifier(values, n_cells):
-            warning = identifier_warning(name, len(values), n_cells)
-        else:
-            continue
-        warn(*warning.args, remedy=warning.remedy)
-    if len(rows.attributes) > 1:
-        for index in _counting(rows, declared):
-            warning = count_warning(rows.attributes[index].name)
-            warn(*warning.args, remedy=warning.remedy)
 
 
 def _check_known_classes(rows: CleanRows) -> int:
