@@ -137,13 +137,13 @@ def explain_clusters(
     <BLANKLINE>
     cluster 0 (3 rows): size ≤ 5; covers 3 of 3
       size: mean 1.333 (3 rows) beside 5 (6 rows), -0.992 sd
-      hue = a: 2 of 3 (66.7 %) beside 2 of 5 (40 %), +0.544 sd
-      hue is missing: 0 of 3 (0 %) beside 1 of 6 (16.7 %), -0.447 sd
+      hue = a: 2 of 3 (67 %) beside 2 of 5 (40 %), +0.544 sd
+      hue is missing: 0 of 3 (0 %) beside 1 of 6 (17 %), -0.447 sd
     <BLANKLINE>
     cluster 1 (3 rows): size > 5; covers 3 of 3
       size: mean 8.667 (3 rows) beside 5 (6 rows), +0.992 sd
       hue = b: 2 of 2 (100 %) beside 3 of 5 (60 %), +0.816 sd
-      hue is missing: 1 of 3 (33.3 %) beside 1 of 6 (16.7 %), +0.447 sd
+      hue is missing: 1 of 3 (33 %) beside 1 of 6 (17 %), +0.447 sd
     """
     check_whole("max_depth", max_depth, least=1, optional=True)
     check_number("min_leaf", min_leaf, optional=True)
