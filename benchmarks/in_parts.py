@@ -49,8 +49,8 @@ def grown(paths: str, workers: int, depth: int) -> dict[str, Any]:
     """Grow a tree by so many workers, or in this process by none."""
     import spinney
     import spinney.api
-    from spinney.sources.parts import local_cluster
-    from spinney.sources.parts.parts_source import PartsSource
+    from spinney.extensions.partitions import local_cluster
+    from spinney.extensions.partitions.parts_source import PartsSource
 
     warnings.simplefilter("ignore")
     recipe = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
@@ -73,7 +73,7 @@ def grown(paths: str, workers: int, depth: int) -> dict[str, Any]:
         busy = [0.0]
     else:
         with local_cluster(workers) as client:
-            client.run(import_module, "spinney.sources.parts")
+            client.run(import_module, "spinney.extensions.partitions")
             before = client.run(process_time)
             began, worked = perf_counter(), process_time()
             away = {"source": "dask", "memory_limit": 0}

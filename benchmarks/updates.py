@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import spinney
-from spinney.growth.incremental import kept_source
+from spinney.extensions.incremental import kept_source
 
 
 def drawn(random: np.random.Generator, n_rows: int) -> dict[str, list[object]]:

@@ -142,7 +142,7 @@ def test_clusters(name):
 
 def test_plots_write_names_and_no_formulas():
     """Matplotlib takes what stands between two dollars for a formula, or fails."""
-    plots = pytest.importorskip("spinney.plots")
+    plots = pytest.importorskip("spinney.extensions.plots")
     names = (*NAMES, "costs $a_b$", "$\\frac{$", "a\\$b")
     rng = np.random.default_rng(0)
     table = {name: rng.random(60) for name in names}

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 import spinney
 from spinney import plots
-from spinney.cluster import explain_k_means
+from spinney.extensions.clustering import explain_k_means
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = ROOT / "tests" / "tables"

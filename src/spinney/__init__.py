@@ -11,6 +11,7 @@ IF texture = clear THEN ripe = yes  (support 2, confidence 100.0 %)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from spinney import registry
 from spinney._version import __version__
 from spinney.errors import (
     CellError,
@@ -24,18 +25,14 @@ from spinney.errors import (
 )
 
 if TYPE_CHECKING:
-    from spinney.api import find_clusters, grow, grow_forest, load
+    from spinney.api import grow, grow_forest, load
     from spinney.data import Notation
     from spinney.data.readers import read_table
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
-        KMeans,
-        KPrototypes,
-        MiniBatchKMeans,
         TreeClassifier,
         TreeRegressor,
-        choose_k,
     )
     from spinney.evaluation import (
         evaluate,
@@ -44,8 +41,16 @@ if TYPE_CHECKING:
         scalability,
         score,
     )
+    from spinney.extensions import plots
+    from spinney.extensions.clustering.estimators import (
+        KMeans,
+        KPrototypes,
+        MiniBatchKMeans,
+        choose_k,
+    )
+    from spinney.extensions.clustering.explained import explain_clusters
+    from spinney.extensions.clustering.find_clusters import find_clusters
     from spinney.models import association, look
-    from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
     from spinney.search.buckets import discretise
@@ -85,6 +90,7 @@ __all__ = [
     "learning_curve",
     "load",
     "look",
+    "plots",
     "read_table",
     "robustness",
     "scalability",
@@ -96,9 +102,6 @@ _HOMES = {
     "CountTable": "spinney.trees.counts",
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
-    "KMeans": "spinney.estimators",
-    "KPrototypes": "spinney.estimators",
-    "MiniBatchKMeans": "spinney.estimators",
     "Node": "spinney.trees.tree",
     "Notation": "spinney.data.notation",
     "Recipe": "spinney.recipes",
@@ -107,11 +110,8 @@ _HOMES = {
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
     "association": "spinney.models",
-    "choose_k": "spinney.estimators",
     "discretise": "spinney.search.buckets",
     "evaluate": "spinney.evaluation",
-    "explain_clusters": "spinney.models.clusters.explained",
-    "find_clusters": "spinney.api",
     "grow": "spinney.api",
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
@@ -127,6 +127,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in registry.ENTRIES["name"]:
+        return registry.load("name", name)
     msg = f"module 'spinney' has no attribute {name!r}"
     raise AttributeError(msg)
 

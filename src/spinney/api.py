@@ -4,18 +4,15 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.checks import Progress, check_progress
+from spinney import registry
+from spinney._support.checks import Progress
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
-from spinney.cluster import BATCHES, MIXED
-from spinney.data import Notation, Value, check_texts_listed, declarations_of
+from spinney.data import Notation, Value, declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
     ForestRegressor,
-    KMeans,
-    KPrototypes,
-    MiniBatchKMeans,
     TreeClassifier,
     TreeRegressor,
 )
@@ -30,12 +27,17 @@ from spinney.models import (
     load_model,
     refuse_forest_arguments,
 )
-from spinney.models.clusters import Clusters, Plan, cluster_table
 from spinney.output.rules import RuleSet
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
     import os
+
+    from spinney.extensions.clustering.estimators import (
+        KMeans,
+        KPrototypes,
+        MiniBatchKMeans,
+    )
 
 
 def grow(
@@ -286,108 +288,11 @@ source, connection, table, memory_limit, format, encoding, notation
     return _adopted_forest(forest)
 
 
-def find_clusters(
-    data: Any,
-    n_clusters: int | str | range = "auto",
-    *,
-    columns: Sequence[str] = (),
-    standardise: bool = False,
-    nominal: Sequence[str] = (),
-    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
-    numeric: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
-    weight: str | None = None,
-    missing_values: Sequence[str] = (),
-    source: str | None = None,
-    connection: Any = None,
-    table: str | None = None,
-    memory_limit: int | str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
-    random_state: Any = 0,
-    progress: Progress | None = None,
-    **settings: Any,
-) -> KMeans | KPrototypes:
-    """Find clusters of the rows of a table.
-
-    Parameters
-    ----------
-    data, nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
-connection, table, memory_limit, format, encoding, notation
-        As for :func:`spinney.grow`. Of a table in an engine or in parts clusters are
-        those of k-means, and columns must be numbers; see ``docs/databases.md``.
-    n_clusters : int, "auto" or range
-        How many; ``"auto"`` or several numbers are tried, and ``rule`` chooses.
-    columns : sequence of str
-        Those that distances are measured in; all, if not given.
-    standardise : bool
-        Whether each column is divided by its standard deviation.
-    random_state : int, RandomState or Generator, optional
-        What starts are drawn by.
-    progress : function of two numbers, optional
-        Called with what is done, and what there is to do at most.
-    **settings
-        ``rule``, ``method``, ``init``, ``n_init``, ``gamma``, ``max_iter``, ``tol`` and
-        ``n_jobs``, as of :class:`KMeans` and :class:`KPrototypes`.
-
-    Returns
-    -------
-    KMeans or KPrototypes
-        Fitted. It reads later tables by the names of columns.
-
-    Examples
-    --------
-    >>> import spinney
-    >>> shop = {"price": [1.0, 2.0, 10.0, 11.0], "name": ["a", "b", "c", "d"]}
-    >>> model = spinney.find_clusters(shop, 2, columns=["price"])
-    >>> sorted(model.cluster_centers_.ravel().tolist())
-    [1.5, 10.5]
-    """
-    declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation, values
-    )
-    check_texts_listed("columns", columns)
-    check_progress(progress)
-    for name in settings:
-        if name not in (known := Plan.further()):
-            msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
-            raise ParameterError(msg)
-    plan = Plan(
-        n_clusters=n_clusters,
-        standardise=standardise,
-        seed=seed_of(random_state),
-        **settings,
-    )
-    clustered = cluster_table(
-        data,
-        plan,
-        columns=columns,
-        declarations=declared,
-        weight=weight,
-        progress=progress,
-        source=source,
-        connection=connection,
-        memory_limit=memory_limit,
-        table=table,
-        format=format,
-        encoding=encoding,
-    )
-    return _adopted_clusters(clustered.fit.clusters)
-
-
 def load(
     path: "str | os.PathLike[str]",
 ) -> (
-    TreeClassifier
-    | TreeRegressor
-    | ForestClassifier
-    | ForestRegressor
-    | KMeans
-    | MiniBatchKMeans
-    | KPrototypes
-    | RuleSet
+    "TreeClassifier | TreeRegressor | ForestClassifier | ForestRegressor "
+    "| KMeans | MiniBatchKMeans | KPrototypes | RuleSet"
 ):
     """Load a tree, a forest, clusters or rules that were saved, or exported as JSON.
 
@@ -415,16 +320,11 @@ MiniBatchKMeans, KPrototypes or RuleSet
     if model.kind == "forest":
         return _adopted_forest(model.forest_)
     if model.kind == "clusters":
-        return _adopted_clusters(model.clusters_)
+        found: KMeans | MiniBatchKMeans | KPrototypes = registry.load(
+            "estimator", model.kind
+        )(model.clusters_)
+        return found
     return _adopted(model.model_, model.model_.recipe, {})
-
-
-def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
-    """Return the estimator of clusters that were loaded."""
-    if clusters.method == MIXED:
-        return KPrototypes.from_model(clusters)
-    kind = MiniBatchKMeans if clusters.method == BATCHES else KMeans
-    return kind.from_model(clusters)
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:

@@ -191,6 +191,19 @@ def missing_extra(*, what: str, library: str, extra: str) -> MissingExtraError:
     return MissingExtraError(msg, remedy=f"pip install 'spinney[{extra}]'")
 
 
+def missing_extension(kind: str, name: str, extension: str) -> MissingExtraError:
+    """Return the error for a part of Spinney that this installation lacks.
+
+    >>> print(missing_extension("command", "cluster", "clustering"))
+    the command 'cluster' needs the extension 'clustering', which is not installed: \
+install the whole of spinney
+    """
+    msg = (
+        f"the {kind} {name!r} needs the extension {extension!r}, which is not installed"
+    )
+    return MissingExtraError(msg, remedy="install the whole of spinney")
+
+
 class SpinneyWarning(Message, UserWarning):
     """Something worth a look; the work goes on."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import spinney
-from spinney.models.clusters import FittedClusters
+from spinney.extensions.clustering.models import FittedClusters
 
 TABLES = Path(__file__).parents[1] / "tables"
 

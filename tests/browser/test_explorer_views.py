@@ -18,8 +18,8 @@ from tests.output.test_tree_svg import hostile_model
 
 import spinney
 from spinney.cli import run
-from spinney.models.clusters import FittedClusters
-from spinney.models.lesson import LessonPage, tree_slides
+from spinney.extensions.clustering.models import FittedClusters
+from spinney.extensions.lessons import LessonPage, tree_slides
 from spinney.output.node_histograms import cuts_of
 
 STATE = "document.getElementById('explorer').explorers[0].state"

@@ -8,9 +8,9 @@ import pytest
 
 import spinney
 from spinney.growth import tried_text
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.header import FORMAT_VERSION
 from spinney.output.file.model_files import load_model
+from spinney.output.tree_json import to_json
 
 COMMANDS = ("grow", "show", "rules", "explain", "prune", "predict", "info")
 

@@ -97,11 +97,11 @@ ENTRIES = {
     "the default recipe": f"{BINNED}.grow:work_on",
     "forests": "spinney.growth.forest.loops.path_sums:add_paths",
     "forests, single precision": "spinney.growth.forest.loops.path_sums:add_paths",
-    "optimal trees": "spinney.growth.optimal.loops.solve:search_subtrees",
-    "streams": "spinney.growth.streaming.loops.learn:learn_rows",
+    "optimal trees": "spinney.extensions.optimal.loops.solve:search_subtrees",
+    "streams": "spinney.extensions.streaming.loops.learn:learn_rows",
     "models of trees": "spinney.growth.model_trees.loops.fit:fit",
     "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
-    "clusters": "spinney.cluster.loops.assign:settle",
+    "clusters": "spinney.extensions.clustering.loops.assign:settle",
 }
 
 

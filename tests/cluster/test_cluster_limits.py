@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
-from spinney.cluster import fit_k_means as fit
-from spinney.cluster.cluster_draws import ClusterDraws, Pool
-from spinney.cluster.cluster_rows import Rows
-from spinney.cluster.fit_k_means import KMeansMethod
-from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.extensions.clustering import fit_k_means as fit
+from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
+from spinney.extensions.clustering.cluster_rows import Rows
+from spinney.extensions.clustering.fit_k_means import KMeansMethod
+from spinney.extensions.clustering.k_means_starts import plus_plus
 from spinney.output.file.model_files import save_model
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])

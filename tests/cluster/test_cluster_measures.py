@@ -12,13 +12,13 @@ from sklearn.metrics import (
 from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
-from spinney.cluster.choose_k import cluster_measures as measures_module
-from spinney.cluster.choose_k.cluster_measures import (
+from spinney.errors import DataError
+from spinney.extensions.clustering.choose_k import cluster_measures as measures_module
+from spinney.extensions.clustering.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
     silhouettes,
 )
-from spinney.errors import DataError
 
 
 def silhouette(cells, labels, weights=None):

@@ -7,10 +7,18 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
-from spinney.cluster.choose_k.distinct_rows import distinct_rows, numbers_drawn, sampled
-from spinney.cluster.choose_k.elbow import elbow_of
-from spinney.cluster.choose_k.gap import gaps_of, reference_table, standard_error_rule
-from spinney.cluster.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.distinct_rows import (
+    distinct_rows,
+    numbers_drawn,
+    sampled,
+)
+from spinney.extensions.clustering.choose_k.elbow import elbow_of
+from spinney.extensions.clustering.choose_k.gap import (
+    gaps_of,
+    reference_table,
+    standard_error_rule,
+)
+from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
 
 
 def test_figure_2_of_the_kneedle_paper():

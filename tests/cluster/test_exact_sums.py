@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
-from spinney.cluster.exact_sums import means_of, parts_of, scales_for, sums_of
+from spinney.extensions.clustering.exact_sums import (
+    means_of,
+    parts_of,
+    scales_for,
+    sums_of,
+)
 
 cell = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-2)
 weight = st.floats(0.01, 100)

@@ -10,12 +10,12 @@ from tests.helpers.fuzz import examples
 from tests.twins.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.cluster_draws import ClusterDraws, Pool
-from spinney.cluster.cluster_rows import Rows
-from spinney.cluster.compiled_rows import CompiledRows
-from spinney.cluster.iterations import iterate
-from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.errors import SpinneyWarning
+from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
+from spinney.extensions.clustering.cluster_rows import Rows
+from spinney.extensions.clustering.compiled_rows import CompiledRows
+from spinney.extensions.clustering.iterations import iterate
+from spinney.extensions.clustering.k_means_starts import drawn_rows, plus_plus
 
 NONE = np.empty(0)
 

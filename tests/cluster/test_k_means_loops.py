@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from spinney.cluster.loops import lanes as lane_loops
-from spinney.cluster.loops.assign import (
+from spinney.extensions.clustering.loops import lanes as lane_loops
+from spinney.extensions.clustering.loops.assign import (
     ERROR,
     FALLEN,
     GROWN,
@@ -16,8 +16,8 @@ from spinney.cluster.loops.assign import (
     sift,
     squared_distances,
 )
-from spinney.cluster.loops.lanes import LANES
-from spinney.cluster.loops.seed import Seeding, gains_of, take
+from spinney.extensions.clustering.loops.lanes import LANES
+from spinney.extensions.clustering.loops.seed import Seeding, gains_of, take
 
 # Whole numbers, so that sums on the scale 1 are what they seem.
 ROWS = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [10.0, 2.0], [5.0, 0.0]])

@@ -10,12 +10,12 @@ from tests.twins.naive_prototypes import distance_of_rows
 
 import spinney
 from spinney import KPrototypes
-from spinney.cluster.choose_k import KPrototypesMethod
-from spinney.cluster.choose_k.cluster_measures import mean_widths
-from spinney.cluster.choose_k.elbow import elbow_of
-from spinney.cluster.choose_k.procedure import WorkLimits, choose
-from spinney.cluster.prototypes.mixed_distances import distances_to_all
 from spinney.errors import DataError, ParameterError
+from spinney.extensions.clustering.choose_k import KPrototypesMethod
+from spinney.extensions.clustering.choose_k.cluster_measures import mean_widths
+from spinney.extensions.clustering.choose_k.elbow import elbow_of
+from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.prototypes.mixed_distances import distances_to_all
 
 KINDS = ["numeric", "nominal", 3]
 CLUMPS = [(0.0, 0, 0), (10.0, 1, 1), (20.0, 2, 2)]

@@ -15,11 +15,11 @@ from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
 import spinney
-from spinney.cluster.choose_k import KMeansMethod
-from spinney.cluster.choose_k.choice import MEASURES, Line
-from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.procedure import WorkLimits, choose
 from spinney.errors import DataError, ParameterError
+from spinney.extensions.clustering.choose_k import KMeansMethod
+from spinney.extensions.clustering.choose_k.choice import MEASURES, Line
+from spinney.extensions.clustering.choose_k.choice_rules import decided
+from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
 
 IRIS = "tests/tables/iris.csv"
 

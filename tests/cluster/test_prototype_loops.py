@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from spinney.cluster.prototypes.loops.assign import Measuring, assign_rows, measure
+from spinney.extensions.clustering.prototypes.loops.assign import (
+    Measuring,
+    assign_rows,
+    measure,
+)
 
 NONE = np.nan
 NUMBERS = np.array([[0.0, 1.0], [4.0, NONE], [NONE, NONE], [8.0, 2.0]])

@@ -12,8 +12,8 @@ from tests.twins.naive_lloyd import lloyd_step
 import spinney
 from spinney import KMeans
 from spinney._support.text_table import in_columns, number_cells
-from spinney.cluster import explain_k_means
 from spinney.errors import DataError, ParameterError
+from spinney.extensions.clustering import explain_k_means
 
 START = [[1.5, 2.0], [5.0, 7.0]]
 

@@ -10,8 +10,8 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import DataError, KMeans, ParameterError, SpinneyWarning
-from spinney.cluster import fit_k_means as fitting
-from spinney.cluster.cluster_rows import squares_between
+from spinney.extensions.clustering import fit_k_means as fitting
+from spinney.extensions.clustering.cluster_rows import squares_between
 
 FIVE = [[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]]
 
@@ -108,7 +108,7 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
 
 
 def test_rows_that_must_not_be_written_are_read_in_place(monkeypatch):
-    from spinney.cluster.loops.assign import sift
+    from spinney.extensions.clustering.loops.assign import sift
 
     monkeypatch.setattr(fitting, "LEAST_WORK", 0)
     cells = clumps(n=400, d=4)

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
-from spinney.cluster.cluster_draws import ClusterDraws
-from spinney.cluster.prototypes.mixed_distances import MixedCells
-from spinney.cluster.prototypes.prototype_starts import Margins
 from spinney.data.declarations import Declarations
 from spinney.errors import SpinneyWarning
+from spinney.extensions.clustering.cluster_draws import ClusterDraws
+from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
+from spinney.extensions.clustering.prototypes.prototype_starts import Margins
 
 MELONS = {
     "texture": ["clear", "clear", None, "blurry", "blurry", "clear"],

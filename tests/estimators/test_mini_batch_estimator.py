@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from spinney import DataError, KMeans, MiniBatchKMeans, ParameterError
-from spinney.cluster.mini_batch import RunningCentroids
 from spinney.data.readers import batches as reading
+from spinney.extensions.clustering.mini_batch import RunningCentroids
 
 CENTRES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 9.0]])
 

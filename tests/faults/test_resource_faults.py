@@ -30,11 +30,11 @@ from spinney import (
 from spinney._support import threads
 from spinney.cli import run
 from spinney.data.schema import Attribute, Schema, Target
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.growth.binned import grow_binned, subtree
 from spinney.growth.ranked import grow_ranked
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.sources.sql.engines.sql_engine import SqlEngine
 
 X, Y = np.arange(8.0)[:, None], [0, 1] * 4
 

@@ -158,7 +158,7 @@ def test_a_column_without_cells_that_gets_names():
 
 def test_a_part_of_dask_that_fails_is_named():
     pytest.importorskip("distributed")
-    from spinney.sources.parts.dask_executor import OnDask
+    from spinney.extensions.partitions.dask_executor import OnDask
 
     class Failed:
         def result(self):

@@ -11,8 +11,8 @@ import pytest
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, SpinneyNote, SpinneyWarning
+from spinney.extensions.explorer.tree_data import digits_of
 from spinney.growth.folds import recipe_choice
-from spinney.output.explorer.tree_data import digits_of
 from spinney.trees import arrays_of, candidate_arrays_of
 
 MARKED = pd.DataFrame({"x": [*"?1234567"]})

@@ -8,8 +8,8 @@ from spinney import TreeClassifier, TreeRegressor
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.extensions.incremental import GrownAgain, kept_source, why_whole
 from spinney.growth.growth_options import Options
-from spinney.growth.incremental import GrownAgain, kept_source, why_whole
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import Batch, join_rows, rows_in_memory
@@ -294,7 +294,7 @@ def test_recipes_that_are_grown_whole_say_why():
 
 
 def test_tables_of_very_many_rows_are_not_kept(monkeypatch):
-    from spinney.growth.incremental import grow_again
+    from spinney.extensions.incremental import grow_again
 
     shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
     model = spinney.grow(shop, "sold", recipe="id3", keep_rows=True)

@@ -13,10 +13,10 @@ import spinney
 from spinney import DataError, ParameterError, TreeRegressor
 from spinney.growth.model_trees.least_squares import all_fitted
 from spinney.growth.model_trees.m5 import MOST_TERMS, adjusted, terms_below
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.file_arrays import flatten as arrays_of
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_check import check_arrays
+from spinney.output.tree_json import to_json
 from spinney.search.root_statistics import RootStatistics
 from spinney.sources.base import Products
 from spinney.trees.linear import LinearModel, Term, flat_models

@@ -13,18 +13,18 @@ from tests.twins.naive_optimal import least_by_leaves, least_without_error
 import spinney
 from spinney import Recipe, TreeClassifier
 from spinney.errors import DataError, ParameterError
-from spinney.growth.optimal import search_problem
-from spinney.growth.optimal.loops.layout import Family
-from spinney.growth.optimal.objectives import objective_of
-from spinney.growth.optimal.question_columns import QuestionColumn
-from spinney.growth.optimal.row_losses import RowLosses
-from spinney.growth.optimal.search_problem import (
+from spinney.extensions.optimal import search_problem
+from spinney.extensions.optimal.loops.layout import Family
+from spinney.extensions.optimal.objectives import objective_of
+from spinney.extensions.optimal.question_columns import QuestionColumn
+from spinney.extensions.optimal.row_losses import RowLosses
+from spinney.extensions.optimal.search_problem import (
     problem_of,
     refuse_size,
     room_for,
     sizes_within,
 )
-from spinney.growth.optimal.search_trees import search_trees
+from spinney.extensions.optimal.search_trees import search_trees
 
 
 def size_of(tree):

@@ -18,13 +18,13 @@ from tests.twins.naive_optimal import least_loss, least_squares
 import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
-from spinney.growth.optimal import grow_optimal, search_problem
-from spinney.growth.optimal.loops.layout import Family
-from spinney.growth.optimal.objectives import TIE_BREAK, Objective
-from spinney.growth.optimal.question_columns import question_columns
-from spinney.growth.optimal.row_losses import RowLosses
-from spinney.growth.optimal.search_problem import problem_of
-from spinney.growth.optimal.search_trees import Branches, search_trees
+from spinney.extensions.optimal import grow_optimal, search_problem
+from spinney.extensions.optimal.loops.layout import Family
+from spinney.extensions.optimal.objectives import TIE_BREAK, Objective
+from spinney.extensions.optimal.question_columns import question_columns
+from spinney.extensions.optimal.row_losses import RowLosses
+from spinney.extensions.optimal.search_problem import problem_of
+from spinney.extensions.optimal.search_trees import Branches, search_trees
 from spinney.output.file.header import CERTIFICATE, read_certificate
 from spinney.output.file.strict_json import DamageError
 from spinney.trees import Certificate

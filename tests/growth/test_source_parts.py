@@ -7,6 +7,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney.data.declarations import Declarations
 from spinney.errors import ParameterError
+from spinney.extensions.databases.sql_source import SqlSource
 from spinney.growth.engine import PLAIN
 from spinney.growth.growth_options import Options
 from spinney.models.grow import grow_model
@@ -14,7 +15,6 @@ from spinney.recipes import RECIPES
 from spinney.sources import Counts, Formulas, Surrogates
 from spinney.sources.opened import OpenedSource, open_source
 from spinney.sources.rows.memory import MemorySource
-from spinney.sources.sql.sql_source import SqlSource
 
 CART, C45, M5 = (RECIPES[name] for name in ("cart", "c4.5", "m5"))
 

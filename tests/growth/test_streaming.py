@@ -13,8 +13,8 @@ import spinney
 from spinney import DataError, ParameterError, Recipe, SpinneyWarning, TreeClassifier
 from spinney.data import Declarations
 from spinney.data.readers import read_table
-from spinney.growth.streaming import GrowingStream
-from spinney.growth.streaming.loops.layout import RANK_EVERY
+from spinney.extensions.streaming import GrowingStream
+from spinney.extensions.streaming.loops.layout import RANK_EVERY
 from spinney.sources.rows import Batch, as_target, join_rows, training_set
 
 KINDS = ("numeric", "nominal", "nominal", 3)
@@ -269,7 +269,7 @@ def test_a_file_is_learned_in_batches(tmp_path, monkeypatch):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(lines) + "\n", "utf-8")
     whole = spinney.grow(path, "y", recipe="hoeffding", source="memory")
-    monkeypatch.setattr("spinney.models.stream.BATCH_ROWS", 90)
+    monkeypatch.setattr("spinney.extensions.streaming.stream_model.BATCH_ROWS", 90)
     told = []
     model = spinney.grow(
         path, "y", recipe="hoeffding", progress=lambda *each: told.append(each)

@@ -14,9 +14,9 @@ import spinney
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
-from spinney.models.clusters import FittedClusters
-from spinney.output.export.portable import LARGEST, Both, Portable
-from spinney.output.export.portable_models import portable
+from spinney.extensions.clustering.models import FittedClusters
+from spinney.extensions.exports.portable import LARGEST, Both, Portable
+from spinney.extensions.exports.portable_models import portable
 from spinney.recipes import Recipe
 from spinney.trees import labels_of
 

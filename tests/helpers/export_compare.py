@@ -12,7 +12,7 @@ from tests.helpers.export_cases import Case, grown, outputs_of, rows_of
 from tests.helpers.postgres import programs
 
 from spinney.errors import ParameterError
-from spinney.output.export.portable_models import portable
+from spinney.extensions.exports.portable_models import portable
 
 
 @dataclass(frozen=True)

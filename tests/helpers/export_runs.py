@@ -25,9 +25,9 @@ from tests.helpers.postgres import server
 
 from spinney._support.text import value_text
 from spinney.data.times import days_of, seconds_of
+from spinney.extensions.exports.portable_models import portable
+from spinney.extensions.exports.sql_dialects import DIALECTS
 from spinney.models.load import ALL_KINDS, load_model
-from spinney.output.export.portable_models import portable
-from spinney.output.export.sql_dialects import DIALECTS
 
 TYPES = {
     "hue */ ??/": pa.string(),

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import spinney.output.explorer
+import spinney.extensions.explorer
 
 NODE = shutil.which("node")
-PAGE = Path(spinney.output.explorer.__file__).parent / "page"
+PAGE = Path(spinney.extensions.explorer.__file__).parent / "page"
 
 
 def by_node(module: str, expression: str, given: Any) -> Any:

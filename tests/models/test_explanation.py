@@ -10,7 +10,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.models.clusters.explained.profiles import profiles_of
+from spinney.extensions.clustering.explained.profiles import profiles_of
 
 
 def iris():

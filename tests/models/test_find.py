@@ -9,10 +9,10 @@ from tests.cli.conftest import TABLES
 import spinney
 from spinney import KMeans, KPrototypes
 from spinney.cli import run
-from spinney.cluster.choose_k import n_starts_of
 from spinney.data.readers import read_table
-from spinney.models.clusters.cluster_plan import Plan
-from spinney.models.clusters.find import find_clusters, measured_rows
+from spinney.extensions.clustering.choose_k import n_starts_of
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import find_clusters, measured_rows
 from spinney.output.file import load_model
 
 RANDOM = np.random.default_rng(7)

@@ -5,9 +5,9 @@ import pytest
 
 import spinney
 from spinney import ParameterError, RuleSet
+from spinney.extensions.clustering.models import FittedClusters
 from spinney.models import FittedModel, load_model
-from spinney.models.clusters import FittedClusters
-from spinney.output.export.export_formats import FORMATS
+from spinney.output.export_formats import FORMATS
 
 ROWS = {
     "size": [1, 2, 3, 4, 5, 6] * 3,

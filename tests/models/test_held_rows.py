@@ -8,7 +8,7 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
-from spinney.output.export.tree_json import to_json
+from spinney.output.tree_json import to_json
 
 MELONS = TABLES / "watermelon_2.0.csv"
 TRAIN = TABLES / "watermelon_2.0_train.csv"

@@ -10,10 +10,10 @@ from tests.cli.conftest import TABLES
 
 import spinney
 from spinney.cli import run
-from spinney.cluster import explain_k_means
 from spinney.errors import SpinneyWarning
-from spinney.models.lesson import LessonPage, cluster_slides, tree_slides
-from spinney.models.lesson.tree_lesson import MOST_NODES
+from spinney.extensions.clustering import explain_k_means
+from spinney.extensions.lessons import LessonPage, cluster_slides, tree_slides
+from spinney.extensions.lessons.tree_lesson import MOST_NODES
 
 MELONS = TABLES / "watermelon_2.0.csv"
 

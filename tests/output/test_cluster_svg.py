@@ -5,8 +5,8 @@ import datetime
 import pytest
 
 from spinney.data.readers import read_table
-from spinney.models.clusters.cluster_plan import Plan
-from spinney.models.clusters.find import find_clusters, measured_rows
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import find_clusters, measured_rows
 from spinney.output.picture import to_cluster_svg
 
 

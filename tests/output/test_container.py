@@ -22,9 +22,9 @@ from tests.helpers.models import (
 from spinney.data.schema import Schema, Target
 from spinney.errors import ModelFormatError
 from spinney.growth.model import Model
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.kind import FileLimits
 from spinney.output.file.model_files import load_model, save_model
+from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Node, Reason, Tree
 

@@ -22,8 +22,8 @@ from spinney.data.declarations import Declarations
 from spinney.data.schema import Attribute
 from spinney.data.times import TIME_UNITS
 from spinney.errors import DataError, ParameterError
-from spinney.output.export.portable_models import portable
-from spinney.output.export.sql_dialects import DIALECTS
+from spinney.extensions.exports.portable_models import portable
+from spinney.extensions.exports.sql_dialects import DIALECTS
 
 DAY = datetime.date(2026, 1, 5)
 NOON = datetime.datetime(2026, 1, 5, 12, 0, 1, 5)

@@ -36,18 +36,18 @@ from tests.helpers.hostile_names import NAMES
 import spinney
 from spinney.data import Target
 from spinney.errors import MissingExtraError, ParameterError
-from spinney.models.clusters import FittedClusters
-from spinney.output.export.javascript_code import to_javascript
-from spinney.output.export.portable import (
+from spinney.extensions.clustering.models import FittedClusters
+from spinney.extensions.exports.javascript_code import to_javascript
+from spinney.extensions.exports.portable import (
     FormNode,
     FormQuestion,
     Input,
     Portable,
 )
-from spinney.output.export.portable_models import portable
-from spinney.output.export.python_code import to_python
-from spinney.output.export.sql_code import to_sql
-from spinney.output.export.sql_dialects import DIALECTS
+from spinney.extensions.exports.portable_models import portable
+from spinney.extensions.exports.python_code import to_python
+from spinney.extensions.exports.sql_code import to_sql
+from spinney.extensions.exports.sql_dialects import DIALECTS
 
 needs_c = pytest.mark.skipif(CC is None, reason="no compiler of C is installed")
 

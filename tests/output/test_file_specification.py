@@ -6,7 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spinney.output.file.cluster_file import CLUSTERINGS, FURTHER, KEYS, SETTINGS
+from spinney.extensions.clustering.cluster_file import (
+    CLUSTERINGS,
+    FURTHER,
+    KEYS,
+    SETTINGS,
+)
 from spinney.output.file.container import DTYPES
 from spinney.output.file.forest_file import FORESTS, REASONS
 from spinney.output.file.header import KEYS as KEYS_OF_TREES

@@ -12,7 +12,7 @@ from tests.helpers.golden_models import GOLDEN, MODELS, PREDICTIONS, answers
 from tools.fuzz_files import RULES, golden_files, loaded
 
 import spinney
-from spinney.output.file.cluster_file import CLUSTERINGS
+from spinney.extensions.clustering.cluster_file import CLUSTERINGS
 from spinney.output.file.container import pack, read_header, unpack
 from spinney.output.file.forest_file import FORESTS
 from spinney.output.file.tree_file import TREE

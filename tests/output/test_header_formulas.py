@@ -9,7 +9,6 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.header import (
     formula_data,
     header_of,
@@ -17,6 +16,7 @@ from spinney.output.file.header import (
     read_schema,
 )
 from spinney.output.file.strict_json import DamageError
+from spinney.output.tree_json import to_json
 
 FORMULAS = (
     Difference(0, 1),

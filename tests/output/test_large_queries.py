@@ -12,10 +12,10 @@ from tests.helpers.export_compare import WAYS
 
 from spinney.data import Target
 from spinney.errors import ParameterError
-from spinney.output.export.portable import FormNode, FormQuestion, Input, Portable
-from spinney.output.export.python_code import to_python
-from spinney.output.export.sql_code import to_sql
-from spinney.output.export.sql_dialects import DIALECTS
+from spinney.extensions.exports.portable import FormNode, FormQuestion, Input, Portable
+from spinney.extensions.exports.python_code import to_python
+from spinney.extensions.exports.sql_code import to_sql
+from spinney.extensions.exports.sql_dialects import DIALECTS
 
 NAMES = ("x0", "x1", "x2")
 

@@ -13,10 +13,10 @@ from tests.twins import naive
 
 import spinney
 from spinney.errors import ParameterError
+from spinney.extensions.clustering.models import FittedClusters
+from spinney.extensions.explorer.page_data import explorer_data
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import CodedRows
-from spinney.models.clusters import FittedClusters
-from spinney.output.explorer.page_data import explorer_data
 from spinney.output.node_histograms import BINS, cuts_of, node_histograms
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -23,11 +23,11 @@ from tests.output.test_forest_file import told
 
 import spinney
 from spinney.errors import ModelFormatError
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.container import PACKED_FROM, pack, read_header, unpack
 from spinney.output.file.kind import FileLimits
 from spinney.output.file.model_files import load_model, save_model
 from spinney.output.file.strict_json import DamageError
+from spinney.output.tree_json import to_json
 
 
 @pytest.fixture(scope="module")

@@ -16,17 +16,18 @@ from tests.output.test_tree_svg import check_harmless
 import spinney
 from spinney.data import Attribute, Clause, Conjunction, Linear, Ratio
 from spinney.errors import ParameterError
+from spinney.extensions.clustering.models import FittedClusters
+from spinney.extensions.explorer import explorer_data, explorer_page, page_data
+from spinney.extensions.explorer.page_data import MOST_EXPLAINED
+from spinney.extensions.explorer.page_file import LARGEST_FRAME, island, script, style
+from spinney.extensions.explorer.schema_data import attribute_data
 from spinney.growth.forest import like_all_first
 from spinney.models import FittedTree
-from spinney.models.clusters import FittedClusters
-from spinney.output.explorer import explorer_data, explorer_page, page_data
-from spinney.output.explorer.page_data import MOST_EXPLAINED
-from spinney.output.explorer.page_file import LARGEST_FRAME, island, script, style
-from spinney.output.explorer.schema_data import attribute_data
 
 TABLES = Path(__file__).parents[1] / "tables"
 SOURCES = sorted(
-    (files("spinney.output.explorer") / "page").iterdir(), key=lambda path: path.name
+    (files("spinney.extensions.explorer") / "page").iterdir(),
+    key=lambda path: path.name,
 )
 SCRIPTS = [path for path in SOURCES if path.name.endswith(".js")]
 LARGEST_SHELL = 400_000
@@ -212,7 +213,7 @@ def test_a_frame_holds_the_page_or_none_that_is_too_large(melons, monkeypatch):
     assert "allow-same-origin" not in frame
     assert frame.count("<") == 2
     assert "text/html" in melons._repr_mimebundle_()
-    monkeypatch.setattr("spinney.output.explorer.page_file.LARGEST_FRAME", 1000)
+    monkeypatch.setattr("spinney.extensions.explorer.page_file.LARGEST_FRAME", 1000)
     assert LARGEST_FRAME > 1000
     assert melons.explore().frame is None
     assert set(melons._repr_mimebundle_()) == {"text/plain", "image/svg+xml"}
@@ -230,7 +231,7 @@ def test_a_page_is_saved_whole_or_refused(melons, tmp_path):
 
 
 def test_a_tree_that_is_too_large_is_refused(melons, monkeypatch):
-    monkeypatch.setattr("spinney.output.explorer.page_data.MOST_NODES", 3)
+    monkeypatch.setattr("spinney.extensions.explorer.page_data.MOST_NODES", 3)
     with pytest.raises(ParameterError, match="takes at most 3: prune it"):
         melons.explore()
 
@@ -260,7 +261,7 @@ def test_a_page_of_a_forest_says_how_many_of_its_trees_it_holds(monkeypatch):
     model.typical({"x": x, "y": x})
     typical = explorer_data([model])["models"][0]
     assert typical["trees"][0]["number"] == typical["typical"]["number"]
-    monkeypatch.setattr("spinney.output.explorer.page_data.MOST_FOREST_NODES", 1)
+    monkeypatch.setattr("spinney.extensions.explorer.page_data.MOST_FOREST_NODES", 1)
     contains = explorer_data([model])["models"][0]["contains"]
     assert contains["trees"] == 1
     assert "text/html" in model._repr_mimebundle_()

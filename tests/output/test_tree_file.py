@@ -38,10 +38,10 @@ from spinney.errors import ModelFormatError
 from spinney.growth.model import Member, Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.tried_recipes import Tried
-from spinney.output.export.tree_json import to_json
 from spinney.output.file import forest_file
 from spinney.output.file.header import ADDED, FORMAT_VERSION
 from spinney.output.file.model_files import load_model, save_model
+from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
 from spinney.search.missing_values import POLICIES
 from spinney.trees.certificate import Certificate

@@ -15,8 +15,8 @@ from tests.helpers.models import (
 from spinney.data.schema import Schema, Target
 from spinney.errors import ParameterError
 from spinney.growth.model import Model
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.header import FORMAT_VERSION
+from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Tree
 

@@ -8,14 +8,14 @@ from tests.cli.conftest import TABLES
 
 from spinney._support.figures import check_pictures
 from spinney.cli import run
-from spinney.cli.plot_pictures import cluster_picture, elbow_picture
-from spinney.cluster.choose_k import KMeansMethod
-from spinney.cluster.choose_k.procedure import choose
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.models.clusters.cluster_plan import Plan
-from spinney.models.clusters.find import find_clusters, measured_rows
-from spinney.plots.cluster_plots import plane_of
+from spinney.extensions.clustering.choose_k import KMeansMethod
+from spinney.extensions.clustering.choose_k.procedure import choose
+from spinney.extensions.clustering.cluster_plots import plane_of
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import find_clusters, measured_rows
+from spinney.extensions.plots.plot_pictures import cluster_picture, elbow_picture
 
 PNG = b"\x89PNG"
 
@@ -137,7 +137,7 @@ def test_what_no_axis_could_show():
 
 def test_many_clusters_are_numbered_and_have_no_legend():
     plt = pytest.importorskip("matplotlib.pyplot")
-    from spinney.plots.cluster_plots import clusters
+    from spinney.extensions.clustering.cluster_plots import clusters
 
     rows = {"a": [float(at) for at in range(22)], "b": [0.0, 1.0] * 11}
     axes = clusters(clusters_in(rows, n_clusters=11), axes=plt.figure().gca())

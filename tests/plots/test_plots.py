@@ -12,7 +12,7 @@ import spinney
 from spinney.cli import run
 from spinney.errors import DataError, MissingExtraError, ParameterError
 
-plots = pytest.importorskip("spinney.plots")
+plots = pytest.importorskip("spinney.extensions.plots")
 pytest.importorskip("matplotlib")
 
 IRIS = TABLES / "iris.csv"
@@ -281,7 +281,7 @@ def test_buckets_are_those_of_discretise():
 
 
 def test_001_iterations_of_the_five_entities():
-    from spinney.cluster import explain_k_means
+    from spinney.extensions.clustering import explain_k_means
 
     five = np.array([[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]])
     axes = plots.iterations(explain_k_means(five, five[[1, 3]]))

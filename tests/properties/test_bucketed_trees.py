@@ -11,8 +11,8 @@ from tests.helpers.fuzz import examples
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.model_files import load_model, save_model
+from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
 from spinney.search.buckets import METHODS
 from spinney.search.missing_values import POLICIES

@@ -17,7 +17,7 @@ import spinney
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import SpinneyWarning
-from spinney.growth.incremental import kept_source
+from spinney.extensions.incremental import kept_source
 from spinney.models import grow_model
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource

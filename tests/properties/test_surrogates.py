@@ -13,8 +13,8 @@ from tests.twins import naive
 
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.model_files import load_model, save_model
+from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
 from spinney.trees import cut
 from spinney.trees.predict.flat_tree import flatten

@@ -15,7 +15,7 @@ from spinney.errors import in_words
 from spinney.estimators.table_estimator import DECLARED
 from spinney.growth.prune import RULES
 from spinney.growth.prune.prune_methods import AFTER_GROWING, METHODS
-from spinney.output.export.tree_json import to_json
+from spinney.output.tree_json import to_json
 from spinney.recipes import BY_VALIDATION, COMMON_SETTINGS, RECIPES, SETTINGS
 from spinney.recipes.needs import CLASSES as CLASSES_NEEDED
 from spinney.recipes.needs import NEEDS

@@ -20,8 +20,8 @@ from tests.helpers.recipes import by_recipe
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
-from spinney.output.export.tree_json import to_json
 from spinney.output.file.model_files import load_model, save_model
+from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.root_statistics import AtRoot
 from spinney.search.surrogate_search import StandIns, ranked_surrogates

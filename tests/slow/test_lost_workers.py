@@ -10,7 +10,7 @@ from tests.helpers.tables_in_parts import in_arrow, in_parquet
 from tests.sources.test_bins import RECIPES, rows_of
 
 import spinney
-from spinney.sources.parts import dask_executor
+from spinney.extensions.partitions import dask_executor
 from spinney.testing import assert_same_tree, check_source
 
 pytestmark = [

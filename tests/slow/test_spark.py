@@ -6,7 +6,7 @@ from tests.helpers.spark_session import in_spark, spark_session
 from tests.sources.test_bins import rows_of
 
 import spinney
-from spinney.models.clusters import find_away
+from spinney.extensions.clustering.models import find_away
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.hashed_rows import BYTES
 from spinney.testing import assert_same_tree, check_source

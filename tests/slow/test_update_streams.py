@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.properties.test_incremental import NUMERIC, RECIPES, Stream, follow
 
-from spinney.growth.incremental import kept_source
+from spinney.extensions.incremental import kept_source
 
 pytestmark = pytest.mark.slow
 

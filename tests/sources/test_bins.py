@@ -8,10 +8,10 @@ from tests.helpers.database_tables import in_postgres, in_sqlite
 from tests.sources.comparing import assert_same_tree, opened
 
 import spinney
+from spinney.extensions.databases import number_bins
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.recipes import Recipe
 from spinney.sources import opened_bins
-from spinney.sources.sql import number_bins
-from spinney.sources.sql.engines.sql_engine import SqlEngine
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

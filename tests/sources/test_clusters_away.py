@@ -10,9 +10,9 @@ from tests.sources.tables_away import placed
 
 import spinney
 from spinney.cli import run
-from spinney.cluster import iterate_sums
 from spinney.errors import DataError, ParameterError
-from spinney.models.clusters import find_away
+from spinney.extensions.clustering import iterate_sums
+from spinney.extensions.clustering.models import find_away
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
 from spinney.sources.rows.hashed_rows import BYTES

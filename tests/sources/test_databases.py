@@ -19,11 +19,11 @@ from tests.sources.comparing import assert_same_tree
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.sources.sql import databases
-from spinney.sources.sql.engines.spark_engine import SparkEngine
-from spinney.sources.sql.engines.sql_engine import SqlEngine
-from spinney.sources.sql.engines.sqlite_engine import SqliteEngine
-from spinney.sources.sql.expressions import bound, column, select, table
+from spinney.extensions.databases import databases
+from spinney.extensions.databases.engines.spark_engine import SparkEngine
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
+from spinney.extensions.databases.engines.sqlite_engine import SqliteEngine
+from spinney.extensions.databases.expressions import bound, column, select, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -82,7 +82,9 @@ def test_literals_are_as_good_as_bound_values(tmp_path, monkeypatch):
     columns, target = hostile_columns()
     expected = spinney.grow(columns, target, recipe="cart")
     with in_sqlite(tmp_path)(columns) as (data, how):
-        monkeypatch.setattr("spinney.sources.sql.engines.sqlite_engine.MOST_VALUES", 3)
+        monkeypatch.setattr(
+            "spinney.extensions.databases.engines.sqlite_engine.MOST_VALUES", 3
+        )
         found = spinney.grow(data, target, recipe="cart", **how)
     assert_same_tree(expected.tree, found.tree, whole=True)
 

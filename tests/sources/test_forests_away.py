@@ -12,12 +12,12 @@ from tests.sources.tables_away import placed, table_of
 import spinney
 from spinney.cli import run
 from spinney.errors import ParameterError, SpinneyWarning
+from spinney.extensions.databases import number_bins
+from spinney.extensions.partitions import open_parts, part_facts, parts_source
 from spinney.growth.forest import bags
 from spinney.growth.plain import learner
 from spinney.sources.opened import open_rows
-from spinney.sources.parts import open_parts, part_facts, parts_source
 from spinney.sources.rows.hashed_rows import BYTES
-from spinney.sources.sql import number_bins
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

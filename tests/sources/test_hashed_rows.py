@@ -10,9 +10,9 @@ from tests.sources.test_bins import rows_of
 from tests.twins.naive_hash import share_of_rows as naive_numbers
 
 from spinney.data import declarations_of
+from spinney.extensions.partitions import hashed_parts
 from spinney.sources import ROOT
 from spinney.sources.opened import open_rows, open_source
-from spinney.sources.parts import hashed_parts
 from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
 from spinney.sources.rows.hashed_rows import BYTES
 from spinney.sources.rows.row_numbers import BANDS, band_of, copies_among, least_of_band

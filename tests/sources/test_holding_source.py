@@ -12,13 +12,13 @@ from tests.sources.test_bins import rows_of
 
 import spinney
 from spinney.errors import ParameterError
+from spinney.extensions.databases import holding_source
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
+from spinney.extensions.databases.holding_source import HoldingSource
+from spinney.extensions.databases.sql_source import SqlSource
 from spinney.recipes import Recipe
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.hashed_rows import BYTES
-from spinney.sources.sql import holding_source
-from spinney.sources.sql.engines.sql_engine import SqlEngine
-from spinney.sources.sql.holding_source import HoldingSource
-from spinney.sources.sql.sql_source import SqlSource
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

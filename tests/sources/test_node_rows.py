@@ -13,10 +13,10 @@ from tests.sources.test_bins import RECIPES, rows_of, small_bins, statements
 
 import spinney
 from spinney.data.duckdb.connection import BITS, PLACES
+from spinney.extensions.databases import node_rows
+from spinney.extensions.databases.engines import duckdb_engine
+from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
 from spinney.sources.base import Request, Source
-from spinney.sources.sql import node_rows
-from spinney.sources.sql.engines import duckdb_engine
-from spinney.sources.sql.engines.duckdb_engine import DuckDBEngine
 from spinney.trees.split import Groups, Intervals, Route, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

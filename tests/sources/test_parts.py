@@ -15,10 +15,15 @@ from tests.sources.test_bins import RECIPES, rows_of
 import spinney
 from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.extensions.partitions import (
+    PartRoles,
+    open_parts,
+    part_facts,
+    parts_source,
+)
+from spinney.extensions.partitions.executors import InThisProcess, added_up
 from spinney.sources import ROOT, Request, opened_bins
 from spinney.sources.opened import open_rows
-from spinney.sources.parts import PartRoles, open_parts, part_facts, parts_source
-from spinney.sources.parts.executors import InThisProcess, added_up
 from spinney.sources.rows.hashed_rows import Wanted
 from spinney.testing import check_source
 
@@ -260,7 +265,7 @@ def test_dask(monkeypatch):
     import pandas as pd
     from distributed import Client
 
-    from spinney.sources.parts.dask_executor import OnDask, local_cluster
+    from spinney.extensions.partitions.dask_executor import OnDask, local_cluster
 
     asked: list[Any] = []
     gather = OnDask.gather
@@ -349,7 +354,7 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
 def test_a_cluster_listens_on_the_loopback_address_only():
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("distributed")
-    from spinney.sources.parts.dask_executor import local_cluster
+    from spinney.extensions.partitions.dask_executor import local_cluster
 
     this = psutil.Process()
     before = {each.laddr for each in this.net_connections()}

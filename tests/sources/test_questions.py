@@ -17,9 +17,9 @@ from tests.sources.comparing import (
 )
 
 import spinney
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.search.missing_values import POLICIES
 from spinney.sources.base import Request, Source
-from spinney.sources.sql.engines.sql_engine import SqlEngine
 from spinney.trees.split import Route, Threshold
 from spinney.trees.tree import Reason
 

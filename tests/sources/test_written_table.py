@@ -8,8 +8,8 @@ from tests.helpers.database_tables import TABLE, fill_sqlite, in_postgres, quote
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.models import predict_into
-from spinney.sources.sql.engines.sql_engine import SqlEngine
 
 COLUMNS = {
     "size": [1.0, 2.0, 3.0, 4.0, 5.0, None],

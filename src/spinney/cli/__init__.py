@@ -10,11 +10,11 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import click
 
+from spinney import registry
 from spinney._version import __version__
 from spinney.cli.shell_output import say
 from spinney.cli.shell_words import ShellWords
@@ -40,8 +40,6 @@ EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
 )
 
 
-# Commands whose name Python has another meaning for.
-FUNCTIONS = {"compile": "compile_"}
 _PICTURES = (
     "--svg FILE keeps a picture, spinney plot tree MODEL -o tree.png one of pixels"
 )
@@ -57,52 +55,13 @@ HINTS = {
 class _Commands(click.Group):
     """Loads a command when it is called, so that --help needs nothing heavy."""
 
-    names = (
-        "look",
-        "grow",
-        "forest",
-        "cluster",
-        "show",
-        "explore",
-        "rules",
-        "explain",
-        "export",
-        "lesson",
-        "prune",
-        "predict",
-        "score",
-        "evaluate",
-        "plot",
-        "recipes",
-        "info",
-        "compile",
-    )
-    homes: ClassVar = {
-        "cluster": "spinney.cli.cluster_command",
-        "compile": "spinney.cli.compile_command",
-        "evaluate": "spinney.cli.evaluate_command",
-        "export": "spinney.cli.export_command",
-        "explore": "spinney.cli.explore_command",
-        "forest": "spinney.cli.forest_command",
-        "grow": "spinney.cli.grow_command",
-        "lesson": "spinney.cli.lesson_command",
-        "look": "spinney.cli.look_command",
-        "plot": "spinney.cli.plot_command",
-        "predict": "spinney.cli.predict_command",
-        "prune": "spinney.cli.prune_command",
-        "recipes": "spinney.cli.recipes_command",
-        "score": "spinney.cli.score_command",
-    }
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.names)
+        return list(registry.names("command"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.names:
+        if not registry.is_known("command", cmd_name):
             return None
-        home = self.homes.get(cmd_name, "spinney.cli.read_commands")
-        function = FUNCTIONS.get(cmd_name, cmd_name)
-        command: click.Command = getattr(import_module(home), function)
+        command: click.Command = registry.load("command", cmd_name)
         return command
 
     def resolve_command(
@@ -110,8 +69,12 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[:1] == ["help"]:  # as other tools have it
             args = [*args[1:2], "--help"]
-        if args and not args[0].startswith("-") and args[0] not in self.names:
-            remedy = did_you_mean(args[0], self.names)
+        if (
+            args
+            and not args[0].startswith("-")
+            and not registry.is_known("command", args[0])
+        ):
+            remedy = did_you_mean(args[0], registry.names("command"))
             msg = f"there is no command {args[0]!r}: {remedy}"
             raise click.UsageError(msg, ctx)
         name, command, arguments = super().resolve_command(ctx, args)

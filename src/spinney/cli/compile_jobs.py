@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney import registry
 from spinney._support.checks import Progress
 from spinney._support.threads import limited_threads, n_threads, run_each
 from spinney.errors import SpinneyError
@@ -26,28 +27,28 @@ MANY_ROWS = FEWEST_STEPS // 3  # more steps than are worth a compiler
 ALL_BY_LOOPS = 10**9  # trees, so that loops are worth their loading on few rows
 
 
-def _numbers(n_rows: int, kind: type[np.floating]) -> NDArray[np.floating]:
+def numbers_to_grow(n_rows: int, kind: type[np.floating]) -> NDArray[np.floating]:
     """Return four columns of numbers."""
     return np.random.default_rng(0).random((n_rows, 4)).astype(kind)
 
 
-def _classes(numbers: NDArray[np.floating]) -> NDArray[np.str_]:
+def classes_to_grow(numbers: NDArray[np.floating]) -> NDArray[np.str_]:
     noise = np.random.default_rng(1).random(len(numbers)) / 4
     return np.where(numbers[:, 0] * numbers[:, 1] + noise > 0.35, "high", "low")
 
 
-def _trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
+def grow_trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
     from spinney.estimators import TreeClassifier
 
-    numbers = _numbers(ROWS, kind)
-    TreeClassifier(recipe, **settings).fit(numbers, _classes(numbers))
+    numbers = numbers_to_grow(ROWS, kind)
+    TreeClassifier(recipe, **settings).fit(numbers, classes_to_grow(numbers))
 
 
 def _surrogates(kind: type[np.floating]) -> None:
     from spinney.estimators import TreeClassifier
 
-    numbers = _numbers(ROWS, kind)
-    classes = _classes(numbers)
+    numbers = numbers_to_grow(ROWS, kind)
+    classes = classes_to_grow(numbers)
     numbers[::20, 0] = np.nan  # so that surrogates send rows
     TreeClassifier("cart").fit(numbers, classes)
 
@@ -55,14 +56,14 @@ def _surrogates(kind: type[np.floating]) -> None:
 def _forests(kind: type[np.floating]) -> None:
     from spinney.estimators import ForestClassifier
 
-    numbers = _numbers(50 * ROWS, kind)
-    ForestClassifier(8, random_state=0).fit(numbers, _classes(numbers))
+    numbers = numbers_to_grow(50 * ROWS, kind)
+    ForestClassifier(8, random_state=0).fit(numbers, classes_to_grow(numbers))
 
 
 def _models() -> None:
     from spinney.estimators import TreeRegressor
 
-    numbers = _numbers(5 * ROWS, np.float64)
+    numbers = numbers_to_grow(5 * ROWS, np.float64)
     noise = np.random.default_rng(1).random(len(numbers))
     TreeRegressor("m5").fit(numbers, noise)  # a tree of many nodes
 
@@ -71,8 +72,8 @@ def _predictions() -> None:
     from spinney.estimators import ForestClassifier, TreeClassifier
 
     for kind in (np.float64, np.float32):
-        numbers = _numbers(ROWS, kind)
-        classes, many = _classes(numbers), _numbers(MANY_ROWS, kind)
+        numbers = numbers_to_grow(ROWS, kind)
+        classes, many = classes_to_grow(numbers), numbers_to_grow(MANY_ROWS, kind)
         tree = TreeClassifier("cart", missing="branch").fit(numbers, classes)
         tree.predict(many)
         tree.apply(many)
@@ -80,50 +81,39 @@ def _predictions() -> None:
         forest.predict(many)
 
 
-def _clusters() -> None:
-    from spinney.estimators import KMeans, KPrototypes
-
-    for kind in (np.float64, np.float32):
-        numbers = _numbers(50 * ROWS, kind)
-        KMeans(8, random_state=0).fit(numbers)
-        columns = {f"x{column}": numbers[:, column] for column in range(4)}
-        KPrototypes(8, random_state=0).fit({**columns, "sort": _classes(numbers)})
-
-
 # The longest first, so that none of them is waited for alone.
 JOBS: dict[str, Callable[[], None]] = {
-    "trees of two branches": partial(_trees, np.float64, "cart", missing="branch"),
-    "trees of a branch per value": partial(_trees, np.float64, "c4.5"),
+    "trees of two branches": partial(grow_trees, np.float64, "cart", missing="branch"),
+    "trees of a branch per value": partial(grow_trees, np.float64, "c4.5"),
     "trees of two branches, single precision": partial(
         _trees, np.float32, "cart", missing="branch"
     ),
     "surrogates": partial(_surrogates, np.float64),
     "surrogates, single precision": partial(_surrogates, np.float32),
-    "the default recipe": partial(_trees, np.float64, "auto"),
+    "the default recipe": partial(grow_trees, np.float64, "auto"),
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),
-    "optimal trees": partial(_trees, np.float64, "optimal"),
-    "streams": partial(_trees, np.float64, "hoeffding"),
     "models of trees": _models,
     "predictions": _predictions,
-    "clusters": _clusters,
 }
 
 
 def run_job(name: str) -> None:
     """Call the loops of a job, so that they are compiled and kept."""
     with only_to_predict(ALL_BY_LOOPS), limited_threads(1):
-        JOBS[name]()
+        (JOBS.get(name) or registry.load("kernels", name))()
 
 
 def compile_ahead(
     progress: Progress | None = None,
-    jobs: Sequence[str] = tuple(JOBS),
+    jobs: Sequence[str] | None = None,
 ) -> None:
     """Compile the loops of all jobs, each in a process, as many at once as can be.
 
-    ``progress`` is told how many are done, and how many there are.
+    ``progress`` is told how many are done, and how many there are. Jobs are all that
+    are installed, if not given.
     """
+    jobs = [*JOBS, *registry.installed("kernels")] if jobs is None else jobs
 
     def done(number: int) -> None:
         if progress is not None:

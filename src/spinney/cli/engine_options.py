@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney import registry
 from spinney.cli.shell_options import all_of, table_option
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def workers(options: dict[str, Any]) -> "Iterator[None]":
     if options["source"] != "dask":
         yield
         return
-    from spinney.sources.parts import local_cluster
-
     jobs = options.get("jobs")
+    local_cluster = registry.load("engine", "dask").local_cluster
     with local_cluster() if jobs is None else local_cluster(max(1, jobs)):
         yield

@@ -186,15 +186,11 @@ def _require(given: dict[str, str | None]) -> None:
 
 def _updated(data: str | None, options: dict[str, Any]) -> "Model":
     """Return the model of a file with rows added or removed."""
+    from spinney import registry
     from spinney._support.threads import limited_threads
-    from spinney.models import (
-        batch_of,
-        kept_rows_of,
-        load_model,
-        update_model,
-        whole_because,
-    )
+    from spinney.models import load_model
 
+    update = registry.load("operation", "update")
     others = {p.name or "" for p in click.get_current_context().command.params}
     why = "says how to grow, and the model of --update says it: leave one out"
     refuse_given(others - OF_UPDATES, why)
@@ -203,25 +199,28 @@ def _updated(data: str | None, options: dict[str, Any]) -> "Model":
         raise ParameterError(msg)
     path = options["update"]
     model: Any = load_model(path, kinds=("tree",))
-    kept = kept_rows_of(model.model_, path)
+    kept = update.kept_rows_of(model.model_, path)
     reading = {"format": options["format_"], "encoding": options["encoding"]}
     batch, removed = (
         None
         if rows is None
-        else batch_of(model.read(rows, whole=True, weight=kept.weight, **reading), kept)
+        else update.batch_of(
+            model.read(rows, whole=True, weight=kept.weight, **reading), kept
+        )
         for rows in (data, options["remove"])
     )
     with (
         progress_bar("growing", after=PATIENCE) as progress,
         limited_threads(options["jobs"]),
     ):
-        grown = update_model(
+        grown: Model = update.update_model(
             model.model_, batch, removed, going_on=False, progress=progress
         )
     n_before, n_now = len(kept.training.classes), grown.fingerprint.n_rows
     say(f"{n_before} rows were kept in {path}, {n_now} are now")
-    if whole_because(kept) is not None and not options["quiet"]:
-        say(f"grown whole: {whole_because(kept)}")
+    whole_because = update.whole_because(kept)
+    if whole_because is not None and not options["quiet"]:
+        say(f"grown whole: {whole_because}")
     return grown
 
 

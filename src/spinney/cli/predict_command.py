@@ -118,7 +118,7 @@ def predict(model: str, data: str, **options: Any) -> None:
 
 def _predict_into(model: str, data: str, options: Mapping[str, Any]) -> None:
     """Let a database make the table of predictions."""
-    from spinney.models import predict_into
+    from spinney import registry
 
     if options["into"] is None:
         msg = (
@@ -132,7 +132,7 @@ def _predict_into(model: str, data: str, options: Mapping[str, Any]) -> None:
             raise ParameterError(msg)
     loaded = member_of(load(model), model, options["tree"])
     with working("predicting"):
-        n_rows = predict_into(
+        n_rows = registry.load("operation", "predict into")(
             loaded,
             data,
             options["into"],

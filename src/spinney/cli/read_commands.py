@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney import registry
 from spinney._support.json_text import escaped
 from spinney.cli.picture_options import (
     check_picture,
@@ -57,7 +58,7 @@ def show_tree(
     from spinney.output import to_text
 
     if json_:
-        from spinney.output.export import to_json
+        from spinney.output.tree_json import to_json
 
         text = to_json(model.model_, errors).rstrip("\n")
         write_data(escaped(text, ascii_only=ascii_))
@@ -128,8 +129,6 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         )
         return
     if loaded.kind == "clusters":
-        from spinney.cli.cluster_report import show_clusters
-
         refuse_given(
             {"depth", "numbers", "data"} | names_in(look_options),
             "is of trees, and this file holds clusters: leave it out",
@@ -137,7 +136,7 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         if options["svg"] is not None:
             keep_picture(loaded.plot(), options)
             return
-        show_clusters(loaded, ascii_=ascii_, json_=json_)
+        registry.load("report", loaded.kind)(loaded, ascii_=ascii_, json_=json_)
         return
     errors = _errors(loaded, options)
     if options["svg"] is not None:

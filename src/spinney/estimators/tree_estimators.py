@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
+from spinney import registry
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
 from spinney._support.threads import limited_threads
@@ -21,13 +22,11 @@ from spinney.estimators.table_estimator import (
 )
 from spinney.estimators.target_cells import class_cells
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.growth.incremental import KeptRows
+from spinney.growth import KeptRows
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
-    first_rows,
     grow_model,
-    update_model,
 )
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
@@ -91,7 +90,8 @@ class TreeEstimator(GrownEstimator, FittedTree):
             name = kept.training.schema.target.name
             column = self._target_column(y, name, table.n_rows)
             batch = Batch(table, column, weights)
-            self._adopt_update(update_model(self.model_, batch))
+            update = registry.load("operation", "update")
+            self._adopt_update(update.update_model(self.model_, batch))
         return self
 
     def _kept_rows(self) -> KeptRows:
@@ -118,7 +118,8 @@ class TreeEstimator(GrownEstimator, FittedTree):
         rows = self._rows(X, y, sample_weight, (recipe,), first=True)
         if classes is not None:
             rows = self._with_classes(rows, classes)
-        self._adopt_update(first_rows(rows, recipe, self._options()))
+        update = registry.load("operation", "update")
+        self._adopt_update(update.first_rows(rows, recipe, self._options()))
         self._settings_of_first = self._settings()
 
     def _options(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
+from spinney.growth.kept_rows import KeptRows
 from spinney.growth.model import Member, Model
 from spinney.growth.tried_recipes import Tried, tried_text
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Engine",
+    "KeptRows",
     "Member",
     "Model",
     "Tried",

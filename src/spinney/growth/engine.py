@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spinney import registry
 from spinney._support.arrays import Floats
 from spinney._support.jit.loading_price import without_loops, worth_loading
 from spinney.growth.best_first import limited
@@ -49,17 +50,10 @@ def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     return grow(rows.at_hand, recipe, options)
 
 
-def _grow_optimal(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
-    from spinney.growth.optimal.grow_optimal import grow
-
-    return grow(rows.at_hand, recipe, options)
-
-
-def _grow_streaming(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
-    from spinney.growth.streaming.grow_streaming import grow
-
-    del options  # what a stream cannot heed is refused before
-    return grow(rows.at_hand, recipe)
+def _other_grower(search: str) -> "Engine":
+    """Return the grower of a search that an extension has."""
+    grow = registry.load("grower", search)
+    return Engine(search, lambda rows, recipe, given: grow(rows.at_hand, recipe, given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +63,8 @@ class Engine:
     Parameters
     ----------
     name : str
-        "plain", "binned" (two branches, numbers in bins), "ranked" (a branch per
-        value, values by rank), "optimal" (all splits together) or "streaming" (one
-        row after another).
+        "plain", "binned" (two branches, numbers in bins) or "ranked" (a branch per
+        value, values by rank); or the search of an extension's grower.
     grows : function
         From rows, a recipe and options to the unpruned tree.
     replays : bool
@@ -143,8 +136,6 @@ PATIENCE, PATIENCE_OF_SEVERAL, PATIENCE_OF_MANY = 0.5, 0.75, 0.1
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
-OPTIMAL = Engine("optimal", _grow_optimal)
-STREAMING = Engine("streaming", _grow_streaming)
 
 BINNED_LOOPS = ("spinney.growth.binned.loops.grow", "work_on")
 RANKED_LOOPS = ("spinney.growth.ranked.loops.grow", "grow")
@@ -180,10 +171,8 @@ def choose_engine(
     all of these exactly; where the plain learner is quick, it finds them then. So the
     same rows give the same nodes, whatever a process has loaded before.
     """
-    if recipe.search == "optimal":
-        return OPTIMAL
-    if recipe.search == "hoeffding":
-        return STREAMING
+    if recipe.search != "greedy":
+        return _other_grower(recipe.search)
     if training is None:
         return PLAIN
     plain = plain_seconds(training, recipe)

@@ -10,9 +10,9 @@ from spinney.recipes import Recipe
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.growth.incremental import KeptRows
+    from spinney.extensions.streaming import Learned
+    from spinney.growth.kept_rows import KeptRows
     from spinney.growth.prune import Sequence, Steps
-    from spinney.growth.streaming import Learned
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,7 @@ if TYPE_CHECKING:
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
-    from spinney.models.predict_away import predict_into
     from spinney.models.table_look import look, look_at
-    from spinney.models.update import (
-        batch_of,
-        first_rows,
-        kept_rows_of,
-        update_model,
-        whole_because,
-    )
 
 __all__ = [
     "ALL_KINDS",
@@ -42,21 +34,15 @@ __all__ = [
     "as_lines",
     "associated",
     "association",
-    "batch_of",
-    "first_rows",
     "forest_from",
     "grow_drawn",
     "grow_drawn_forest",
     "grow_from",
     "grow_model",
-    "kept_rows_of",
     "load_model",
     "look",
     "look_at",
-    "predict_into",
     "refuse_forest_arguments",
-    "update_model",
-    "whole_because",
 ]
 
 __getattr__ = names_on_demand(
@@ -73,13 +59,5 @@ __getattr__ = names_on_demand(
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),
-        "predict_away": ("predict_into",),
-        "update": (
-            "batch_of",
-            "first_rows",
-            "kept_rows_of",
-            "update_model",
-            "whole_because",
-        ),
     },
 )

@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from spinney import registry
+
 if TYPE_CHECKING:
-    from spinney.output.explorer import ExplorerPage
+    from spinney.extensions.explorer import ExplorerPage
 
 
 class Explored:
@@ -40,10 +42,11 @@ class Explored:
         >>> page.html.startswith("<!DOCTYPE html>")
         True
         """
-        from spinney.output.explorer import ExplorerPage, explorer_page
-
+        explorer = registry.load("operation", "explore")
         models = [self] if beside is None else [self, beside]
-        return ExplorerPage(explorer_page(models, rows=rows, data=data))
+        html = explorer.explorer_page(models, rows=rows, data=data)
+        page: ExplorerPage = explorer.ExplorerPage(html)
+        return page
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return what a notebook shows: the page, or where it shows none, less."""

@@ -10,7 +10,6 @@ from spinney._support.text_table import aligned
 from spinney._version import __version__
 
 if TYPE_CHECKING:
-    from spinney.cluster import Clusters
     from spinney.data import Fingerprint, Target
     from spinney.growth import Model
     from spinney.growth.forest import Forest
@@ -22,30 +21,6 @@ OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20
 TREES_SHOWN = 10
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
-
-
-def cluster_facts(clusters: "Clusters") -> dict[str, Any]:
-    """Return the facts of clusters."""
-    columns = {a.name: a.kind for a in clusters.schema.attributes}
-    values = clusters.values.tolist()
-    return {
-        "method": clusters.method,
-        "settings": dict(clusters.settings),
-        "clusters": len(clusters),
-        "sizes": clusters.sizes.tolist(),
-        "centroids": [
-            {
-                name: None if value != value else value  # NaN is unknown
-                for name, value in zip(columns, line, strict=True)
-            }
-            for line in values
-        ],
-        "gamma": clusters.gamma if clusters.method == "k-prototypes" else None,
-        "inertia": clusters.inertia,
-        "iterations": clusters.n_iterations,
-        "found_on": _origin(clusters.fingerprint),
-        "columns": columns,
-    }
 
 
 def forest_facts(forest: "Forest") -> dict[str, Any]:
@@ -66,7 +41,7 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
         "size": _forest_size(forest),
         "typical": None if forest.typical is None else asdict(forest.typical),
         "trees": _trees(forest),
-        "grown_on": _origin(forest.fingerprint),
+        "grown_on": origin_facts(forest.fingerprint),
         "attributes": {a.name: a.kind for a in forest.schema.attributes},
     }
 
@@ -122,7 +97,8 @@ def _recipe(recipe: "Recipe") -> dict[str, Any]:
     return _fields(recipe, without=("given", "tries"))
 
 
-def _origin(origin: "Fingerprint") -> dict[str, Any]:
+def origin_facts(origin: "Fingerprint") -> dict[str, Any]:
+    """Return which rows a model was made of, and by which version."""
     return {
         "rows": origin.n_rows,
         "weight": origin.weight,
@@ -152,7 +128,7 @@ def tree_facts(model: "Model") -> dict[str, Any]:
             "rules": tree.n_leaves,
             "conditions_per_rule": fmean(tree.rule_lengths),
         },
-        "grown_on": _origin(model.fingerprint),
+        "grown_on": origin_facts(model.fingerprint),
         "attributes": {
             attribute.name: attribute.kind for attribute in tree.schema.attributes
         },

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from spinney import registry
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress
 from spinney._support.keyed_random import refuse_seed
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
+    from spinney.extensions.streaming import GrowingStream, Learned
     from spinney.growth.prune import Sequence, Steps
-    from spinney.growth.streaming import GrowingStream, Learned
     from spinney.output.explain import (
         AttributeExplanation,
         NodeExplanation,
@@ -92,9 +93,8 @@ class FittedTree(SeenTree):
         model = self._grown()
         if model.recipe.leaves != "adaptive" or model.kept is None:
             return None
-        from spinney.models.stream import stream_of
-
-        return stream_of(model)
+        stream: GrowingStream = registry.load("operation", "stream").stream_of(model)
+        return stream
 
     @property
     def _needed(self) -> Any:
@@ -495,14 +495,13 @@ class FittedTree(SeenTree):
             ├── size ≤ 4.5 → yes  (2: yes 2 (100 %))
             └── size > 4.5 → late  (2: late 2 (100 %))
         """
-        from spinney.models.update import batch_of, kept_rows_of, update_model
-
+        update = registry.load("operation", "update")
         model = self._grown()
-        kept = kept_rows_of(model)
+        kept = update.kept_rows_of(model)
         batch, gone = (
             None
             if rows is None
-            else batch_of(
+            else update.batch_of(
                 self.read(
                     rows,
                     whole=True,
@@ -518,7 +517,7 @@ class FittedTree(SeenTree):
             msg = "updated takes rows to add (data=), to remove (removed=), or both"
             raise ParameterError(msg)
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
-            new_model = update_model(model, batch, gone, progress=progress)
+            new_model = update.update_model(model, batch, gone, progress=progress)
         new = copy(self)
         new._adopt_update(new_model)
         return new

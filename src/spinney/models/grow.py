@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spinney import registry
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Engine, Model, options_of
+from spinney.growth import Engine, KeptRows, Model, options_of
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -16,16 +17,13 @@ from spinney.growth.folds import (
     grow_by,
     warn_of_squares,
 )
-from spinney.growth.incremental import KeptRows
 from spinney.growth.prune import CodedRows, pruned_by_impurity
-from spinney.growth.streaming import refuse_options
 from spinney.models.held_rows import (
     coded,
     held_rows,
     read_validation,
     share_away,
 )
-from spinney.models.stream import begin_stream, is_streamed, stream_from
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -72,10 +70,12 @@ def grow_model(
     first = next(iter(candidates.values()))
     if first.search == "hoeffding":
         by_rows = {"ccp_alpha": ccp_alpha, "validation_share": validation_share}
-        refuse_options({**given, **by_rows, "validation": validation})
+        stream = registry.load("operation", "stream")
+        stream.refuse_options({**given, **by_rows, "validation": validation})
         if rows.is_away:
             raise _no_rows(first)
-        return begin_stream(rows.at_hand, first, {})
+        begun: Model = stream.begin_stream(rows.at_hand, first, {})
+        return begun
     options = replace(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
@@ -205,15 +205,17 @@ def grow_from(
             "keeps the rows, and recipe 'hoeffding' learns each of them once",
             "leave it out, or take another recipe, such as 'c4.5'",
         )
-    if is_streamed(data, recipe, source):
+    if recipe.search == "hoeffding" and (
+        stream := registry.load("operation", "stream")
+    ).is_streamed(data, source):
         if memory_limit is not None:
             raise refusal(
                 Setting("memory_limit", memory_limit),
                 "is for rows that are counted elsewhere, and a stream keeps none",
                 "leave it out",
             )
-        refuse_options({"connection": connection})
-        return stream_from(
+        stream.refuse_options({"connection": connection})
+        learned: Model = stream.stream_from(
             data,
             target,
             recipe=recipe,
@@ -225,6 +227,7 @@ def grow_from(
             validation_share=validation_share,
             **options,
         )
+        return learned
     reserves = None
     if away and validation is None and options.get("ccp_alpha") is None:
         reserves = share_away(recipe, validation_share)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from spinney import registry
 from spinney.growth import Model
 from spinney.models.fitted_model import FittedModel
 from spinney.models.fitted_tree import FittedTree
@@ -37,15 +38,14 @@ def load_model(
         from spinney.models.fitted_forest import FittedForest
 
         return FittedForest(content)
-    from spinney.models.clusters import FittedClusters
-
-    return FittedClusters(content)
+    fitted: FittedModel = registry.load("model", file.kind_name(content))(content)
+    return fitted
 
 
 def _content(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     """Return what a file holds."""
     if not file.is_json(path):
         return file.load_model(path, kinds=[kind for kind in kinds if kind in KINDS])
-    from spinney.output.export import load_json
+    from spinney.output.file.json_model import load_json
 
     return load_json(path, kinds)

@@ -3,6 +3,7 @@
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from spinney import registry
 from spinney.data import Costs
 from spinney.errors import Setting, refusal
 from spinney.growth import Model
@@ -10,7 +11,7 @@ from spinney.models.fitted_model import FittedTable
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.models.lesson import LessonPage
+    from spinney.extensions.lessons import LessonPage
     from spinney.output import NodeErrors
     from spinney.output.picture import Picture
 
@@ -183,8 +184,6 @@ class SeenTree(FittedTable):
         >>> spinney.grow(shop, "sold", recipe="id3").lesson(shop)
         <lesson of 4 slides: save(path) keeps it as .html>
         """
-        from spinney.models.lesson import LessonPage, tree_slides
-
         if pruned is not None and getattr(pruned, "kind", "") != "tree":
             raise refusal(
                 Setting("pruned", pruned), "is no tree", "give what model.prune returns"
@@ -198,5 +197,7 @@ class SeenTree(FittedTable):
                 _, positions = rows_again(model.schema, model.recipe, rows)
                 rows = rows.take(positions)
         title = f"How a tree for {self.schema.target.name} is grown"
-        slides = tree_slides(self, rows, pruned, positions=positions)
-        return LessonPage.of(slides, title)
+        lessons = registry.load("operation", "lesson")
+        slides = lessons.tree_slides(self, rows, pruned, positions=positions)
+        page: LessonPage = lessons.LessonPage.of(slides, title)
+        return page

@@ -177,7 +177,7 @@ class Recipe:
         model of the attributes that were asked below it before pruning; see
         :mod:`spinney.growth.model_trees.m5`. "adaptive" is for classes by "hoeffding":
         as long as rows come, a leaf tells by naive Bayes where that was right more
-        often than its counts; see :mod:`spinney.growth.streaming.loops.bayes`.
+        often than its counts; see :mod:`spinney.extensions.streaming.loops.bayes`.
     smoothing : float
         The weight with which the nodes above a leaf join in its number, in rows; M5
         has 15.
@@ -200,9 +200,9 @@ class Recipe:
     search : {"greedy", "optimal", "hoeffding"}
         Whether each node takes the split that is best for it, or all splits are sought
         together: the best of all trees of this ``max_depth``, 5 at most, and of
-        ``max_leaves``; see :mod:`spinney.growth.optimal`. Or rows are seen once, in
+        ``max_leaves``; see :mod:`spinney.extensions.optimal`. Or rows are seen once, in
         their order, and a leaf asks what has proven best on those that came to it; see
-        :mod:`spinney.growth.streaming`.
+        :mod:`spinney.extensions.streaming`.
     objective : {"loss", "leaves", "path_length"}
         For "optimal": what the best tree has least of. "loss" are its errors, or what
         they cost, and among trees of the same loss it is leaves; "leaves" and
@@ -227,7 +227,7 @@ class Recipe:
         memory; those that get most rows wrong.
     drift : bool
         For "hoeffding": whether nodes watch the errors below them, and begin anew where
-        these rise; see :mod:`spinney.growth.streaming.loops.watch`.
+        these rise; see :mod:`spinney.extensions.streaming.loops.watch`.
     tries : tuple of str
         The ways to grow among which folds of the rows choose; see
         :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it

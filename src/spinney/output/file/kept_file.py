@@ -29,7 +29,7 @@ from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 
 if TYPE_CHECKING:
-    from spinney.growth.incremental import KeptRows
+    from spinney.growth import KeptRows
 
 KEPT = f"{OPTIONAL}kept"
 CELLS, TARGET, WEIGHTS = (
@@ -124,7 +124,7 @@ def read_kept(
         text(weight, f"the weight in {what}")
     rows = _read_rows(arrays, schema, declared)
     given = _read_given(entry["given"], schema)
-    from spinney.growth.incremental import KeptRows
+    from spinney.growth import KeptRows
 
     return KeptRows(rows, _read_recipe(entry), given, weight)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from spinney import registry
 from spinney.output.file.json_file import json_members
 from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
@@ -10,7 +11,7 @@ from spinney.output.file.tree_file import TREE
 if TYPE_CHECKING:
     import os
 
-KINDS = ("tree", "forest", "clusters")
+KINDS = ("tree", "forest", *registry.ENTRIES["file"])
 
 
 class KindsNamed(Sequence[Kind[Any]]):
@@ -33,15 +34,14 @@ class KindsNamed(Sequence[Kind[Any]]):
         """Return a kind by its place."""
         if isinstance(at, slice):
             return KindsNamed(self._names[at])
-        if self._names[at] == "clusters":
-            from spinney.output.file.cluster_file import CLUSTERINGS
-
-            return CLUSTERINGS
+        if self._names[at] == "tree":
+            return TREE
         if self._names[at] == "forest":
             from spinney.output.file.forest_file import FORESTS
 
             return FORESTS
-        return TREE
+        kind: Kind[Any] = registry.load("file", self._names[at])
+        return kind
 
 
 def save_model(
@@ -89,6 +89,12 @@ def save_model(
 
 def _kind_of(content: Any) -> Kind[Any]:
     return next(kind for kind in KindsNamed() if isinstance(content, kind.content))
+
+
+def kind_name(content: Any) -> str:
+    """Return the name of the kind of file that holds something."""
+    each = zip(KINDS, KindsNamed(), strict=True)
+    return next(name for name, kind in each if isinstance(content, kind.content))
 
 
 def model_members(content: Any) -> tuple[dict[str, Any], list[str]]:

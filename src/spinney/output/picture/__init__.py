@@ -1,7 +1,6 @@
 """A finished tree as a picture: where nodes stand, what they say, and SVG of it."""
 
 from spinney.output.picture.axes_picture import draw_svg, svg_bytes
-from spinney.output.picture.cluster_svg import to_cluster_svg
 from spinney.output.picture.forest_svg import to_forest_svg
 from spinney.output.picture.node_boxes import STYLES
 from spinney.output.picture.style_sheet import STYLE_SHEET, colours
@@ -17,7 +16,6 @@ __all__ = [
     "colours",
     "draw_svg",
     "svg_bytes",
-    "to_cluster_svg",
     "to_forest_svg",
     "to_svg",
     "words",

@@ -316,7 +316,7 @@ class RuleSet(InNotebooks):
         "pmml", and "sql" with its options ``dialect`` and ``table``
         (``docs/exports.md``).
         """
-        from spinney.output.export.export_formats import exported
+        from spinney.output.export_formats import exported
 
         return exported(self, format, path=path, dialect=dialect, table=table)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from spinney import registry
 from spinney._support.checks import check_named
 from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema, Table
@@ -219,10 +220,11 @@ def table_of_rows(
         return read_table(
             data, declarations=declarations, format=format, encoding=encoding
         )
-    from spinney.sources.sql import DatabaseTable, table_in_database
-
     refuse_file_options(format, encoding)
-    return table_in_database(DatabaseTable(data, engine, table), declarations)
+    databases = registry.load("engine", engine)
+    at = databases.DatabaseTable(data, engine, table)
+    found: Table = databases.table_in_database(at, declarations)
+    return found
 
 
 def _read(data: Any, meant: _Meant) -> OpenedSource:
@@ -245,18 +247,20 @@ def _in_parts(
     data: Any, meant: _Meant, source: str | None, wanted: Wanted
 ) -> Iterator[OpenedSource]:
     """Give the rows of a table in parts, which its workers count."""
-    from spinney.sources.parts import PartRoles, source_in_parts
-
     refuse_file_options(meant.format, meant.encoding)
-    roles = PartRoles(
+    engine = source or engine_of(data) or "dask"
+    partitions = registry.load("engine", engine)
+    roles = partitions.PartRoles(
         meant.target,
         meant.weight,
         meant.declarations,
         meant.complete,
         meant.identifiers,
     )
-    engine, from_zero = source or engine_of(data) or "dask", meant.from_zero
-    with source_in_parts(data, roles, engine, wanted, from_zero=from_zero) as away:
+    opened = partitions.source_in_parts(
+        data, roles, engine, wanted, from_zero=meant.from_zero
+    )
+    with opened as away:
         yield _opened(away)
 
 
@@ -269,15 +273,10 @@ def _in_engine(
     wanted: Wanted,
 ) -> Iterator[OpenedSource]:
     """Give the rows of a table in an engine of SQL, which counts them."""
+    engine = engine_of(data)
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
-    from spinney.sources.sql import (
-        DatabaseTable,
-        Roles,
-        source_in_database,
-        source_in_duckdb,
-    )
-
-    roles = Roles(
+    databases = registry.load("engine", engine or "duckdb")
+    roles = databases.Roles(
         meant.target,
         meant.weight,
         meant.declarations,
@@ -286,17 +285,16 @@ def _in_engine(
         meant.identifiers,
         wanted,
     )
-    engine = engine_of(data)
     with ExitStack() as stack:
         if engine is None:
             half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
             stack.enter_context(memory_of_connections(half))
             opened = opened_relation(data, connection=connection, **meant.reading)
-            counted = source_in_duckdb(stack.enter_context(opened), roles)
+            counted = databases.source_in_duckdb(stack.enter_context(opened), roles)
         else:
             refuse_file_options(meant.format, meant.encoding)
-            at = DatabaseTable(data, engine, meant.table)
-            counted = source_in_database(at, roles)
+            at = databases.DatabaseTable(data, engine, meant.table)
+            counted = databases.source_in_database(at, roles)
         yield _opened(stack.enter_context(counted))
 
 

@@ -1,0 +1,58 @@
+"""Clusters beside the trees."""
+
+from spinney.extensions.clustering.clustering import Clustering
+from spinney.extensions.clustering.clusters import (
+    BATCHES,
+    COLUMN,
+    METHODS,
+    MIXED,
+    Clusters,
+    cells_of,
+    numbers_of,
+    schema_of,
+    spread_of,
+)
+from spinney.extensions.clustering.fit_k_means import (
+    STARTS,
+    Start,
+    checked_centroids,
+    distances_between,
+    nearest_centroids,
+)
+from spinney.extensions.clustering.iterations import Watch
+from spinney.extensions.clustering.mini_batch import RunningCentroids, in_batches
+from spinney.extensions.clustering.scaling import scaled
+from spinney.extensions.clustering.summed_iterations import (
+    SummedClusters,
+    iterate_sums,
+    rows_lacking,
+)
+from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
+
+__all__ = [
+    "BATCHES",
+    "COLUMN",
+    "METHODS",
+    "MIXED",
+    "ROWS_SHOWN",
+    "STARTS",
+    "Clustering",
+    "Clusters",
+    "RunningCentroids",
+    "Start",
+    "SummedClusters",
+    "Trace",
+    "Watch",
+    "cells_of",
+    "checked_centroids",
+    "distances_between",
+    "explain_k_means",
+    "in_batches",
+    "iterate_sums",
+    "nearest_centroids",
+    "numbers_of",
+    "rows_lacking",
+    "scaled",
+    "schema_of",
+    "spread_of",
+]

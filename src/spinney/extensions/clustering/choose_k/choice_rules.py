@@ -1,0 +1,104 @@
+"""The rules: which line of a curve is chosen, and the sentence that says why.
+
+Ties go to fewer clusters. Where no line has the measure of a rule, the least k is
+taken, and the sentence says so: a rule always chooses.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney._support.text import figure
+from spinney._support.ties import TOLERANCE
+from spinney.extensions.clustering.choose_k.choice import Line
+from spinney.extensions.clustering.choose_k.elbow import SENSITIVITY, Elbow
+from spinney.extensions.clustering.choose_k.gap import standard_error_rule
+
+TITLES = {
+    "silhouette": "silhouette",
+    "calinski_harabasz": "Calinski-Harabasz index",
+    "davies_bouldin": "Davies-Bouldin index",
+    "gap": "gap",
+}
+
+
+def decided(rule: str, lines: Sequence[Line], elbow: Elbow | None) -> tuple[int, str]:
+    """Return the number of clusters that a rule chooses, and why."""
+    if len(lines) == 1:
+        k = lines[0].k
+        return k, f"k = {k}: it is the only one there is to choose."
+    if rule == "elbow":
+        assert elbow is not None
+        return _by_elbow(lines, elbow)
+    known = [line for line in lines if getattr(line, rule) is not None]
+    if not known:
+        k = lines[0].k
+        return k, f"k = {k}, the least: no k has a {TITLES[rule]} (by {rule})."
+    if rule == "gap":
+        return _by_gap(known, [line.k for line in lines])
+    return _by_best(rule, known)
+
+
+def _by_best(rule: str, lines: Sequence[Line]) -> tuple[int, str]:
+    """Choose the largest measure, or the smallest where less is better."""
+    small = rule == "davies_bouldin"
+    values = np.array([getattr(line, rule) for line in lines], dtype=np.float64)
+    best = _first(-values if small else values)
+    k, title, word = lines[best].k, TITLES[rule], "smallest" if small else "largest"
+    why = f"k = {k} by {rule}: its {title}, {_figure(values[best])}, is the {word}"
+    others = [other for other in range(len(lines)) if other != best]
+    if others:
+        order = values[others] if small else -values[others]
+        second = others[int(np.argmin(order))]
+        why += f"; the next is {_figure(values[second])} at k = {lines[second].k}"
+    return k, why + "."
+
+
+def _first(values: Floats) -> int:
+    """Return the first index of the largest; within a relative 1e-12 they tie."""
+    largest = values.max()
+    if not np.isfinite(largest):
+        return int(np.argmax(values))
+    return int(np.argmax(values >= largest - abs(largest) * TOLERANCE))
+
+
+def _by_gap(lines: Sequence[Line], ks: Sequence[int]) -> tuple[int, str]:
+    """Choose by the 1-standard-error rule, else the largest gap."""
+    gaps, errors = [line.gap for line in lines], [line.gap_error for line in lines]
+    best = standard_error_rule(gaps, errors)
+    if best is None:
+        best = _first(np.array(gaps, dtype=np.float64))
+        k = lines[best].k
+        return k, (
+            f"k = {k} by gap: no gap is at least the next one less its standard error, "
+            f"and the gap of k = {k}, {_figure(gaps[best])}, is the largest."
+        )
+    k, after = lines[best].k, lines[best + 1]
+    least = "" if k == ks[0] else ", and no smaller k has such a gap"
+    return k, (
+        f"k = {k} by gap: its gap, {_figure(lines[best].gap)}, is at least that of "
+        f"k = {after.k} less its standard error, {_figure(after.gap)} - "
+        f"{_figure(after.gap_error)}{least}."
+    )
+
+
+def _by_elbow(lines: Sequence[Line], elbow: Elbow) -> tuple[int, str]:
+    """Choose the elbow of Kneedle, else the largest difference."""
+    k = lines[elbow.index].k
+    top = _figure(elbow.differences[elbow.index])
+    if elbow.exists:
+        return k, (
+            f"k = {k} by elbow: the difference of Kneedle peaks there at {top} and "
+            f"falls below {_figure(elbow.threshold)} after it (sensitivity "
+            f"{SENSITIVITY:g})."
+        )
+    return k, (
+        f"k = {k} by elbow: Kneedle finds no elbow (sensitivity {SENSITIVITY:g}), and "
+        f"the difference of k = {k}, {top}, is the largest."
+    )
+
+
+def _figure(number: float | None) -> str:
+    assert number is not None
+    return figure(number) if np.isfinite(number) else "infinite"

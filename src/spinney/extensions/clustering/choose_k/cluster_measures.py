@@ -1,0 +1,226 @@
+"""How good a clustering is: silhouette, Calinski and Harabasz, Davies and Bouldin.
+
+Weights count rows: one of weight 2 is as good as two. None stands for a measure that
+has no meaning, such as that of one cluster; a measure is never NaN. Clusters without
+rows are no clusters.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import run_each
+from spinney.errors import DataError
+from spinney.extensions.clustering.cluster_rows import one_thread_a_product
+from spinney.extensions.clustering.scaling import rounding_square, scaled
+
+# So many distances are kept at once by each thread, and by how many rows at most.
+DISTANCES = 1 << 22
+MOST_ROWS = 512
+
+
+def silhouettes(
+    cells: NDArray[Any],
+    labelings: Sequence[Any],
+    weights: Floats | None = None,
+    *,
+    n_jobs: int = 1,
+) -> list[float | None]:
+    """Return the mean silhouette widths of several clusterings (Rousseeuw 1987).
+
+    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
+    distance to those of another cluster, and its width is (b - a) / max(a, b), from -1
+    to 1; 0 if it is alone in its cluster, or if a and b are 0. A cluster that weighs no
+    more than 1 is a row alone. None where there is one cluster only.
+
+    Distances are computed once: a block of them times the weighted memberships of all
+    clusterings is the sums of distances to all clusters. Memory grows with the rows,
+    not with their square.
+
+    >>> silhouettes(np.array([[0.0], [1.0], [4.0]]), [[0, 0, 1]])[0].__round__(4)
+    0.4722
+    """
+    labelled = [_labelled(cells, labels, weights) for labels in labelings]
+    if not labelled:
+        return []
+    rows = labelled[0].rows
+
+    def apart(part: slice) -> Floats:
+        return _distances(rows[part], rows)
+
+    codes = [one.codes for one in labelled]
+    return mean_widths(apart, codes, labelled[0].weights, n_jobs=n_jobs)
+
+
+def mean_widths(
+    apart: Callable[[slice], Floats],
+    codings: Sequence[Integers],
+    weights: Floats,
+    *,
+    n_jobs: int = 1,
+) -> list[float | None]:
+    """Return the mean silhouette widths of several clusterings.
+
+    Parameters
+    ----------
+    apart : callable
+        Given a stretch of rows, the distances from each of them to all rows.
+    codings : sequence of arrays
+        The clusters of the rows, from 0 on, none without a row.
+    weights : array
+        Those of the rows, all above 0.
+    n_jobs : int
+    """
+    n_rows = len(weights)
+    if not n_rows:
+        return [None] * len(codings)
+    sizes: list[Floats] = [
+        np.bincount(codes, weights=weights).astype(np.float64) for codes in codings
+    ]
+    ends = np.cumsum([0, *(len(each) for each in sizes)])
+    members = np.zeros((n_rows, ends[-1]))
+    for first, codes in zip(ends, codings, strict=False):
+        members[np.arange(n_rows), first + codes] = weights
+    step = max(1, min(MOST_ROWS, DISTANCES // n_rows))
+    widths = np.zeros((len(codings), n_rows))
+
+    def fill(start: int) -> None:
+        part = slice(start, start + step)
+        sums = apart(part) @ members
+        for index, codes in enumerate(codings):
+            some = sums[:, ends[index] : ends[index + 1]]
+            widths[index, part] = _widths(some, codes[part], sizes[index])
+
+    with one_thread_a_product():
+        pieces = [partial(fill, start) for start in range(0, n_rows, step)]
+        run_each(pieces, at_once=n_jobs)
+    means = widths @ weights / weights.sum()
+    return [
+        float(mean) if len(each) > 1 else None
+        for mean, each in zip(means, sizes, strict=True)
+    ]
+
+
+def _distances(rows: Floats, others: Floats) -> Floats:
+    """Return distances by differences, which keep what a product would cancel."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(rows, others))
+
+
+def _widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
+    """Return the silhouette widths of rows from sums of distances to all clusters."""
+    if len(sizes) < 2:
+        return np.zeros(len(codes))
+    rows = np.arange(len(codes))
+    others = sizes[codes] - 1
+    alone = others <= 0
+    inner = sums[rows, codes] / np.where(alone, 1.0, others)
+    means = sums / sizes
+    means[rows, codes] = np.inf
+    outer = means.min(axis=1)
+    larger = np.maximum(inner, outer)
+    flat = alone | (larger == 0)
+    return np.where(flat, 0.0, (outer - inner) / np.where(flat, 1.0, larger))
+
+
+def calinski_harabasz(
+    cells: NDArray[Any], labels: Any, weights: Floats | None = None
+) -> float | None:
+    """Return the ratio of variances between and within clusters; larger is better.
+
+    (B / (k - 1)) / (W / (n - k)), with W the sum of squared distances of rows to the
+    centroids of their clusters, B that of centroids to the mean of all rows, by weight
+    (Caliński and Harabasz 1974). Infinite where W is 0; None for one cluster, or where
+    rows weigh no more than there are clusters.
+
+    >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
+    32.0
+    """
+    one = _labelled(cells, labels, weights)
+    k, n = len(one.sizes), float(one.weights.sum())
+    if k < 2 or n <= k:
+        return None
+    centroids, squares = one.centred()
+    within = float(squares @ one.weights)
+    between = float(one.sizes @ (centroids * centroids).sum(axis=1))
+    return between * (n - k) / (within * (k - 1)) if within else np.inf
+
+
+def davies_bouldin(
+    cells: NDArray[Any], labels: Any, weights: Floats | None = None
+) -> float | None:
+    """Return the mean likeness of each cluster to the one most like it; less is better.
+
+    The likeness of two clusters is the sum of their spreads over the distance of their
+    centroids, a spread the mean distance of rows to their centroid (Davies and Bouldin
+    1979). Infinite where clusters with a spread have one centroid; None for one
+    cluster, or where rows weigh no more than there are clusters.
+
+    >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
+    0.25
+    """
+    one = _labelled(cells, labels, weights)
+    k = len(one.sizes)
+    if k < 2 or float(one.weights.sum()) <= k:
+        return None
+    centroids, squares = one.centred()
+    roots = np.sqrt(squares) * one.weights
+    spreads = np.bincount(one.codes, weights=roots, minlength=k) / one.sizes
+    worst = np.zeros(k)
+    for index in range(k):
+        apart = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
+        both = spreads + spreads[index]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = np.where(both == 0, 0.0, both / apart)
+        alike[index] = 0.0
+        worst[index] = alike.max()
+    return float(worst.mean())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Labelled:
+    """Rows of weight, on a scale whose squares are floats, and their clusters."""
+
+    rows: Floats
+    codes: Integers
+    weights: Floats
+    sizes: Floats  # what each cluster weighs
+
+    def centred(self) -> tuple[Floats, Floats]:
+        """Return the centroids, from the mean of all rows on, and rows' squares.
+
+        A square that rounding alone could have made is 0, so that equal rows have no
+        scatter.
+        """
+        middle = self.weights @ self.rows / self.weights.sum()
+        apart = self.rows - middle
+        sums = [np.bincount(self.codes, weights=self.weights * one) for one in apart.T]
+        centroids = np.column_stack(sums) / self.sizes[:, None]
+        squares = ((apart - centroids[self.codes]) ** 2).sum(axis=1)
+        least = rounding_square(self.rows)
+        return centroids, np.where(squares > least, squares, 0.0)
+
+
+def _labelled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Labelled:
+    rows, given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
+    own = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    if rows.ndim != 2 or not len(rows) == len(given) == len(own):
+        msg = (
+            f"rows of the shape {rows.shape}, {len(given)} labels and {len(own)} "
+            "weights: a measure needs one label, and one weight, for each row"
+        )
+        raise DataError(msg)
+    if not (np.isfinite(rows).all() and np.isfinite(own).all() and (own >= 0).all()):
+        msg = "a measure needs finite numbers, and weights of at least 0"
+        raise DataError(msg)
+    if not own.all():
+        rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
+    codes = np.unique(given, return_inverse=True)[1].reshape(-1)
+    sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
+    return _Labelled(scaled(rows)[0], codes.astype(np.int64), own, sizes)

@@ -1,0 +1,106 @@
+"""Different rows, each once with the weight of all that are equal to it, and samples.
+
+Rows stand in an order of what is in them (``spinney._support.row_order``), so that
+whatever is computed of them depends neither on the order of a table nor on whether a
+row comes twice or weighs 2.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney._support.keyed_random import GOLDEN, WORD, root_key
+from spinney._support.row_order import keys_of
+from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Different rows and what each weighs; none weighs nothing."""
+
+    cells: Any  # an array, or MixedCells
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def weight(self) -> float:
+        """What all of them weigh."""
+        return float(self.weights.sum())
+
+    @property
+    def given(self) -> Floats | None:
+        """The weights; None where all are 1."""
+        return None if bool(np.all(self.weights == 1)) else self.weights
+
+
+def distinct_rows(
+    cells: NDArray[Any] | MixedCells, weights: Floats | None = None
+) -> Distinct:
+    """Return the different rows of weight.
+
+    >>> rows = distinct_rows(np.array([[1.0], [5.0], [1.0]]))
+    >>> sorted(zip(rows.cells[:, 0].tolist(), rows.weights.tolist()))
+    [(1.0, 2.0), (5.0, 1.0)]
+    """
+    own = np.ones(len(cells)) if weights is None else np.asarray(weights, np.float64)
+    if weights is not None and not own.all():
+        cells, own = cells[own > 0], own[own > 0]
+    keys = _keys(cells)
+    # Of equal rows that differ in weight the order must be one, too.
+    order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
+    if not len(order):
+        return Distinct(cells, own)
+    starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
+    return Distinct(cells[order[starts]], np.add.reduceat(own[order], starts))
+
+
+def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
+    """Return a word for each row, one for all equal rows."""
+    return keys_of(cells.matrix() if isinstance(cells, MixedCells) else cells)
+
+
+def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
+    """Return n rows drawn by weight, equal ones once with how often they were drawn.
+
+    Rows are shuffled by seed, and every (weight / n)-th of the running weight is
+    taken, from a point drawn in the first stretch (systematic sampling): so a row is
+    drawn as often as its share of the weight times n, rounded up or down, and rows of
+    weight 1 are drawn at most once.
+
+    >>> rows = distinct_rows(np.arange(100.0)[:, None])
+    >>> some = sampled(rows, 10, seed=1)
+    >>> len(some), some.weights.sum()
+    (10, np.float64(10.0))
+    """
+    order = np.argsort(_mixed(_keys(rows.cells) ^ np.uint64(root_key(seed))))
+    running = np.cumsum(rows.weights[order])
+    points = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
+    passed = np.minimum(np.searchsorted(running, points, side="right"), len(order) - 1)
+    drawn = np.bincount(order[passed], minlength=len(order))
+    chosen = drawn > 0
+    return Distinct(rows.cells[chosen], drawn[chosen].astype(np.float64))
+
+
+def numbers_drawn(n: int, *, seed: int) -> Floats:
+    """Return numbers from 0 to 1, 1 excluded: those of ``ClusterDraws``, at once.
+
+    >>> from spinney.extensions.clustering.cluster_draws import ClusterDraws
+    >>> draws = ClusterDraws(7)
+    >>> numbers_drawn(3, seed=7).tolist() == [draws.number() for _ in range(3)]
+    True
+    """
+    turns = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
+    words = _mixed(turns + np.uint64(root_key(seed)))
+    return np.asarray((words >> np.uint64(11)) * 2.0**-53)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return ``keyed_random.mix`` of many words."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(words ^ (words >> np.uint64(31)))

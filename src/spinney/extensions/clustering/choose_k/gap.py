@@ -1,0 +1,153 @@
+"""The gap statistic: how much less inertia there is than without any clusters.
+
+Tibshirani, Walther and Hastie (2001), "Estimating the number of clusters in a data set
+via the gap statistic". Reference tables are drawn uniformly in the box of the data,
+column by column (their choice (a)). With W the inertia of k clusters::
+
+    gap(k)   = mean of log W over the reference tables - log W of the data
+    error(k) = standard deviation of log W over them · √(1 + 1 / tables)
+
+and the rule takes the least k with gap(k) ≥ gap(next k) - error(next k).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney._support.keyed_random import branch_key, root_key
+from spinney._support.threads import run_each
+from spinney.extensions.clustering.choose_k.distinct_rows import (
+    Distinct,
+    numbers_drawn,
+    sampled,
+)
+from spinney.extensions.clustering.cluster_rows import one_thread_a_product
+
+# (cells, k, weights, seed): the inertia of k clusters.
+Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Gaps and their errors by k, None where they mean nothing; and of what.
+
+    Parameters
+    ----------
+    gaps, errors : tuple
+        By k. None where k is no less than the rows of a reference table.
+    n_rows : int
+        How many rows a reference table has; those of the data, or of a sample.
+    n_tables : int
+        How many reference tables there are.
+    """
+
+    gaps: tuple[float | None, ...]
+    errors: tuple[float | None, ...]
+    n_rows: int
+    n_tables: int
+
+
+def gaps_of(
+    rows: Distinct,
+    ks: Sequence[int],
+    inertia: Inertia,
+    *,
+    known: Sequence[float],
+    most_rows: int,
+    n_tables: int,
+    seed: int,
+    n_jobs: int = 1,
+) -> Gaps:
+    """Return the gaps of some numbers of clusters.
+
+    Parameters
+    ----------
+    rows : Distinct
+        The data. A reference table has as many rows as they weigh; where weights are
+        no whole numbers, as many as there are different rows.
+    ks : sequence of int
+        In order.
+    inertia : callable
+        What tells the inertia of k clusters of some rows.
+    known : sequence of float
+        The inertia of the data by k, for where no sample is drawn.
+    most_rows : int
+        Where there are more rows, a sample of so many stands for them.
+    n_tables : int
+        How many reference tables are drawn.
+    seed : int
+    n_jobs : int
+        How many tables are worked on at once.
+    """
+    whole = bool(np.all(rows.weights == np.floor(rows.weights)))
+    n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
+    cells = rows.cells
+    if n_rows > most_rows:
+        n_rows = most_rows
+        rows = sampled(rows, n_rows, seed=seed)
+        cells = rows.cells
+        known = [inertia(cells, min(k, len(rows)), rows.given, seed) for k in ks]
+    own = np.asarray(known) / rows.weight
+    key = root_key(seed)
+
+    def references(number: int) -> list[float]:
+        table_seed = branch_key(key, number)
+        table = reference_table(cells, n_rows, seed=table_seed)
+        return [
+            inertia(table, k, None, table_seed) / n_rows if k < n_rows else np.nan
+            for k in ks
+        ]
+
+    pieces = [partial(references, number) for number in range(n_tables)]
+    with one_thread_a_product():
+        tables = np.array(run_each(pieces, at_once=n_jobs))
+    gaps: list[float | None] = []
+    errors: list[float | None] = []
+    for index, k in enumerate(ks):
+        column = tables[:, index]
+        if k >= n_rows or not np.all(column > 0):
+            gaps.append(None)
+            errors.append(None)
+            continue
+        logs = np.log(column)
+        gap = logs.mean() - np.log(own[index]) if own[index] > 0 else np.inf
+        gaps.append(float(gap))
+        errors.append(float(logs.std() * np.sqrt(1 + 1 / n_tables)))
+    return Gaps(tuple(gaps), tuple(errors), n_rows, n_tables)
+
+
+def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[Any]:
+    """Return rows drawn uniformly in the box of some others.
+
+    >>> reference_table(np.array([[1.0, 5.0], [2.0, 5.0]]), 2, seed=0).round(3)
+    array([[1.883, 5.   ],
+           [1.026, 5.   ]])
+    """
+    low, high = cells.min(axis=0), cells.max(axis=0)
+    numbers = numbers_drawn(n_rows * cells.shape[1], seed=seed)
+    drawn = low + (high - low) * numbers.reshape(n_rows, -1)
+    return np.ascontiguousarray(drawn, dtype=cells.dtype)
+
+
+def standard_error_rule(
+    gaps: Sequence[float | None], errors: Sequence[float | None]
+) -> int | None:
+    """Return the index of the first gap that is at least the next one less its error.
+
+    None where there is none; one that is missing, or before a missing one, is not it.
+
+    >>> standard_error_rule([0.1, 0.5, 0.52, 0.6], [0.01, 0.02, 0.03, 0.01])
+    1
+    """
+    for index in range(len(gaps) - 1):
+        here, after, error = gaps[index], gaps[index + 1], errors[index + 1]
+        if here is None or after is None or error is None:
+            continue
+        if here >= after - error:
+            return index
+    return None

@@ -1,0 +1,298 @@
+"""How many clusters: those of several k, measures of each, and a rule."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney._support.checks import (
+    MOST_REPEATS,
+    Progress,
+    check_named,
+    check_whole,
+    is_whole,
+)
+from spinney.errors import DataError, Setting, refusal
+from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, Line
+from spinney.extensions.clustering.choose_k.choice_rules import decided
+from spinney.extensions.clustering.choose_k.cluster_measures import (
+    calinski_harabasz,
+    davies_bouldin,
+)
+from spinney.extensions.clustering.choose_k.distinct_rows import (
+    Distinct,
+    distinct_rows,
+    sampled,
+)
+from spinney.extensions.clustering.choose_k.elbow import Elbow, elbow_of
+from spinney.extensions.clustering.choose_k.gap import Gaps, gaps_of
+from spinney.extensions.clustering.choose_k.methods import (
+    Method,
+    measures_of,
+    scaled_rows,
+    silhouettes_of,
+)
+from spinney.extensions.clustering.clustering import Clustering
+from spinney.extensions.clustering.fit_k_means import KMeansMethod
+from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
+
+LARGEST_K = 10
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLimits:
+    """How much work the costly measures may be.
+
+    Parameters
+    ----------
+    silhouette_rows : int
+        Silhouettes are exact where there are no more different rows than this; else of
+        a sample of so many.
+    gap_rows : int
+        Of how many rows reference tables are at most; where the data has more, a sample
+        stands for it.
+    gap_tables : int
+        How many reference tables are drawn.
+    """
+
+    silhouette_rows: int = 5000
+    gap_rows: int = 1000
+    gap_tables: int = 20
+
+    def __post_init__(self) -> None:
+        check_whole("silhouette_rows", self.silhouette_rows, least=2)
+        check_whole("gap_rows", self.gap_rows, least=2)
+        check_whole("gap_tables", self.gap_tables, least=1, most=MOST_REPEATS)
+
+
+def choose(
+    cells: NDArray[Any] | MixedCells,
+    ks: Any = "auto",
+    *,
+    weights: Floats | None = None,
+    rule: str = "silhouette",
+    measures: Sequence[str] | None = None,
+    method: Method | None = None,
+    limits: WorkLimits | None = None,
+    progress: Progress | None = None,
+) -> Choice:
+    """Return the number of clusters that a rule chooses.
+
+    Different rows are taken once, by weight and in an order of what is in them, so that
+    the order of a table changes nothing.
+
+    Parameters
+    ----------
+    cells : array, rows × columns, of finite numbers; or MixedCells
+        As the method takes them.
+    ks : sequence of int or "auto"
+        The numbers of clusters to try. ``"auto"``: from 2, for the gap statistic from
+        1, to 10, or to as many as there are different rows.
+    weights : array, optional
+        Those of the rows.
+    rule : str
+        One of the measures of the method.
+    measures : sequence of str, optional
+        What to measure beside the inertia and what the rule needs; all of the method's
+        but the gap statistic if not given.
+    method : Method, optional
+        What finds the clusters: k-means if not given. Every k has as many starts as the
+        largest of them.
+    limits : WorkLimits, optional
+    progress : callable, optional
+        Called with how many k were tried, and how many there are.
+
+    Examples
+    --------
+    >>> cells = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
+    >>> print(choose(cells, range(2, 6), measures=["elbow"]))
+       k  inertia  silhouette     elbow
+       2  101.500    0.626677  0.000000
+    *  3    1.500    0.898079  0.656766
+       4    1.000    0.596296  0.328383
+       5    0.500    0.298148  0.000000
+    <BLANKLINE>
+    k = 3 by silhouette: its silhouette, 0.898079, is the largest; the next is
+    0.626677 at k = 2.
+    6 rows, 6 of them different; 4 starts for each k, seed 0
+    """
+    method, limits = method or KMeansMethod(), limits or WorkLimits()
+    wanted = _measures(measures, rule, method)
+    small, power = scaled_rows(cells)
+    rows = distinct_rows(small, weights)
+    if not len(rows):
+        msg = "there is no row of weight: clusters need at least one"
+        raise DataError(msg)
+    tried = numbers_to_try(ks, rule, len(rows))
+    n_starts = method.n_starts(small, tried[-1])
+    method = replace(method, n_init=n_starts)
+    clusterings = []
+    for k in tried:
+        clusterings.append(method.fit(rows.cells, k, weights=rows.given))
+        if progress is not None:
+            progress(len(clusterings), len(tried))
+    curve = _Curve(rows, tried, clusterings, method, limits, rule)
+    for name in wanted:
+        getattr(curve, name)()
+    lines = curve.lines(power)
+    k, why = decided(rule, lines, curve.bend)
+    return Choice(
+        k=k,
+        rule=rule,
+        why=why,
+        curve=lines,
+        measures=wanted,
+        n_rows=len(rows),
+        weight=rows.weight,
+        silhouette_rows=curve.silhouette_rows,
+        gap_rows=None if curve.gaps is None else curve.gaps.n_rows,
+        gap_tables=None if curve.gaps is None else curve.gaps.n_tables,
+        n_starts=n_starts,
+        seed=method.seed,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Curve:
+    """Clusterings of the same rows by k, and their measures, taken one by one."""
+
+    rows: Distinct
+    ks: Sequence[int]
+    clusterings: Sequence[Clustering]
+    method: Method
+    limits: WorkLimits
+    rule: str
+    columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
+    silhouette_rows: int | None = None
+    bend: Elbow | None = None
+    gaps: Gaps | None = None
+
+    def silhouette(self) -> None:
+        """Take the silhouettes, of a sample where there are many rows."""
+        rows, labelings = self.rows, [one.labels for one in self.clusterings]
+        if len(rows) > self.limits.silhouette_rows:
+            self.silhouette_rows = self.limits.silhouette_rows
+            rows = sampled(rows, self.silhouette_rows, seed=self.method.seed)
+            labelings = [self.method.labels(rows.cells, c) for c in self.clusterings]
+        self.columns["silhouette"] = silhouettes_of(
+            rows.cells,
+            labelings,
+            rows.weights,
+            gamma=self.clusterings[0].gamma,
+            n_jobs=self.method.n_jobs or 1,
+        )
+
+    def calinski_harabasz(self) -> None:
+        """Take the ratios of variances."""
+        self._each("calinski_harabasz", calinski_harabasz)
+
+    def davies_bouldin(self) -> None:
+        """Take the likenesses of clusters."""
+        self._each("davies_bouldin", davies_bouldin)
+
+    def _each(self, name: str, measure: Callable[..., float | None]) -> None:
+        rows = self.rows
+        self.columns[name] = [
+            measure(rows.cells, one.labels, rows.weights) for one in self.clusterings
+        ]
+
+    def elbow(self) -> None:
+        """Look for the elbow of the inertia; none where that is beyond floats."""
+        inertias = np.array([one.inertia for one in self.clusterings])
+        if np.isfinite(inertias).all():
+            self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
+            self.columns["elbow"] = self.bend.differences.tolist()
+        elif self.rule == "elbow":
+            raise DataError(
+                Setting("rule", "elbow"),
+                " needs costs that floats can hold, and these numbers are too large",
+                remedy="divide each column by its standard deviation first",
+            )
+
+    def gap(self) -> None:
+        """Take the gaps, of a sample where there are many rows."""
+        self.gaps = gaps_of(
+            self.rows,
+            self.ks,
+            self._inertia,
+            known=[one.inertia for one in self.clusterings],
+            most_rows=self.limits.gap_rows,
+            n_tables=self.limits.gap_tables,
+            seed=self.method.seed,
+            n_jobs=self.method.n_jobs or 1,
+        )
+        self.columns["gap"] = self.gaps.gaps
+        self.columns["gap_error"] = self.gaps.errors
+
+    def _inertia(self, cells: Any, k: int, weights: Floats | None, seed: int) -> float:
+        """Return the inertia of k clusters of some rows, by one thread."""
+        alone = replace(self.method, seed=seed, n_jobs=1)
+        return alone.fit(cells, k, weights=weights).inertia
+
+    def lines(self, power: int) -> tuple[Line, ...]:
+        """Return the curve, the inertia times a power of four."""
+        with np.errstate(over="ignore"):
+            return tuple(
+                Line(
+                    k,
+                    float(np.ldexp(self.clusterings[index].inertia, 2 * power)),
+                    **{name: column[index] for name, column in self.columns.items()},
+                )
+                for index, k in enumerate(self.ks)
+            )
+
+
+def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
+    """Return the measures to take, in their order."""
+    check_named("rule", rule, MEASURES)
+    possible = measures_of(method)
+    if rule not in possible:
+        raise refusal(
+            Setting("rule", rule),
+            "is of k-means, and this is k-prototypes",
+            f"{' or '.join(possible)} choose here",
+        )
+    if measures is None:
+        measures = set(possible) - {"gap"}
+    elif isinstance(measures, str) or not isinstance(measures, Iterable):
+        example = measures if isinstance(measures, str) else rule
+        raise refusal(
+            Setting("measures", measures),
+            f"must be a list of names, such as [{example!r}]",
+        )
+    for name in measures:
+        check_named("measures", name, possible)
+    return tuple(name for name in MEASURES if name in {*measures, rule})
+
+
+def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
+    """Return the numbers of clusters to try, in order."""
+    if isinstance(ks, str):
+        check_named("ks", ks, ["auto"])
+        most = min(LARGEST_K, n_distinct)
+        return list(range(min(1 if rule == "gap" else 2, most), most + 1))
+    try:
+        numbers = list(islice(ks, MOST_REPEATS + 1))
+    except TypeError:
+        numbers = []
+    if len(numbers) > MOST_REPEATS:
+        raise refusal(
+            Setting("ks", ks), f"are more than the {MOST_REPEATS:,} that can be tried"
+        )
+    if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
+        raise refusal(
+            Setting("ks", ks),
+            "must be whole numbers of at least 1, such as range(2, 11), or 'auto'",
+        )
+    most = max(numbers)
+    if most > n_distinct:
+        raise DataError(
+            Setting("ks"),
+            f" asks for {most} clusters of {n_distinct} different rows",
+            remedy="there are no more clusters than different rows; ask for fewer",
+        )
+    return sorted({int(k) for k in numbers})

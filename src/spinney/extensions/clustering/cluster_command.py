@@ -1,0 +1,285 @@
+"""``spinney cluster``: find clusters of rows; ``cluster_report.py`` prints them."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.engine_options import engine_options, opening_of, workers
+from spinney.cli.rows_output import JSON, RowsOutput, rows_options, rows_output
+from spinney.cli.shell_options import (
+    GroupedCommand,
+    check_output,
+    declarations,
+    examples,
+    in_group,
+    jobs_option,
+    reading_options,
+    refuse_given,
+    text_options,
+    weight_option,
+)
+from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.extensions.clustering.cluster_report import ClusterReport
+    from spinney.extensions.clustering.models import Plan
+
+OF_ROWS = ("output", "plot", "elbow", "explain", "explain_rows", "spreadsheet")
+FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
+
+
+@click.command(
+    cls=GroupedCommand,
+    epilog=examples(
+        "spinney cluster iris.csv --ignore class --k auto -o labels.csv",
+        "spinney cluster five.csv --columns attr1,attr2 --start two.csv --explain",
+        "spinney cluster shops.csv --ignore id --standardise --model shops.spinney",
+        "spinney cluster iris.csv --ignore class --plot iris.png --elbow elbow.png",
+        "spinney cluster sqlite:///shop.db --table orders --columns price,size --k 4",
+        "spinney predict shops.spinney new.csv -o new_labels.csv",
+    ),
+    short_help="Find clusters of rows, and explain them.",
+)
+@in_group(
+    "Data",
+    click.argument("data"),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="A,B",
+        help="Measure distances in these columns only. Repeatable.",
+    ),
+    click.option(
+        "--standardise",
+        "--standardize",
+        is_flag=True,
+        help="Divide each column by its standard deviation; else numbers count as they "
+        "are.",
+    ),
+    reading_options,
+    weight_option,
+    engine_options,
+)
+@in_group(
+    "Clusters",
+    click.option(
+        "-k",
+        "--k",
+        default="auto",
+        show_default=True,
+        metavar="auto|NUMBER|FROM-TO",
+        help="How many clusters; auto tries 2 to 10.",
+    ),
+    click.option(
+        "--rule",
+        help="What chooses k: silhouette, elbow and, of numbers only, "
+        "calinski_harabasz, davies_bouldin or gap.  [default: silhouette]",
+    ),
+    click.option(
+        "--method",
+        help="k-means, k-prototypes or, of names only, k-modes.  [default: by the "
+        "kinds of the columns]",
+    ),
+    click.option(
+        "--start",
+        metavar="NAME|FILE",
+        help="k-means++, random, of one column optimal, of mixed tables huang or cao; "
+        "or a file of centroids, a row each.  [default: k-means++, huang]",
+    ),
+    click.option(
+        "--restarts",
+        type=int,
+        help="How many starts; the best clusters are kept.  [default: 4, or 1 of large "
+        "tables]",
+    ),
+    click.option(
+        "--max-iterations",
+        type=int,
+        help="Of each start.  [default: 300, of mixed tables 100]",
+    ),
+    click.option(
+        "--tolerance",
+        type=float,
+        default=0.0,
+        help="End when the centroids move by no more than this share of the variance.  "
+        "[default: when nothing moves]",
+    ),
+    click.option(
+        "--gamma", type=float, help="What a nominal difference weighs in a mixed table."
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
+    ),
+    jobs_option,
+)
+@in_group(
+    "Output",
+    rows_options,
+    click.option("--model", metavar="FILE", help="Save the clusters to this file."),
+    click.option(
+        "--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg)."
+    ),
+    click.option(
+        "--elbow", metavar="FILE", help="Draw inertia by the number of clusters."
+    ),
+    click.option(
+        "--explain",
+        is_flag=True,
+        help="Print every iteration's distances, clusters and centroids, then what "
+        "tells the clusters apart.",
+    ),
+    click.option(
+        "--explain-rows",
+        type=click.IntRange(min=1),
+        help="How many rows of each iteration to print.  [default: 20]",
+    ),
+    text_options,
+    click.option("--quiet", is_flag=True, help="Do not print the clusters."),
+)
+def cluster(data: str, **options: Any) -> None:
+    """Find clusters of the rows of DATA (a file, a database, or - for standard input).
+
+    -o writes the rows with their cluster and the distance to it. Clusters have
+    numbers from 0 on, the same in every output and in Python.
+    """
+    from spinney.extensions.clustering.cluster_report import ClusterReport, tell_notes
+    from spinney.extensions.clustering.models import cluster_table
+    from spinney.sources.opened import is_counted_away
+
+    _check_options(options)
+    output = _rows_output(options)
+    plan = _plan(options)
+    if is_counted_away(data, options["source"], table=options["table"]):
+        refuse_given(OF_ROWS, "needs all rows, and they stay where they are")
+    with workers(options), progress_bar("clustering") as progress:
+        clustered = cluster_table(
+            data,
+            plan,
+            columns=options["columns"],
+            declarations=declarations(options),
+            weight=options["weight"],
+            progress=progress,
+            **opening_of(options),
+        )
+    report = ClusterReport(*clustered)
+    tell_notes(report, quiet=options["quiet"])
+    _write_files(report, options, output)
+    if not options["quiet"] and options["output"] != STANDARD_OUTPUT:
+        report.write(
+            ascii_only=options["ascii_"],
+            as_data=options["json_"],
+            explain=options["explain"],
+            rows_shown=options["explain_rows"],
+        )
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse what does not go together, and files that cannot be written."""
+    if options["quiet"]:
+        for name, value in (("--json", "json_"), ("--explain", "explain")):
+            if options[value]:
+                msg = f"--quiet and {name} exclude each other: leave one out"
+                raise ParameterError(msg)
+    if options["explain_rows"] is not None and not options["explain"]:
+        msg = "--explain-rows is of what --explain prints: give both, or leave it out"
+        raise ParameterError(msg)
+    named: dict[str, str] = {}
+    for name, flag in FILES.items():
+        path = options[name]
+        if path is None:
+            continue
+        if path == STANDARD_OUTPUT and name != "output":
+            msg = f"{flag} '-': this does not go to standard output: name a file"
+            raise ParameterError(msg)
+        if os.path.realpath(path) in named:
+            other = named[os.path.realpath(path)]
+            msg = f"{flag} {path!r} is the file of {other}, too: name another"
+            raise ParameterError(msg)
+        named[os.path.realpath(path)] = flag
+        check_output(path, force=options["force"], option=flag)
+    if options["plot"] or options["elbow"]:
+        from spinney._support.figures import check_pictures
+
+        check_pictures([options[name] for name in ("plot", "elbow") if options[name]])
+    if options["output"] == STANDARD_OUTPUT and (
+        options["json_"] or options["explain"]
+    ):
+        msg = (
+            "-o '-' writes the rows to standard output: leave --json and --explain out"
+        )
+        raise ParameterError(msg)
+
+
+def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
+    """Return where the rows go, if anywhere."""
+    if options["output"] is not None:
+        output = rows_output(options)
+        if output.format == JSON:
+            msg = "-o writes rows as csv, tsv, jsonl or parquet: name a file of these"
+            raise ParameterError(msg)
+        return output
+    if options["spreadsheet"]:
+        msg = "--spreadsheet is about the rows that -o writes: give both, or none"
+        raise ParameterError(msg)
+    return None
+
+
+def _plan(options: dict[str, Any]) -> "Plan":
+    from spinney.extensions.clustering.models import Plan
+
+    k, restarts = options["k"], options["restarts"]
+    return Plan(
+        n_clusters=k if k == "auto" else _number_or_range(k),
+        rule=options["rule"],
+        method=options["method"],
+        init=options["start"],
+        n_init="auto" if restarts is None else restarts,
+        gamma=options["gamma"],
+        max_iter=options["max_iterations"],
+        tol=options["tolerance"],
+        seed=options["seed"],
+        standardise=options["standardise"],
+        n_jobs=options["jobs"],
+    )
+
+
+def _number_or_range(text: str) -> "int | range":
+    """Return what --k says, where that is a number or two of them."""
+    first, dash, last = text.partition("-")
+    try:
+        numbers = [int(first), int(last)] if dash and first else [int(text)]
+    except ValueError:
+        numbers = []
+    if not numbers or numbers != sorted(numbers):
+        msg = f"--k {text!r} must be a whole number, two such as 2-15, or auto"
+        raise ParameterError(msg)
+    return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
+
+
+def _write_files(
+    report: "ClusterReport", options: dict[str, Any], output: RowsOutput | None
+) -> None:
+    """Make all that is to be written, then write it: an interrupt leaves no half."""
+    from spinney._support.atomic_file import write_whole
+    from spinney.extensions.plots.plot_pictures import cluster_picture, elbow_picture
+    from spinney.output.file import save_model
+
+    fit, pictures = report.fit, dict[str, bytes]()
+    if options["plot"]:
+        pictures[options["plot"]] = cluster_picture(fit, options["plot"])
+    if options["elbow"]:
+        k, given = len(fit.clusters), fit.choice is None
+        picture = elbow_picture(fit.curve(), k, options["elbow"], given=given)
+        pictures[options["elbow"]] = picture
+    if output is not None:
+        output.write(report.rows())
+        if output.path is not None:
+            say(f"rows with their clusters are in {output.path}")
+    if options["model"] is not None:
+        save_model(fit.clusters, options["model"], force=options["force"])
+        say(f"saved to {options['model']}")
+    for path, content in pictures.items():
+        write_whole(path, [content], force=options["force"])
+        say(f"drawn in {path}")

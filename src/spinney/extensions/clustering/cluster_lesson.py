@@ -1,0 +1,123 @@
+"""K-means step by step: distances, who is nearest, where the centroids move to."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney._support.text import figure, shown
+from spinney.extensions.clustering import Trace
+from spinney.extensions.lessons.lesson_slides import Slide, paragraph, table
+from spinney.output import Markup, element
+from spinney.output.picture import words
+
+__all__ = ["cluster_slides"]
+
+MOST_STEPS = 20
+MOST_CLUSTERS = 8
+SIDE, MARGIN = 420.0, 34.0
+
+
+def cluster_slides(trace: Trace) -> list[Slide]:
+    """Return the slides of the iterations of k-means."""
+    names = [shown(name) for name in trace.names]
+    start = trace.iterations[0].before
+    words_of = (
+        f"{trace.n_rows} rows, {len(start)} clusters. Each row belongs to the nearest "
+        "centroid; then each centroid moves to the mean of its rows; and so on, until "
+        "no row changes its cluster."
+    )
+    first = _beside(
+        [paragraph(words_of), _centroids(start, names)], _picture(trace, start, None)
+    )
+    slides = [Slide("Where the centroids begin", first)]
+    for number, step in enumerate(trace.iterations[:MOST_STEPS], start=1):
+        slides.append(Slide(f"Iteration {number}: the nearest", _nearest(trace, step)))
+        changes = paragraph(
+            f"{step.changed} rows changed their cluster. Inertia, the sum of the "
+            f"squared distances: {figure(step.inertia)}."
+        )
+        means = _centroids(step.after, names, step.sizes)
+        moved = _beside([changes, means], _picture(trace, step.after, step.clusters))
+        slides.append(Slide(f"Iteration {number}: the means", moved))
+    rest = len(trace.iterations) - MOST_STEPS
+    if rest > 0:
+        slides.append(Slide("And so on", (paragraph(f"{rest} further iterations."),)))
+    end = trace.clustering
+    last = (
+        paragraph(
+            f"{'Nothing moves any more' if end.converged else 'Stopped'} after "
+            f"{end.n_iterations} iterations; inertia {figure(end.inertia)}."
+        ),
+        *_picture(trace, trace.iterations[-1].after, trace.iterations[-1].clusters),
+    )
+    return [*slides, Slide("The clusters", last)]
+
+
+def _nearest(trace: Trace, step: Any) -> tuple[Markup, ...]:
+    """Return the distances of rows to centroids, and the picture of the clusters."""
+    clusters = range(min(step.distances.shape[1], MOST_CLUSTERS))
+    head = ("row", *map(shown, trace.names), *(f"to {c}" for c in clusters), "cluster")
+    rows = []
+    for number, cells in enumerate(trace.rows):
+        apart = (f"{step.distances[number, c]:.2f}" for c in clusters)
+        own = str(step.clusters[number])
+        rows.append((str(number + 1), *map(figure, cells.tolist()), *apart, own))
+    more = trace.n_rows - len(trace.rows)
+    rest = [paragraph(f"… and {more} more rows.")] if more else []
+    listed = table(head, rows)
+    return _beside([listed, *rest], _picture(trace, step.before, step.clusters))
+
+
+def _beside(words: list[Markup], picture: list[Markup]) -> tuple[Markup, ...]:
+    """Return words with a picture beside them, where there is one."""
+    if not picture:
+        return tuple(words)
+    return (element("div", element("div", *words), *picture, class_="beside"),)
+
+
+def _centroids(points: Floats, names: list[str], sizes: Any = None) -> Markup:
+    head = ("cluster", *(["rows"] if sizes is not None else []), *names)
+    rows = [
+        (
+            str(number),
+            *([str(sizes[number])] if sizes is not None else []),
+            *map(figure, point.round(4).tolist()),
+        )
+        for number, point in enumerate(points)
+    ]
+    return table(head, rows)
+
+
+def _picture(trace: Trace, centres: Floats, clusters: Any) -> list[Markup]:
+    """Return rows and centroids over the first two columns, if there are two."""
+    if len(trace.names) != 2:
+        return []
+    points = np.asarray(trace.rows, dtype=np.float64)
+    both = np.concatenate([points, centres])
+    low, span = both.min(axis=0), np.ptp(both, axis=0)
+    span[span == 0] = 1.0
+    room = SIDE - 2 * MARGIN
+
+    def at(point: Floats) -> tuple[float, float]:
+        x, y = (point - low) / span
+        return MARGIN + room * x, SIDE - MARGIN - room * y
+
+    drawn = []
+    for row, point in enumerate(points):
+        x, y = at(point)
+        hue = "row" if clusters is None else f"k{clusters[row] % 8}"
+        drawn.append(element("circle", cx=x, cy=y, r=5.0, class_=hue))
+        drawn.append(words(str(row + 1), x=x + 8, y=y + 4, class_="note"))
+    for number, centre in enumerate(centres):
+        x, y = at(centre)
+        arm = 13
+        cross = f"M{x - arm:.1f} {y:.1f}h{2 * arm}M{x:.1f} {y - arm:.1f}v{2 * arm}"
+        drawn.append(element("path", d=cross, class_=f"cross k{number % 8}"))
+    names = (
+        words(shown(trace.names[0]), x=SIDE - MARGIN, y=SIDE - 8, class_="note end"),
+        words(shown(trace.names[1]), x=8.0, y=18.0, class_="note"),
+    )
+    size = f"0 0 {SIDE:.0f} {SIDE:.0f}"
+    svg = element("svg", *drawn, *names, viewBox=size, class_="points", role="img")
+    return [element("figure", svg)]

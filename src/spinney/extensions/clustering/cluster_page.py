@@ -1,0 +1,73 @@
+"""Clusters as the page reads them: centroids, sizes, and with rows the iterations."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney._support.text import shown
+from spinney.data import Table
+from spinney.extensions.clustering import MIXED, Clusters, explain_k_means, numbers_of
+from spinney.extensions.explorer.packed_numbers import packed
+from spinney.extensions.explorer.row_data import cells_data
+from spinney.extensions.explorer.schema_data import schema_data
+
+__all__ = ["clusters_data"]
+
+MOST_ITERATIONS = 100
+
+
+def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, Any]:
+    """Return clusters as plain data; of a table their rows, and the iterations."""
+    origin = clusters.fingerprint
+    data: dict[str, Any] = {
+        "kind": "clusters",
+        "title": f"{len(clusters)} clusters",
+        "method": clusters.method,
+        "schema": schema_data(clusters.schema),
+        "grown_on": {"rows": origin.n_rows, "weight": origin.weight},
+        "sizes": clusters.sizes.tolist(),
+        "centroids": packed(np.asarray(clusters.centroids, np.float64)),
+        "scale": packed(clusters.scale),
+        "codes": packed(clusters.codes),
+        "gamma": clusters.gamma,
+        "inertia": clusters.inertia,
+        "iterations": clusters.n_iterations,
+        "standardised": clusters.standardised,
+        "single": clusters.centroids.dtype == np.float32,
+        "rows": None,
+        "trace": None,
+        "contains": {"clusters": len(clusters)},
+    }
+    if table is not None:
+        labels, _ = clusters.assign(table)
+        shown_rows = cells_data(table)
+        data["rows"] = {**shown_rows, "leaf": packed(labels[: shown_rows["rows"]])}
+        data["trace"] = _trace(clusters, table)
+    return data
+
+
+def _trace(clusters: Clusters, table: Table) -> dict[str, Any] | None:
+    """Return the iterations from the start that the clusters keep; None of others."""
+    if clusters.method == MIXED or not len(clusters.start) or not table.n_rows:
+        return None
+    points = clusters.scaled(numbers_of(clusters.schema, table))
+    trace = explain_k_means(
+        points,
+        clusters.start,
+        names=[shown(name) for name in clusters.names],
+        max_iterations=MOST_ITERATIONS,
+        rows=table.n_rows,
+    )
+    return {
+        "start": packed(trace.clustering.start),
+        "steps": [
+            {
+                "centroids": packed(one.after),
+                "clusters": packed(one.clusters),
+                "sizes": one.sizes.tolist(),
+                "changed": one.changed,
+                "inertia": one.inertia,
+            }
+            for one in trace.iterations
+        ],
+    }

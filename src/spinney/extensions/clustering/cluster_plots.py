@@ -1,0 +1,277 @@
+"""Plots of clusters: rows by cluster, how centroids moved, measures by k."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney._support.text import percent_text, shown
+from spinney.errors import DataError, ParameterError
+from spinney.extensions.clustering import MIXED, Trace
+from spinney.extensions.clustering.choose_k import Choice
+from spinney.extensions.clustering.models import ClusterFit
+from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
+
+__all__ = ["by_k", "clusters", "iterations", "plane_of"]
+
+MOST_DRAWN = 1e300  # the largest number that axes are drawn for
+MOST_POINTS = 5000
+IN_LEGEND = 10
+MARKERS = "os^Dv<>phd"
+
+
+def plane_of(
+    numbers: Floats, names: Sequence[str]
+) -> tuple[Floats, Floats, tuple[str, str]]:
+    """Return two directions to look along, the middle, and how the axes are called.
+
+    Of two columns these are the columns; of more, the first two principal components by
+    singular values, each with its share of the variance.
+
+    Parameters
+    ----------
+    numbers : array, rows × columns
+        Two columns at least.
+    names : sequence of str
+
+    Examples
+    --------
+    >>> plane_of(np.array([[0.0, 0.0], [1.0, 2.0]]), ["a", "b"])[2]
+    ('a', 'b')
+    """
+    if numbers.shape[1] == 2:
+        return np.eye(2), np.zeros(2), (names[0], names[1])
+    middle = numbers.mean(axis=0)
+    scale = float(np.abs(numbers - middle).max()) or 1.0
+    _, sizes, directions = np.linalg.svd(
+        (numbers - middle) / scale, full_matrices=False
+    )
+    both = np.zeros((2, numbers.shape[1]))
+    both[: len(directions[:2])] = directions[:2]
+    # Signs of singular vectors mean nothing: the largest part is made positive.
+    for line in both:
+        line *= np.sign(line[np.argmax(np.abs(line))]) or 1.0
+    total = float((sizes**2).sum()) or 1.0
+    shares = [float(size**2) / total for size in [*sizes[:2], 0.0, 0.0][:2]]
+    first, second = (
+        f"{which} component ({percent_text(share)} of variance)"
+        for which, share in zip(("first", "second"), shares, strict=True)
+    )
+    return both.T, middle, (first, second)
+
+
+def clusters(fit: ClusterFit, axes: Any = None) -> Any:
+    """Draw rows by cluster: over two columns, or the first two principal components.
+
+    More than 5,000 rows are thinned out evenly, and the title says so.
+
+    Parameters
+    ----------
+    fit : ClusterFit
+        Clusters with their rows, as ``find_clusters`` returns them.
+    axes : Axes, optional
+    """
+    numbers, names = _numbers(fit)
+    model = fit.clusters
+    known = np.flatnonzero(np.isfinite(numbers).all(axis=1))
+    if not len(known):
+        msg = "no row has numbers in all columns: there is nothing to draw"
+        raise DataError(msg)
+    standard = model.standardised and len(names) > 2
+    shown_numbers = model.scaled(numbers) if standard else numbers
+    points = np.where(np.isfinite(model.places), model.places, 0.0)
+    centres = model.scaled(points) if standard else points
+    step = -(-len(known) // MOST_POINTS)
+    some = known[::step]
+    _refuse_huge(numbers[known], names)
+    axes = new_axes(axes)
+    if len(names) == 1:
+        at = np.column_stack([shown_numbers[:, 0], fit.labels])
+        middles = np.column_stack([centres[:, 0], np.arange(len(model))])
+        labels = (names[0], "cluster")
+        axes.set_yticks(range(len(model)) if len(model) <= 20 else [])
+    else:
+        directions, middle, labels = plane_of(shown_numbers[known], names)
+        at = (shown_numbers - middle) @ directions
+        middles = (centres - middle) @ directions
+    sizes = np.bincount(fit.labels, minlength=len(model))
+    _draw(axes, at[some], fit.labels[some], middles, sizes)
+    of = " of standardised columns" if standard else ""
+    rows = f"{len(some):,} of {len(fit.labels):,} rows"
+    thinned = rows if len(some) < len(fit.labels) else f"{len(some):,} rows"
+    only = ", numeric columns only" if model.method == MIXED else ""
+    title = f"{len(model)} clusters, {thinned}{only}"
+    return titled(axes, title, x=labels[0] + of * (len(names) > 2), y=labels[1])
+
+
+def iterations(trace: Trace, axes: Any = None) -> Any:
+    """Draw how the centroids of k-means moved, among the rows of the trace.
+
+    Each cluster has a colour; its centroid begins at the cross and ends at the
+    number. ``KMeans.explain(table, rows=…)`` and
+    ``explain_k_means`` make a trace, of as many rows as asked for.
+
+    Parameters
+    ----------
+    trace : Trace
+    axes : Axes, optional
+
+    Examples
+    --------
+    >>> from spinney import plots
+    >>> from spinney.extensions.clustering import explain_k_means
+    >>> five = [[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]]
+    >>> axes = plots.iterations(explain_k_means(five, [[1.5, 2], [5, 7]]))
+    >>> axes.get_title()
+    '2 iterations of k-means, 5 rows'
+    """
+    names = [shown(name) for name in trace.names]
+    rows, steps = np.asarray(trace.rows), trace.iterations
+    _refuse_huge(rows, names)
+    stations = np.stack([steps[0].before, *(step.after for step in steps)])
+    flat = _Plane(rows, names)
+    at, labels = flat(rows), steps[-1].clusters
+    axes = new_axes(axes)
+    for cluster in range(stations.shape[1]):
+        colour, way = colour_of(cluster), flat(stations[:, cluster])
+        mine = at[labels == cluster]
+        look = {"s": 26 if len(at) <= 200 else 8, "color": colour, "alpha": 0.6}
+        axes.scatter(mine[:, 0], mine[:, 1], linewidths=0, **look)
+        axes.plot(way[:, 0], way[:, 1], "-", color=colour, linewidth=1.4, zorder=3)
+        axes.plot(*way[0], "x", color=colour, markersize=7, zorder=4)
+        axes.plot(way[1:-1, 0], way[1:-1, 1], ".", color=colour, zorder=4)
+        _number_at(axes, cluster, way[-1], n=stations.shape[1])
+    n, more = len(steps), f" of {trace.n_rows:,}" * (len(rows) < trace.n_rows)
+    title = f"{n} iteration{'s' * (n != 1)} of k-means, {len(rows):,}{more} rows"
+    x, y = flat.names
+    return titled(axes, title, x=x, y=y)
+
+
+class _Plane:
+    """Puts rows of any number of columns into the plane that is drawn."""
+
+    def __init__(self, rows: Floats, names: Sequence[str]) -> None:
+        if rows.shape[1] == 1:
+            self.directions, self.middle = np.array([[1.0, 0.0]]), np.zeros(1)
+            self.names = (names[0], "")
+        else:
+            self.directions, self.middle, self.names = plane_of(rows, names)
+
+    def __call__(self, rows: Floats) -> Floats:
+        return np.asarray((rows - self.middle) @ self.directions)
+
+
+def _numbers(fit: ClusterFit) -> tuple[Floats, list[str]]:
+    """Return the numeric columns, and their names."""
+    numeric = [a for a in fit.rows.attributes if a.kind == "numeric"]
+    if not numeric:
+        msg = "a plot needs a numeric column, and no column is: leave the plot out"
+        raise ParameterError(msg)
+    names = [shown(a.name) + (f" ({a.unit})" if a.unit else "") for a in numeric]
+    return fit.rows.numbers.astype(np.float64), names
+
+
+def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
+    """Refuse columns whose axes no float could measure."""
+    for name, column in zip(names, numbers.T, strict=True):
+        if np.abs(column).max() > MOST_DRAWN:
+            msg = (
+                f"column {name!r} holds {np.abs(column).max():g}, and no axis is drawn "
+                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave the plot out"
+            )
+            raise DataError(msg)
+
+
+def _draw(
+    axes: Any, at: Floats, labels: NDArray[Any], middles: Floats, sizes: NDArray[Any]
+) -> None:
+    size = 26 if len(at) <= 200 else 12 if len(at) <= 1500 else 5
+    n = len(middles)
+    for cluster in range(n):
+        mine = at[labels == cluster]
+        name = f"{cluster} ({sizes[cluster]:,})" if n <= IN_LEGEND else None
+        axes.scatter(
+            mine[:, 0],
+            mine[:, 1],
+            s=size,
+            color=colour_of(cluster),
+            marker=MARKERS[(cluster // 8) % len(MARKERS)],
+            alpha=0.75,
+            linewidths=0.3,
+            edgecolors="white",
+            label=name,
+        )
+    for cluster, middle in enumerate(middles):
+        _number_at(axes, cluster, middle, n=n)
+    if n <= IN_LEGEND:
+        with_legend(axes, title="cluster (rows)")
+    axes.margins(0.06)
+
+
+def _number_at(axes: Any, cluster: int, point: Floats, *, n: int) -> None:
+    """Write the number of a cluster where its centroid is."""
+    axes.annotate(
+        str(cluster),
+        point,
+        ha="center",
+        va="center",
+        fontsize=8 if n <= 20 else 6,
+        fontweight="bold",
+        bbox={"boxstyle": "circle,pad=0.25", "fc": "white", "ec": "black", "lw": 1},
+        zorder=5,
+    )
+
+
+def by_k(
+    choice: Choice,
+    axes: Any = None,
+    *,
+    measure: str = "inertia",
+    k: int | None = None,
+    given: bool = False,
+) -> Any:
+    """Draw a measure by the number of clusters, the chosen one marked.
+
+    Parameters
+    ----------
+    choice : Choice
+        As :func:`spinney.choose_k` returns it.
+    axes : Axes, optional
+    measure : str
+        "inertia", whose elbow is looked for, "silhouette" or another that the curve
+        has.
+    k : int, optional
+        The number to mark; the chosen one if not given.
+    given : bool
+        Whether that was given, and not chosen: the title says so.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> from spinney import plots
+    >>> choice = spinney.choose_k([[1.0], [1.1], [5.0], [5.2], [9.0]], [2, 3, 4])
+    >>> plots.by_k(choice, measure="silhouette").get_ylabel()
+    'silhouette'
+    """
+    if not hasattr(choice.curve[0], measure):
+        known = ", ".join(("inertia", *choice.measures))
+        msg = f"measure={measure!r} was not measured; there are {known}"
+        raise ParameterError(msg)
+    values = [getattr(line, measure) for line in choice.curve]
+    numbers = np.array([np.nan if one is None else one for one in values], float)
+    numbers[~(np.abs(numbers) <= MOST_DRAWN)] = np.nan
+    ks, k = [line.k for line in choice.curve], choice.k if k is None else k
+    axes = new_axes(axes)
+    look = {"markersize": 4, "linewidth": 1.4}
+    axes.plot(ks, numbers, "-o", color=colour_of(0), **look)
+    if k in ks:
+        axes.axvline(k, color=colour_of(5), linestyle="--", linewidth=1)
+        height = numbers[ks.index(k)]
+        axes.plot([k], [height], "o", color=colour_of(5), markersize=8, zorder=3)
+    axes.grid(alpha=0.25, linewidth=0.5)
+    axes.set_xticks(ks if len(ks) <= 20 else ks[:: -(-len(ks) // 20)])
+    by = "as given" if given else f"by {choice.rule.replace('_', ' ')}"
+    name = measure.replace("_", " ")
+    return titled(axes, f"k = {k} {by}", x="k, the number of clusters", y=name)

@@ -1,0 +1,464 @@
+"""What all scikit-learn classes of clusters share: fitting, keeping, checks."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_named, is_whole
+from spinney._support.keyed_random import seed_of
+from spinney._support.threads import limited_threads, thread_count
+from spinney.data import Attribute, Schema, Table
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import read_by, read_table
+from spinney.errors import DataError, Setting, warn
+from spinney.estimators.table_estimator import (
+    collected,
+    has_names_only,
+    is_framed,
+    learn_anew,
+    validated,
+)
+from spinney.extensions.clustering import (
+    MIXED,
+    STARTS,
+    Clusters,
+    distances_between,
+    nearest_centroids,
+    numbers_of,
+)
+from spinney.extensions.clustering.choose_k import Choice, is_drawn
+from spinney.extensions.clustering.models import (
+    ClusterFit,
+    FittedClusters,
+    MeasuredRows,
+    Plan,
+    find_clusters,
+    usable_weights,
+)
+from spinney.output.file import save_model
+from spinney.sources.rows import given_weights
+
+if TYPE_CHECKING:
+    import os
+
+    from spinney.extensions.explorer import ExplorerPage
+    from spinney.output.picture import Picture
+
+
+@dataclass(eq=False, repr=False)
+class ClusterParameters:
+    """The parameters that all estimators of clusters have.
+
+    They are fields, of which the signature of ``__init__`` is made that scikit-learn
+    reads; a subclass adds its own, and other defaults.
+    """
+
+    n_clusters: Any = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: Any = "auto"
+    max_iter: int = 100
+    random_state: Any = None
+    n_jobs: int | None = None
+
+
+class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
+    """An estimator of clusters; it stands before scikit-learn's ``BaseEstimator``.
+
+    All that is known of clusters is in ``clusters_``, which a file keeps, too; the
+    attributes that scikit-learn has names for are read from it.
+    """
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    clusters_: Clusters
+    labels_: Integers
+    choice_: Choice
+    # Whether later tables are read by the names of columns, whatever they are.
+    _by_name: bool = False
+
+    # Learning
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array, data frame, dict of columns or anything that ``read_table`` takes
+            The rows. Where distances are those of numbers, they are finite; float32 is
+            kept, all else becomes float64. To declare kinds of columns, pass what
+            ``read_table`` returns.
+        y : ignored
+        sample_weight : array, optional
+            The weight of each row; a row of weight 0 is labelled and no more.
+        """
+        with limited_threads(self.n_jobs):
+            return learn_anew(self, lambda new: new._find(X, sample_weight))
+
+    def _find(self, X: Any, sample_weight: Any) -> None:
+        """Find the clusters, as a new estimator that nobody else knows yet."""
+        rows = self._measured_rows(X)
+        weights = weights_of(sample_weight, len(rows.cells))
+        self._keep(find_clusters(rows, self._plan(rows), weights=weights))
+
+    def _measured_rows(self, X: Any) -> MeasuredRows:
+        """Return the rows to learn from, and remember their columns."""
+        raise NotImplementedError
+
+    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+        """Return how to look for clusters, by the parameters; others are given."""
+        init, n_init = self.init, self.n_init
+        if not is_drawn(init) and is_whole(n_init) and n_init > 1:
+            warn(
+                Setting("n_init", int(n_init)),
+                " where nothing is drawn",
+                remedy="one start is made",
+            )
+            n_init = 1
+        return Plan(
+            n_clusters=self.n_clusters,
+            n_init=n_init,
+            max_iter=self.max_iter,
+            standardise=getattr(self, "standardise", False),
+            seed=seed_of(self.random_state),
+            n_jobs=self.n_jobs,
+            **{"init": init, **settings},
+        )
+
+    def _keep(self, fit: ClusterFit) -> None:
+        """Keep what was found."""
+        self.clusters_, self.labels_ = fit.clusters, fit.labels
+        if fit.choice is not None:
+            self.choice_ = fit.choice
+        warn_of_few(len(fit.clusters), fit.labels)
+
+    @classmethod
+    def from_model(cls, clusters: Clusters) -> Self:
+        """Return the estimator of clusters that were loaded from a file."""
+        settings = dict(clusters.settings)
+        if not hasattr(cls(), "standardise"):
+            del settings["standardise"]
+        if settings["init"] in ("given", "function"):
+            # What was given is where the iterations began, if that is known.
+            start = clusters.start * clusters.scale
+            settings["init"] = start if len(start) else clusters.values
+        model = cls(**settings)
+        model._by_name = clusters.named
+        model.clusters_ = clusters
+        model.n_features_in_ = len(clusters.names)
+        if clusters.named:
+            model.feature_names_in_ = np.array(clusters.names, dtype=object)
+        return model
+
+    # What was found
+
+    @property
+    def cluster_centers_(self) -> NDArray[Any]:
+        """The centroids in the units of the columns."""
+        mixed = self.clusters_.method == MIXED
+        return self.clusters_.values if mixed else self.clusters_.places
+
+    @property
+    def counts_(self) -> Floats:
+        """What the rows of each cluster weigh."""
+        return self.clusters_.weights
+
+    @property
+    def inertia_(self) -> float:
+        """The weighted sum of the distances of rows to their clusters."""
+        return self.clusters_.inertia
+
+    @property
+    def n_iter_(self) -> int:
+        """How many iterations there were."""
+        return self.clusters_.n_iterations
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
+        """Find the clusters; return that of each row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> Integers:
+        """Return the cluster of each row: the nearest one, the first of equals."""
+        return self._nearest(X)[0]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the inertia of rows, as ``inertia_`` is that of others, times -1."""
+        distances = self._nearest(X)[1]
+        return -weighted_sum(distances, weights_of(sample_weight, len(distances)))
+
+    def _nearest(self, X: Any) -> tuple[Integers, Floats]:
+        """Return the cluster of each row, and what its distance adds to the inertia."""
+        raise NotImplementedError
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the clusters to a file; :func:`spinney.load` reads them back.
+
+        Where they are, their columns and the settings are kept, the rows are not: so
+        ``labels_`` is not there after loading.
+        """
+        check_is_fitted(self)
+        save_model(self.clusters_, path)
+
+    def __str__(self) -> str:
+        """Return sizes and centroids as a table, once there are any."""
+        if "clusters_" not in vars(self):
+            return str(super().__str__())
+        return str(FittedClusters(self.clusters_))
+
+    def explore(self, *, rows: Any = None, beside: Any = None) -> "ExplorerPage":
+        """Return a page of its own in which the clusters are looked at.
+
+        Parameters
+        ----------
+        rows : table, optional
+            Whose rows are to be in the page, with the iterations that led there.
+        beside : fitted model, optional
+            Other clusters, or a tree or a forest, to be compared with these.
+        """
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
+
+    def export(
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
+    ) -> Any:
+        """Return the clusters in a format, as text, picture, page or program.
+
+        ``docs/exports.md`` has the formats. What is returned is written to a path too,
+        if one is given; ``dialect`` and ``table`` are options of "sql".
+        """
+        check_is_fitted(self)
+        fitted = FittedClusters(self.clusters_)
+        return fitted.export(format, path=path, dialect=dialect, table=table)
+
+    def plot(self) -> "Picture":
+        """Return a picture of the clusters: their sizes and what they are like."""
+        check_is_fitted(self)
+        return FittedClusters(self.clusters_).plot()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows: the clusters, or before fit the parameters."""
+        if "clusters_" in vars(self):
+            return FittedClusters(self.clusters_)._repr_mimebundle_(**options)
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle
+
+    @property
+    def _repr_html_(self) -> Any:
+        """Scikit-learn's page of the parameters, before there are clusters to show."""
+        if "clusters_" in vars(self):
+            msg = "fitted clusters are shown by their own page, not by their parameters"
+            raise AttributeError(msg)
+        return super()._repr_html_
+
+
+def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return the weights of the rows, None if none are given; refuse useless ones."""
+    if sample_weight is None:
+        return None
+    weights = given_weights(sample_weight, n_rows, most=np.inf)
+    return usable_weights(weights, "sample_weight")
+
+
+def weighted_sum(distances: Floats, weights: Floats | None) -> float:
+    """Return the sum of distances by weight; what has no weight adds nothing."""
+    if weights is not None:
+        distances = np.where(weights > 0, distances, 0.0)
+    with np.errstate(over="ignore"):
+        return float(np.sum(distances if weights is None else distances * weights))
+
+
+def refuse_no_rows(table: Table) -> None:
+    """Refuse a table without rows."""
+    if not table.n_rows:
+        msg = "the table has no rows (0 samples): give it at least one"
+        raise DataError(msg)
+
+
+def warn_of_few(n_clusters: int, labels: Integers) -> None:
+    """Warn where rows are not different enough for so many clusters."""
+    n_distinct = len(np.unique(labels))
+    if n_distinct < n_clusters:
+        warn(
+            f"{n_distinct} distinct clusters were found, fewer than ",
+            Setting("n_clusters", n_clusters),
+            remedy="there are no more distinct rows of weight",
+        )
+
+
+# As many distances at once as transform keeps.
+DISTANCES = 1 << 20
+
+
+class Centroids(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterEstimator,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Clusters around the means of numbers."""
+
+    tol: float
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the clusters; return the distances of all rows to all centroids."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the distance of each row to each centroid."""
+        cells, centroids = self._measured(X)
+        distances = np.empty((len(cells), len(centroids)), cells.dtype)
+        step = max(1, DISTANCES // len(centroids))
+        with np.errstate(over="ignore"):
+            for first in range(0, len(cells), step):
+                part = slice(first, first + step)
+                distances[part] = distances_between(cells[part], centroids)
+        return distances
+
+    def _nearest(self, X: Any) -> tuple[Integers, Floats]:
+        cells, centroids = self._measured(X)
+        jobs = thread_count(self.n_jobs)
+        return nearest_centroids(cells, centroids, n_jobs=jobs)
+
+    def _measured(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return rows and centroids as distances are measured between them."""
+        check_is_fitted(self)
+        cells = later_numbers(self, X, self.clusters_.schema)
+        return self.clusters_.scaled(cells), self.clusters_.centroids
+
+    def _measured_rows(self, X: Any) -> MeasuredRows:
+        return rows_of_numbers(self, X)
+
+    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+        if isinstance(self.init, str):
+            check_named("init", self.init, STARTS)
+        return super()._plan(rows, tol=self.tol, **settings)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.clusters_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
+    """Return rows of finite floats to learn from; the estimator remembers columns."""
+    X = collected(X)
+    if not _is_table(X):
+        cells = _array(estimator, X, reset=True)
+        unnamed = [f"x{index}" for index in range(cells.shape[1])]
+        return MeasuredRows(numeric_attributes(unnamed), cells, named=False)
+    table = read_table(X)
+    refuse_no_rows(table)
+    cells = _cells_of(table, type(estimator).__name__)
+    if _by_names_only(X):
+        estimator.n_features_in_ = len(table.columns)
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+    else:
+        _validated(estimator, X, skip_check_array=True, reset=True)
+    named = hasattr(estimator, "feature_names_in_")
+    names = estimator.feature_names_in_ if named else table.names
+    units = [column.unit for column in table.columns]
+    return MeasuredRows(numeric_attributes(names, units), cells, named=named)
+
+
+def numeric_attributes(
+    names: Sequence[Any], units: Sequence[Any] | None = None
+) -> tuple[Attribute, ...]:
+    """Return attributes of numbers, with their units if they have any."""
+    return tuple(
+        Attribute(str(name), "numeric", (), unit)
+        for name, unit in zip(names, units or [None] * len(names), strict=True)
+    )
+
+
+def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
+    """Return rows of finite floats, of the columns that clusters were found on."""
+    X = collected(X)
+    if not _is_table(X):
+        return _array(estimator, X, reset=False)
+    if _by_names_only(X) or estimator._by_name:
+        later = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
+        return numbers_of(schema, later)
+    table = read_table(X)
+    refuse_no_rows(table)
+    cells = _cells_of(table, type(estimator).__name__)
+    _validated(estimator, X, skip_check_array=True, reset=False)
+    return cells
+
+
+def _is_table(X: Any) -> bool:
+    return is_framed(X) or _by_names_only(X)
+
+
+def _by_names_only(X: Any) -> bool:
+    return has_names_only(X) or is_relation(X)
+
+
+def _array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
+    """Return X as an array of finite floats, by scikit-learn's conventions."""
+    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
+    cells = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
+    return _finite(np.asarray(cells), type(estimator).__name__)
+
+
+def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
+    """Return what scikit-learn makes of X; what it refuses is our error."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        msg = "X has masked cells: fill them, or leave these rows out"
+        raise DataError(msg)
+    return validated(estimator, X, **settings)
+
+
+def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
+    """Return the cells of an array, refused by the first that is no finite number."""
+    known = np.isfinite(cells)
+    if known.all():
+        return cells
+    row, column = (int(index) for index in np.argwhere(~known)[0])
+    cell = "infinity" if cells[row, column] > 0 else "-infinity"
+    cell = "NaN" if np.isnan(cells[row, column]) else cell
+    other = ", or use KPrototypes" if cell == "NaN" else ""
+    msg = (
+        f"column {column} holds {cell} in row {row}, and {estimator} measures "
+        f"distances of finite numbers: fill such cells, or leave these rows out{other}"
+    )
+    raise DataError(msg)
+
+
+def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
+    """Return the cells of a table of numbers, none of them missing; rows from 0 on."""
+    for column in table.columns:
+        if column.kind != "numeric":
+            msg = (
+                f"column {column.name!r} is {column.kind}, and {estimator} measures "
+                "distances of numbers: leave it out, or use KPrototypes"
+            )
+            raise DataError(msg)
+        if column.missing.any():
+            row = int(np.argmax(column.missing))
+            msg = (
+                f"column {column.name!r} is missing (NaN) in row {row}, and "
+                f"{estimator} knows no missing cells: fill them, leave the rows out, "
+                "or use KPrototypes"
+            )
+            raise DataError(msg)
+    return np.column_stack([column.cells for column in table.columns])

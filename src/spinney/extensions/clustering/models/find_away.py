@@ -1,0 +1,218 @@
+"""Clusters of the rows of a table that is away, by k-means.
+
+Some rows are read, those of a sample that is drawn by the numbers of rows: k-means of
+these (``find.py``) says how many clusters there are, where they begin and by what
+columns are divided. From there on all rows are asked where they are, for one sum a
+cluster and iteration.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spinney._support.checks import Progress
+from spinney.data import Column, Declarations, Schema, Table, columns_named
+from spinney.errors import DataError, Setting, did_you_mean, phrase, refusal
+from spinney.extensions.clustering import iterate_sums, rows_lacking
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import (
+    MAX_ITER,
+    ClusterFit,
+    MeasuredRows,
+    find_clusters,
+    measured_rows,
+    read_rows,
+)
+from spinney.sources.opened import is_counted_away, open_source, refuse_limit
+from spinney.sources.rows import (
+    NO_TARGET,
+    HashedRows,
+    Points,
+    SummedRows,
+    TrainingSet,
+    mixing_of,
+    share_of_rows,
+)
+
+MOST_SAMPLED = 5_000
+_SAMPLED = mixing_of(2, MOST_SAMPLED)
+
+
+def find_clusters_away(
+    data: Any,
+    plan: Plan,
+    *,
+    columns: Sequence[str] = (),
+    declarations: Declarations,
+    weight: str | None = None,
+    progress: Progress | None = None,
+    **opening: Any,
+) -> ClusterFit:
+    """Find the clusters of rows that stay where they are.
+
+    The rows and labels of what is returned are those of the sample. ``opening`` is
+    what ``open_source`` is told of an engine.
+    """
+    with open_source(
+        data,
+        NO_TARGET,
+        weight=weight,
+        declarations=declarations,
+        hashed=True,
+        **opening,
+    ) as opened:
+        assert opened.hashed is not None
+        return clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
+
+
+class ClusteredTable(NamedTuple):
+    """Clusters of a table, that table, and its columns that distances are measured in.
+
+    Of a table that is ``away`` there are the rows of the sample.
+    """
+
+    fit: ClusterFit
+    table: Table
+    used: Table
+    away: bool
+
+
+def cluster_table(
+    data: Any,
+    plan: Plan,
+    *,
+    columns: Sequence[str] = (),
+    declarations: Declarations,
+    weight: str | None = None,
+    progress: Progress | None = None,
+    source: str | None = None,
+    connection: Any = None,
+    memory_limit: int | str | None = None,
+    **reading: Any,
+) -> ClusteredTable:
+    """Find the clusters of a table, in memory or where its rows are.
+
+    ``reading`` says how a file, or which table of a database, is read.
+    """
+    used: Any = {"declarations": declarations, "columns": columns, "weight": weight}
+    if is_counted_away(data, source, connection, table=reading.get("table")):
+        where = {"source": source, "connection": connection, **reading}
+        where["memory_limit"] = memory_limit
+        fit = find_clusters_away(data, plan, progress=progress, **used, **where)
+        sample = sampled_table(fit)
+        return ClusteredTable(fit, sample, sample, away=True)
+    refuse_limit(memory_limit)
+    table, chosen, weights = read_rows(data, **used, **reading)
+    rows = measured_rows(chosen, plan, markers=declarations.missing)
+    fit = find_clusters(rows, plan, weights=weights, progress=progress)
+    return ClusteredTable(fit, table, chosen, away=False)
+
+
+def clusters_of_hashed(
+    rows: HashedRows,
+    plan: Plan,
+    columns: Sequence[str] = (),
+    *,
+    progress: Progress | None = None,
+) -> ClusterFit:
+    """Return the clusters of rows that have numbers."""
+    assert isinstance(rows, SummedRows)
+    chosen = _numbers(rows.schema, columns, plan)
+    sample = _sample(rows)
+    sampled = find_clusters(_measured(sample, chosen), plan, weights=sample.weights)
+    clusters = sampled.clusters
+    most = MAX_ITER if plan.max_iter is None else plan.max_iter
+    centroids = np.asarray(clusters.centroids, np.float64)
+    cells = np.column_stack([sample.columns[at] for at in chosen]) / clusters.scale
+    start = Points(tuple(chosen), clusters.scale, centroids, cells.mean(axis=0))
+    summed = iterate_sums(
+        rows.cluster_sums,
+        start,
+        max_iterations=most,
+        tolerance=plan.tol * float(np.mean(np.var(cells, axis=0))),
+        heard=None if progress is None else lambda n: progress(n, most),
+    )
+    if progress is not None:
+        progress(most, most)
+    clusters = replace(
+        clusters,
+        centroids=summed.centroids,
+        weights=summed.weights,
+        start=centroids,
+        inertia=summed.inertia,
+        n_iterations=summed.n_iterations,
+        fingerprint=rows.fingerprint(),
+    )
+    labels = clusters.nearest(sampled.rows.cells)[0]
+    return replace(
+        sampled, clusters=clusters, labels=labels, converged=summed.converged
+    )
+
+
+def sampled_table(fit: ClusterFit) -> Table:
+    """Return the rows of the sample as a table."""
+    cells = fit.rows.cells.T
+    columns = [
+        Column(attribute.name, "numeric", numbers, unit=attribute.unit)
+        for attribute, numbers in zip(fit.rows.attributes, cells, strict=True)
+    ]
+    return Table(tuple(columns), len(fit.rows.cells))
+
+
+def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
+    """Return the columns that distances are measured in; refuse what is no number."""
+    if plan.method not in (None, "k-means"):
+        raise refusal(
+            Setting("method", plan.method),
+            "needs the rows, and they stay where they are",
+            phrase("read them ({}), or use k-means", Setting("source", "memory")),
+        )
+    if plan.gamma is not None:
+        raise refusal(
+            Setting("gamma", plan.gamma),
+            "weighs nominal columns, and k-means has none",
+            "leave it out",
+        )
+    names = [attribute.name for attribute in schema.attributes]
+    chosen = columns_named(columns, names) or names
+    for name in chosen:
+        if name not in names:
+            msg = f"there is no column {name!r}: {did_you_mean(name, names)}"
+            raise DataError(msg)
+    places = [names.index(name) for name in chosen]
+    for place in places:
+        attribute = schema.attributes[place]
+        if attribute.kind != "numeric":
+            msg = (
+                f"column {attribute.name!r} is {attribute.kind}, and k-prototypes "
+                "needs the rows, which stay where they are"
+            )
+            remedy = phrase(
+                "leave it out ({}), or read the rows ({})",
+                Setting("ignore", [attribute.name]),
+                Setting("source", "memory"),
+            )
+            raise DataError(msg, remedy=remedy)
+    if not places:
+        msg = "every column is ignored: leave at least one"
+        raise DataError(msg)
+    return places
+
+
+def _sample(rows: HashedRows) -> TrainingSet:
+    """Return some of the rows, in the order of their numbers."""
+    n_rows = rows.root().n_rows
+    share = share_of_rows(MOST_SAMPLED / n_rows, _SAMPLED)
+    sample, numbers = rows.fetched(share)
+    return sample.taken(np.argsort(numbers, kind="stable"))
+
+
+def _measured(sample: TrainingSet, chosen: Sequence[int]) -> MeasuredRows:
+    attributes = tuple(sample.schema.attributes[at] for at in chosen)
+    cells = np.column_stack([sample.columns[at] for at in chosen])
+    lacking = int(np.isnan(cells).any(axis=1).sum())
+    if lacking:
+        raise rows_lacking(lacking)
+    return MeasuredRows(attributes, cells, markers=sample.schema.markers)

@@ -1,0 +1,184 @@
+"""What can be done with clusters that were found: tell, assign, keep.
+
+Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
+add its conventions.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import figure, number_text, percent_text, shown, weight_text
+from spinney._support.text_table import in_columns, number_cells
+from spinney.data import Attribute, Notation, Schema, Table
+from spinney.data.readers import read_by
+from spinney.extensions.clustering import BATCHES, MIXED, Clusters
+from spinney.extensions.clustering.models.cluster_facts import cluster_facts
+from spinney.models.explored import Explored
+from spinney.models.fitted_model import LargeTables
+from spinney.output.export_formats import exported
+from spinney.output.file import save_model
+
+if TYPE_CHECKING:
+    import os
+
+    from spinney.output.picture import Picture
+
+
+class FittedClusters(Explored, LargeTables):
+    """Clusters and what can be done with them; ``print`` shows the centroids.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        The centroids with their columns and origin.
+    """
+
+    kind = "clusters"
+
+    def __init__(self, clusters: Clusters) -> None:
+        self.clusters_ = clusters
+
+    @property
+    def schema(self) -> Schema:
+        """The columns: how the clusters read tables."""
+        return self.clusters_.schema
+
+    @property
+    def _needed(self) -> range:
+        """All attributes: a distance is of all of them."""
+        return range(len(self.schema.attributes))
+
+    @property
+    def _may_be_empty(self) -> bool:
+        """Whether empty cells are of use: k-prototypes alone does without."""
+        return self.clusters_.method == MIXED
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the clusters are and where they were found, as plain data."""
+        return cluster_facts(self.clusters_)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return sizes and centroids as a table, in blocks where it is too wide."""
+        clusters = self.clusters_
+        return "\n".join([*self.table(width=width), "", *self._lines(clusters)])
+
+    def table(self, *, width: int | None = None) -> list[str]:
+        """Return the lines of the table of clusters."""
+        clusters = self.clusters_
+        sizes = clusters.sizes
+        shares = sizes / (float(sizes.sum()) or 1.0)
+        columns = [
+            ["cluster", *map(str, range(len(clusters)))],
+            ["rows", *map(weight_text, sizes)],
+            ["share", *(percent_text(share, 1) for share in shares)],
+        ]
+        values = clusters.values
+        for index, attribute in enumerate(clusters.schema.attributes):
+            cells = _cells(attribute, values[:, index].tolist())
+            columns.append([shown(attribute.name), *cells])
+        return in_columns(columns, width=width, indent=0)
+
+    def _lines(self, clusters: Clusters) -> list[str]:
+        n = clusters.n_iterations
+        turn = "pass" if clusters.method == BATCHES else "iteration"
+        many = ("es" if turn == "pass" else "s") * (n != 1)
+        how = f"{clusters.method}, {n} {turn}{many}"
+        lines = [f"inertia {figure(clusters.inertia)} ({how})"]
+        kinds = {attribute.kind for attribute in clusters.schema.attributes}
+        if clusters.method == MIXED and kinds != {"numeric"}:
+            lines.append(
+                f"a nominal difference weighs {figure(clusters.gamma)} (gamma)"
+            )
+        if clusters.standardised:
+            lines.append(
+                "distances are of standardised columns: each divided by its standard "
+                "deviation"
+            )
+        return lines
+
+    def plot(self) -> "Picture":
+        """Return a picture of the clusters: a column each, and how far it is off.
+
+        Its head is the share of the rows. A bar under a number says how far that is
+        from the mean of all clusters, in standard deviations between them.
+
+        Returns
+        -------
+        Picture
+            ``save(path)`` keeps it as .svg, .html, .png or .pdf.
+        """
+        from spinney.extensions.clustering.cluster_svg import to_cluster_svg
+        from spinney.output.picture import Picture
+
+        return Picture(to_cluster_svg(self.clusters_))
+
+    def _picture(self) -> str:
+        return self.plot().svg
+
+    # Reading tables, and assigning their rows
+
+    def read(
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
+    ) -> Table:
+        """Read a table as the clusters understand it; columns are found by name."""
+        return read_by(
+            self.schema,
+            self._needed,
+            data,
+            may_be_empty=self._may_be_empty,
+            format=format,
+            encoding=encoding,
+            notation=notation,
+        )
+
+    def assign(self, table: Table) -> tuple[Integers, Floats]:
+        """Return the cluster of each row of a table, and the distance to it."""
+        return self.clusters_.assign(table)
+
+    def outputs(self, X: Any) -> Floats:
+        """Return the cluster of each row, rows × 1."""
+        labels, _ = self.assign(self.read(X))
+        return np.asarray(labels[:, np.newaxis], dtype=np.float64)
+
+    # Keeping
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save the clusters to a file; :func:`spinney.load` reads it back."""
+        save_model(self.clusters_, path, force=force)
+
+    def export(
+        self,
+        format: str,
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        dialect: str | None = None,
+        table: str | None = None,
+    ) -> Any:
+        """Return the clusters in a format, and write them to a path.
+
+        The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
+        "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
+        that send rows to the same clusters: "python", "javascript", "c", "onnx", of
+        k-means "pmml", and "sql" with its options ``dialect`` and ``table``; "json" is
+        read back by :func:`spinney.load` (``docs/exports.md``).
+        """
+        return exported(self, format, path=path, dialect=dialect, table=table)
+
+
+def _cells(attribute: Attribute, values: list[Any]) -> list[str]:
+    """Return the values of one column of centroids."""
+    if attribute.kind != "numeric":
+        return ["-" if value is None else shown(value) for value in values]
+    if attribute.unit is not None:
+        return [number_text(round(value, 6), attribute.unit) for value in values]
+    return ["-" if cell == "nan" else cell for cell in number_cells(values)]

@@ -1,0 +1,194 @@
+"""k-prototypes of a table: γ, starts, restarts, and who does the work."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import n_threads
+from spinney.extensions.clustering.cluster_draws import ClusterDraws
+from spinney.extensions.clustering.clustering import (
+    Clustering,
+    Starts,
+    unscaled,
+    weights_as_given,
+)
+from spinney.extensions.clustering.iterations import Watch, iterate
+from spinney.extensions.clustering.prototypes.mixed_distances import (
+    MixedCells,
+    Prototypes,
+)
+from spinney.extensions.clustering.prototypes.mixed_rows import (
+    MixedRows,
+    filled_in,
+    middle_of,
+    spreads_of,
+)
+from spinney.extensions.clustering.prototypes.prototype_starts import (
+    Margins,
+    cao_rows,
+    huang_rows,
+)
+from spinney.extensions.clustering.scaling import scaled_start, scaling_power
+
+MIXED_STARTS = ("huang", "cao")
+LARGEST_GAMMA = 1e300  # so that costs are finite
+
+# Below so many products of rows, clusters and columns no compiler is loaded.
+LEAST_WORK = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KPrototypesMethod(Starts):
+    """k-prototypes of mixed rows: the clustering of least cost of some starts.
+
+    Parameters
+    ----------
+    init : {"huang", "cao"} or Prototypes
+        Cells that a given prototype lacks are those of the middle of all rows.
+    gamma : float, optional
+        What a nominal difference weighs; see :func:`default_gamma` if not given.
+    n_init, max_iter, seed, n_jobs
+        See :class:`~spinney.extensions.clustering.clustering.Starts`.
+    """
+
+    init: str | Prototypes = "huang"
+    gamma: float | None = None
+
+    def fit(
+        self,
+        cells: MixedCells,
+        k: int,
+        *,
+        weights: Floats | None = None,
+        watch: Watch | None = None,
+    ) -> Clustering:
+        """Return k clusters of at least as many rows, with the γ that they are by.
+
+        None of the weights is negative; rows of weight 0 are labelled only. ``watch``
+        is called after every iteration of every start.
+        """
+        given, heavy = weights_as_given(weights)
+        n_starts = self.n_starts(cells, k)
+        weighty = cells[given > 0] if len(given) else cells
+        cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
+        power = power_of_mixed(cells)
+        scaled = scaled_mixed(cells, power)
+        rows = rows_for(scaled, given, k * n_starts, self.n_jobs)
+        start, gamma, middle = self.init, self.gamma, middle_of(rows)
+        spreads = np.empty(0)
+        if gamma is None or (isinstance(start, str) and start == "cao"):
+            spreads = spreads_of(scaled, given, middle)
+        if gamma is None:
+            gamma = default_gamma(np.ldexp(spreads, power))
+        rows.gamma = scaled_gamma(scaled, gamma, power)
+        margins = Margins(scaled, given) if isinstance(start, str) else None
+
+        def run(draws: ClusterDraws) -> Clustering:
+            if margins is None:
+                assert isinstance(start, Prototypes)
+                numbers = scaled_start(start.numbers, scaled.numbers, power)
+                first = Prototypes(numbers, start.codes)
+            else:
+                if start == "cao":
+                    densities = margins.densities(spreads)
+                    chosen = cao_rows(rows, k, densities, middle)
+                else:
+                    chosen = huang_rows(rows, k, draws, margins)
+                first = scaled[chosen].as_prototypes()
+            first = filled_in(scaled, first, middle)
+            return iterate(rows, first, max_iterations=self.max_iter, watch=watch)
+
+        best = unscaled(self.best(n_starts, run), power, heavy, _multiplied)
+        return replace(best, gamma=gamma)
+
+    def labels(self, cells: MixedCells, clustering: Clustering) -> Integers:
+        """Return the clusters of other rows."""
+        prototypes, gamma = clustering.centroids, clustering.gamma
+        return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
+
+
+def rows_for(
+    cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
+) -> MixedRows:
+    """Return rows that NumPy works on, or compiled loops where there is much work."""
+    columns = cells.numbers.shape[1] + cells.codes.shape[1]
+    if len(cells) * columns * times < LEAST_WORK:
+        return MixedRows(cells, weights, 1.0)
+    from spinney.extensions.clustering.prototypes.compiled_mixed_rows import (
+        CompiledMixed,
+    )
+
+    return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
+
+
+def default_gamma(spreads: Floats) -> float:
+    """Return half the mean standard deviation of the numeric columns, after Huang.
+
+    Columns without a known cell do not count; 1 where no number differs from another,
+    or there is no numeric column.
+
+    >>> default_gamma(np.array([1.0, 3.0, np.nan])), default_gamma(np.array([]))
+    (1.0, 1.0)
+    """
+    known = spreads[~np.isnan(spreads)]
+    half = float(np.mean(known / 2)) if len(known) else 0.0
+    return half if half > 0 else 1.0
+
+
+def nearest_prototypes(
+    cells: MixedCells,
+    prototypes: Prototypes,
+    gamma: float,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Integers, Floats]:
+    """Return each row's nearest prototype, the first of equals, and the distance."""
+    cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
+    power = power_of_mixed(cells, prototypes.numbers)
+    scaled = scaled_mixed(cells, power)
+    points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
+    rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
+    rows.gamma = scaled_gamma(scaled, gamma, power)
+    rows.restart(points)
+    rows.assign(points)
+    labels = rows.labels()
+    costs = rows.costs(points, labels)
+    with np.errstate(over="ignore"):
+        return labels, np.ldexp(costs, 2 * power)
+
+
+def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
+    """Return the cells without the numbers of columns that no prototype knows."""
+    if not nowhere.any():
+        return cells
+    return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
+
+
+def power_of_mixed(cells: MixedCells, *more: Floats) -> int:
+    """Return the power of two to divide numbers by, so that no square overflows.
+
+    γ is divided by its square, so no order of distances changes. Numbers whose squares
+    vanish are scaled up only where there is no γ that could overflow: beside any coded
+    column they would not count. 0 where there is no need.
+    """
+    tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
+    power = scaling_power(*tables)
+    return 0 if power < 0 and cells.codes.shape[1] else power
+
+
+def scaled_mixed(cells: MixedCells, power: int) -> MixedCells:
+    """Return rows whose numbers are divided by a power of two."""
+    if not power:
+        return cells
+    return replace(cells, numbers=np.ldexp(cells.numbers, -power))
+
+
+def scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
+    """Return γ for rows whose numbers are divided by a power of two."""
+    return float(np.ldexp(gamma, -2 * power)) if cells.codes.shape[1] else 0.0
+
+
+def _multiplied(prototypes: Prototypes, power: int) -> Prototypes:
+    return prototypes._replace(numbers=np.ldexp(prototypes.numbers, power))

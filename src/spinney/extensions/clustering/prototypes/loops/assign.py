@@ -1,0 +1,110 @@
+"""Rows of numbers and codes to their nearest prototypes.
+
+A code is a line of the table ``unlike``, which has one column per cluster: what that
+value adds to the distance from each prototype. One line is that of missing cells, all
+0. So the distances from a row to all prototypes are a few lines added up, cluster by
+cluster side by side; the additions are those of
+``mixed_distances``, in the same order.
+
+Sums are whole numbers (``exact_sums``), and so are the weights of values by cluster: a
+row that leaves a cluster is taken off exactly, in any order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.jit.compile import entry, kernel
+
+
+class Measuring(NamedTuple):
+    """Rows, and prototypes: ``points`` are their numbers, column × cluster."""
+
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    points: NDArray[np.float64]
+    unlike: NDArray[np.float64]
+    gamma: float
+
+
+@kernel
+def add_up(task, row, lanes):
+    """Write the distances from a row to all prototypes into the first of the lanes."""
+    n_clusters, numbers, codes = lanes.shape[1], task.numbers, task.codes
+    points, unlike, gamma = task.points, task.unlike, task.gamma
+    for cluster in range(n_clusters):
+        lanes[0, cluster] = 0.0
+        lanes[1, cluster] = 0.0
+    for column in range(numbers.shape[1]):
+        cell = numbers[row, column]
+        if cell == cell:
+            for cluster in range(n_clusters):
+                apart = cell - points[column, cluster]
+                lanes[0, cluster] += apart * apart
+    for column in range(codes.shape[1]):
+        line = codes[row, column]
+        for cluster in range(n_clusters):
+            lanes[1, cluster] += unlike[line, cluster]
+    for cluster in range(n_clusters):
+        lanes[0, cluster] += gamma * lanes[1, cluster]
+
+
+@entry
+def measure(task, lanes, out, span):
+    """Write the distances from some rows to all prototypes."""
+    for row in range(span[0], span[1]):
+        add_up(task, row, lanes)
+        for cluster in range(lanes.shape[1]):
+            out[row, cluster] = lanes[0, cluster]
+
+
+@entry
+def assign_rows(task, weights, own, scales, room, span):
+    """Send some rows to their nearest prototypes; return how many left.
+
+    ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
+    the clusters gain is added to the first two.
+    """
+    sums, counts, lanes = room
+    changed = 0
+    for row in range(span[0], span[1]):
+        add_up(task, row, lanes)
+        nearest, best = np.int64(0), lanes[0, 0]
+        for cluster in range(1, lanes.shape[1]):
+            if lanes[0, cluster] < best:
+                nearest, best = np.int64(cluster), lanes[0, cluster]
+        before = np.int64(own[row])
+        if nearest != before:
+            changed += 1
+            own[row] = nearest
+            weight = weights[row] if weights.size else 1.0
+            change = (row, nearest, np.int64(1))
+            add_mixed(task, change, weight, scales, sums, counts)
+            if before >= 0:
+                change = (row, before, np.int64(-1))
+                add_mixed(task, change, weight, scales, sums, counts)
+    return changed
+
+
+@kernel
+def add_mixed(task, change, weight, scales, sums, counts):
+    """Add a row to the sums and counts of a cluster, or take it off."""
+    row, cluster, sign = change
+    numbers, codes = task.numbers, task.codes
+    width = numbers.shape[1]
+    for column in range(2 * width + 1):
+        part = weight
+        if column < 2 * width:
+            cell = numbers[row, column % width]
+            if cell != cell:
+                continue
+            if column < width:
+                part *= cell
+        high = np.rint(part * scales[0, column])
+        low = np.rint((part - high * scales[1, column]) * scales[2, column])
+        sums[0, cluster, column] += sign * np.int64(high)
+        sums[1, cluster, column] += sign * np.int64(low)
+    unit = sign * np.int64(np.rint(weight * scales[0, 2 * width]))
+    for column in range(codes.shape[1]):
+        counts[codes[row, column], cluster] += unit

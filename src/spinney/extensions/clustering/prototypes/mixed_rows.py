@@ -1,0 +1,227 @@
+"""The rows that k-prototypes works on, and what it asks of all of them.
+
+Each column of a prototype is the value of least cost for the rows of its cluster: the
+weighted mean of numbers, the most frequent nominal value, the weighted median of ranks.
+A cell that is missing costs nothing whatever the value, so only known ones count. Hence
+neither half of an iteration raises the cost; and where an iteration leaves the cost as
+it was, rows have only gone to earlier clusters: so the iterations come to an end.
+
+:class:`MixedRows` answers by NumPy, which needs no compiler; ``CompiledMixed``
+(``compiled_mixed_rows.py``) answers by loops, with the same bits.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney.extensions.clustering.cluster_draws import weight_of_each
+from spinney.extensions.clustering.exact_sums import (
+    Scales,
+    means_of,
+    parts_of,
+    scales_for,
+    sums_of,
+)
+from spinney.extensions.clustering.iterations import fill_empty
+from spinney.extensions.clustering.prototypes.mixed_distances import (
+    MixedCells,
+    Prototypes,
+    distances_to_few,
+    unlikeness,
+)
+from spinney.extensions.clustering.scaling import rounding_square
+
+# As many distances at once as NumPy works on.
+DISTANCES = 1 << 18
+
+
+class Tallies(NamedTuple):
+    """What the clusters hold.
+
+    ``sums`` are the parts of w·x by numeric column, then of w where x is known, last of
+    w; ``counts`` are the weights by code and cluster, in whole units.
+    """
+
+    sums: Integers
+    counts: Integers
+
+
+def widened(numbers: Floats) -> Floats:
+    """Return numbers, 0 where missing, and beside them 1 where known, else 0."""
+    known = ~np.isnan(numbers)
+    return np.hstack([np.where(known, numbers, 0.0), known])
+
+
+class MixedRows:
+    """Rows with weights, and a γ.
+
+    ``weights`` are empty where every row weighs 1.
+    """
+
+    def __init__(self, cells: MixedCells, weights: Floats, gamma: float) -> None:
+        self.cells, self.weights, self.gamma = cells, weights, gamma
+        self.scales = scales_for(widened(cells.numbers), weights)
+
+    def distances(self, prototypes: Prototypes) -> Floats:
+        """Return the distances from all rows to a few prototypes."""
+        unlike = unlikeness(self.cells, prototypes.codes)
+        return distances_to_few(self.cells, prototypes.numbers, unlike, self.gamma)
+
+    # Iterating: see ../iterations.py.
+
+    same = staticmethod(Prototypes.same)
+
+    def restart(self, prototypes: Prototypes) -> None:
+        """Forget all assignments; as many clusters follow as there are prototypes."""
+        self._k = len(prototypes.codes)
+        self._labels = np.full(len(self.cells), -1)
+
+    def assign(self, prototypes: Prototypes) -> int:
+        """Send each row to the nearest prototype; return how many went elsewhere."""
+        unlike = unlikeness(self.cells, prototypes.codes)
+        nearest = np.empty(len(self.cells), dtype=np.int64)
+        step = max(1, DISTANCES // self._k)
+        for begin in range(0, len(nearest), step):
+            part = self.cells[begin : begin + step]
+            apart = distances_to_few(part, prototypes.numbers, unlike, self.gamma)
+            nearest[begin : begin + step] = np.argmin(apart, axis=1)
+        changed = int(np.count_nonzero(nearest != self._labels))
+        self._labels = nearest
+        return changed
+
+    def labels(self) -> Integers:
+        """Return the cluster of each row."""
+        return self._labels
+
+    def costs(self, prototypes: Prototypes, labels: Integers) -> Floats:
+        """Return the distance of each row to the prototype of its cluster."""
+        cells = self.cells
+        total, other = np.zeros(len(cells)), np.zeros(len(cells))
+        for column in range(cells.numbers.shape[1]):
+            cell = cells.numbers[:, column]
+            apart = cell - prototypes.numbers[labels, column]
+            apart[np.isnan(cell)] = 0.0
+            total += apart * apart
+        unlike = unlikeness(cells, prototypes.codes)
+        for column in range(cells.codes.shape[1]):
+            other += unlike[cells.codes[:, column], labels]
+        return np.asarray(total + self.gamma * other)
+
+    def moved(self, prototypes: Prototypes) -> tuple[Prototypes, int]:
+        """Return the prototypes of least cost for their rows, and how many were filled.
+
+        What no row of a cluster knows stays as it was.
+        """
+        sums, counts = (each.copy() for each in self.tallies())
+        filled = 0
+        for doubles, cluster, other in fill_empty(self, prototypes, sums):
+            unit = self._units[doubles].sum()
+            for code in self.cells.codes[doubles[0]]:
+                counts[code, cluster] -= unit
+                counts[code, other] += unit
+            filled += 1
+        tallies = Tallies(sums, counts)
+        return of_least_cost(self.cells, tallies, self.scales, prototypes), filled
+
+    def parts(self, some: Integers) -> Integers:
+        """Return what some of the rows add to the sums of their clusters."""
+        own = self.weights[some] if len(self.weights) else self.weights
+        return parts_of(widened(self.cells.numbers[some]), own, self.scales)
+
+    @cached_property
+    def _parts(self) -> Integers:
+        return self.parts(np.arange(len(self.cells)))
+
+    @cached_property
+    def _units(self) -> Integers:
+        """The weights as whole numbers, on the scale of their sum."""
+        own = weight_of_each(self.weights, len(self.cells))
+        return np.asarray(np.rint(own * self.scales.factors[0, -1]), dtype=np.int64)
+
+    def tallies(self) -> Tallies:
+        """Return what the clusters hold."""
+        counts = np.zeros((self.cells.unseen + 1, self._k), np.int64)
+        for codes in self.cells.codes.T:
+            np.add.at(counts, (codes, self._labels), self._units)
+        return Tallies(sums_of(self._parts, self._labels, self._k), counts)
+
+    def alike(self, row: int, among: Integers) -> Integers:
+        """Return those of some rows that are equal to one, missing cells included."""
+        numbers, codes = self.cells.numbers[among], self.cells.codes[among]
+        own, own_codes = self.cells.numbers[row], self.cells.codes[row]
+        same = (numbers == own) | (np.isnan(numbers) & np.isnan(own))
+        equal = same.all(axis=1) & (codes == own_codes).all(axis=1)
+        return np.asarray(among[equal])
+
+    def rounding(self) -> float:
+        """Return the largest cost that rounding alone could have made."""
+        return rounding_square(np.nan_to_num(self.cells.numbers))
+
+
+def of_least_cost(
+    cells: MixedCells, tallies: Tallies, scales: Scales, before: Prototypes
+) -> Prototypes:
+    """Return prototypes of the values of least cost, as before where none is known."""
+    numbers = _means(tallies.sums, scales)
+    numbers = np.where(np.isnan(numbers), before.numbers, numbers)
+    codes = before.codes.copy()
+    for column, ordinal in enumerate(cells.ordinal):
+        begin, end = cells.first[column : column + 2]
+        counts = tallies.counts[begin:end]
+        total = counts.sum(axis=0)
+        if ordinal:
+            best = np.argmax(2 * np.cumsum(counts, axis=0) >= total, axis=0)
+        elif end > begin:
+            best = np.argmax(counts, axis=0)
+        else:
+            continue
+        known = total > 0
+        codes[known, column] = begin + best[known]
+    return Prototypes(numbers, codes)
+
+
+def _means(sums: Integers, scales: Scales) -> Floats:
+    """Return the means of known numbers by cluster and column, NaN if there is none."""
+    width = (sums.shape[2] - 1) // 2
+    pairs = np.stack([sums[:, :, :width], sums[:, :, width:-1]], axis=-1)
+    factors = np.stack(
+        [scales.factors[:, :width], scales.factors[:, width:-1]], axis=-1
+    )
+    flat = pairs.reshape(2, -1, 2)
+    own = np.tile(factors, (1, sums.shape[1], 1))
+    means, _ = means_of(flat, Scales(own, scales.bits))
+    return means.reshape(sums.shape[1], width)
+
+
+def middle_of(rows: MixedRows) -> Prototypes:
+    """Return the one prototype of all rows; NaN or missing where no cell is known."""
+    cells = rows.cells
+    nothing = Prototypes(
+        np.full((1, cells.numbers.shape[1]), np.nan),
+        np.full((1, cells.codes.shape[1]), cells.missing),
+    )
+    rows.restart(nothing)
+    rows.assign(nothing)  # there is only one to go to, however far
+    return of_least_cost(cells, rows.tallies(), rows.scales, nothing)
+
+
+def filled_in(cells: MixedCells, given: Prototypes, middle: Prototypes) -> Prototypes:
+    """Return prototypes whose unknown cells are those of the middle of all rows."""
+    return Prototypes(
+        np.where(np.isnan(given.numbers), middle.numbers, given.numbers),
+        np.where(given.codes == cells.missing, middle.codes, given.codes),
+    )
+
+
+def spreads_of(cells: MixedCells, weights: Floats, middle: Prototypes) -> Floats:
+    """Return the standard deviation of each numeric column, over its known cells.
+
+    NaN where there is none. The sums are exact: no order of rows changes them.
+    """
+    squares = widened((cells.numbers - middle.numbers) ** 2)
+    scales = scales_for(squares, weights)
+    parts = parts_of(squares, weights, scales)
+    sums = sums_of(parts, np.zeros(len(cells), np.int64), 1)
+    return np.asarray(np.sqrt(_means(sums, scales)[0]))

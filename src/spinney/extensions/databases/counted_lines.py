@@ -1,0 +1,189 @@
+"""Lines of counts, as engines give them, and the tables that they make."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import starts_of
+from spinney.extensions.databases.engines.sql_engine import floats, integers
+from spinney.trees import TableStack
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedLines:
+    """Lines of an answer: rows and amounts by attribute, node, column and value.
+
+    ``value`` is NaN where it is missing. ``amounts`` are one weight in its ``column``,
+    or the moments of a number. ``low`` is the least number of a line that is a bin, of
+    which ``value`` is the greatest.
+    """
+
+    attribute: Integers
+    node: Integers
+    column: Integers
+    rows: Integers
+    amounts: Floats
+    value: Floats
+    low: Floats
+
+    @classmethod
+    def read(
+        cls,
+        answer: Sequence[Sequence[Any]],
+        attributes: Sequence[int],
+        *,
+        by: bool,
+        weighed: bool,
+        ranges: bool = False,
+    ) -> "CountedLines":
+        """Read an answer; ``by`` says that it has a column beside the node.
+
+        ``weighed`` says that it has weights, where others have numbers of rows;
+        ``ranges`` that it has the least and the greatest number of bins.
+        """
+        low, high = answer[-2:] if ranges else (None, None)
+        which, node, *rest = answer[:-2] if ranges else answer
+        column, (rows, *amounts, value) = (rest[0], rest[1:]) if by else (None, rest)
+        attribute = np.asarray(attributes, dtype=np.int64)[integers(which)]
+        lines = cls(
+            attribute,
+            integers(node),
+            np.zeros_like(attribute) if column is None else integers(column),
+            integers(rows),
+            _amounts(integers(rows), amounts, weighed=weighed),
+            floats(value),
+            floats(value),
+        )
+        if low is None or high is None:
+            return lines
+        return lines._spread(floats(low), floats(high))
+
+    def _spread(self, low: Floats, high: Floats) -> "CountedLines":
+        """Return bins by the least and the greatest number of all their lines."""
+        is_bin = ~np.isnan(low) & ~np.isnan(self.value)
+        at = np.flatnonzero(is_bin)
+        order = at[np.lexsort((self.value[at], self.attribute[at], self.node[at]))]
+        if not len(order):
+            return self
+        keys = (self.node[order], self.attribute[order], self.value[order])
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+        begins, group = np.flatnonzero(first), np.cumsum(first) - 1
+        value, least = self.value.copy(), self.low.copy()
+        value[order] = np.maximum.reduceat(high[order], begins)[group]
+        least[order] = np.minimum.reduceat(low[order], begins)[group]
+        return replace(self, value=value, low=least)
+
+    def in_bins(
+        self, bins: Mapping[int, tuple[Floats, Floats]], by_value: Sequence[int]
+    ) -> "CountedLines":
+        """Return lines whose values are numbers of bins by the numbers of these.
+
+        ``bins`` have the least and the greatest number of each, by attribute; at nodes
+        ``by_value`` a number is itself.
+        """
+        value, least = self.value.copy(), self.low.copy()
+        of_bins = ~np.isnan(self.value) & ~np.isin(self.node, by_value)
+        for index, (low, high) in bins.items():
+            at = np.flatnonzero(of_bins & (self.attribute == index))
+            number = self.value[at].astype(np.int64)
+            value[at], least[at] = high[number], low[number]
+        return replace(self, value=value, low=least)
+
+    def taken(self, lines: NDArray[Any]) -> "CountedLines":
+        """Return some of the lines."""
+        return CountedLines(*(getattr(self, each.name)[lines] for each in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence["CountedLines"]) -> "CountedLines":
+        """Return the lines of several answers."""
+        if len(parts) == 1:
+            return parts[0]
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+
+    def put(
+        self,
+        weights: Floats,
+        counts: Integers,
+        lines: NDArray[Any] | slice,
+        at: NDArray[Any] | int,
+    ) -> None:
+        """Put rows and amounts of lines at places of arrays, no two in one cell."""
+        column, amounts = self.column[lines], self.amounts[lines]
+        counts[at, column] = self.rows[lines]
+        if amounts.shape[1] == 1:
+            weights[at, column] = amounts[:, 0]
+        else:
+            weights[at] = amounts
+
+    def stack(
+        self, requests: Sequence[tuple[int, Sequence[int]]], width: int, n_outputs: int
+    ) -> TableStack:
+        """Return the tables that are requested: some attributes of each node.
+
+        Each has so many columns of weights, and of rows.
+        """
+        node = np.repeat(np.arange(len(requests)), [len(each) for _, each in requests])
+        wanted = [sorted(attributes) for _, attributes in requests]
+        attribute = np.array([i for each in wanted for i in each], dtype=np.int64)
+        most = 1 + max(attribute.max(initial=0), self.attribute.max(initial=0))
+        numbers = np.array([number for number, _ in requests], dtype=np.int64)
+        keys = numbers[node] * most + attribute
+        order = np.argsort(keys, kind="stable")
+        own = self.node * most + self.attribute
+        at = np.searchsorted(keys[order], own)
+        asked = at < len(keys)
+        asked[asked] = keys[order][at[asked]] == own[asked]
+        table = order[at[asked]]
+        lines = self.taken(asked)
+        return _stacked(lines, table, node, attribute, width=width, n=n_outputs)
+
+
+def _amounts(
+    rows: Integers, amounts: Sequence[Sequence[Any]], *, weighed: bool
+) -> Floats:
+    """Return weights, and further sums; where nothing is weighed, a row weighs 1."""
+    weights = [] if weighed else [rows.astype(np.float64)]
+    return np.array([*weights, *map(floats, amounts)]).T
+
+
+def _stacked(
+    lines: CountedLines,
+    table: Integers,
+    node: Integers,
+    attribute: Integers,
+    *,
+    width: int,
+    n: int,
+) -> TableStack:
+    """Return the stack of lines whose tables are known."""
+    missing = np.zeros((len(node), width))
+    missing_rows = np.zeros((len(node), n), dtype=np.int64)
+    absent = np.isnan(lines.value)
+    lines.put(missing, missing_rows, absent, table[absent])
+    known = np.flatnonzero(~absent)
+    order = known[np.lexsort((lines.value[known], table[known]))]
+    lines, table = lines.taken(order), table[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (table[1:] != table[:-1]) | (lines.value[1:] != lines.value[:-1])
+    weights = np.zeros((np.count_nonzero(first), width))
+    counts = np.zeros((len(weights), n), dtype=np.int64)
+    lines.put(weights, counts, slice(None), np.cumsum(first) - 1)
+    lengths = np.bincount(table[first], minlength=len(node))
+    low, value = lines.low[first], lines.value[first]
+    return TableStack(
+        node,
+        attribute,
+        starts_of(lengths),
+        value,
+        weights,
+        counts,
+        missing,
+        missing_rows,
+        None if np.array_equal(low, value) else low,
+    )

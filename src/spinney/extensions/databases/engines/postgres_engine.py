@@ -1,0 +1,147 @@
+"""PostgreSQL through psycopg: values are bound by the server, in one transaction."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Self
+
+from sqlglot import exp
+
+from spinney.data.duckdb import Family, RawColumn
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
+from spinney.extensions.databases.expressions import Cell, double, select, text
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+# By the numbers that the server gives types: pg_type.oid, the same everywhere.
+FAMILIES: dict[int, Family] = {
+    **dict.fromkeys((18, 19, 25, 1042, 1043, 2950), "text"),
+    **dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), "number"),
+    16: "boolean",
+    1082: "day",
+    **dict.fromkeys((1114, 1184), "instant"),
+    1083: "clock",
+}
+BIGINT, WITH_ZONE = 20, 1184
+
+
+class PostgresEngine(SqlEngine):
+    """Counts in a PostgreSQL server, inside one transaction of a connection.
+
+    Temporary tables live no longer than it does; if the connection is lost, the server
+    drops them.
+    """
+
+    name = "PostgreSQL"
+    dialect = "postgres"
+
+    def __init__(
+        self, rows: exp.Table | exp.Subquery, connection: "Connection[Any]"
+    ) -> None:
+        super().__init__(rows)
+        self._connection = self.connection = connection
+        self._transaction = ExitStack()
+
+    def __enter__(self) -> Self:
+        with self.translated():
+            self._transaction.enter_context(self._connection.transaction())
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if error[0] is None:
+            super().__exit__()
+        self._kept.clear()  # what is rolled back is gone
+        with self.translated():
+            self._transaction.__exit__(*error)
+
+    def columns(self) -> list[RawColumn]:
+        """Return the columns by the types that the server tells."""
+        statement, _ = self.written(
+            select([exp.Star()], self.rows).limit(0, copy=False)
+        )
+        with self.translated(), self.cursor_of(self._connection) as cursor:
+            cursor.execute(statement.encode())
+            described = [
+                (each.name, each.type_code) for each in cursor.description or ()
+            ]
+            enums = self._enums({code for _, code in described})
+            names = self._type_names({code for _, code in described})
+        return [
+            RawColumn(
+                name,
+                "",
+                "text" if code in enums else FAMILIES.get(code),
+                "timestamptz" if code == WITH_ZONE else names.get(code, str(code)),
+                code == BIGINT,
+                enums.get(code, ()),
+            )
+            for name, code in described
+        ]
+
+    @staticmethod
+    def cursor_of(connection: Any) -> Any:
+        """Return a cursor whose rows are tuples, whatever those of others are."""
+        from psycopg.rows import tuple_row
+
+        return connection.cursor(row_factory=tuple_row)
+
+    def _enums(self, codes: set[int]) -> dict[int, tuple[str, ...]]:
+        """Return the values of those types that list theirs, in their order."""
+        with self.cursor_of(self._connection) as cursor:
+            cursor.execute(
+                "SELECT enumtypid, enumlabel FROM pg_enum WHERE enumtypid = ANY(%s) "
+                "ORDER BY enumtypid, enumsortorder",
+                [list(codes)],
+            )
+            listed: dict[int, tuple[str, ...]] = {}
+            for code, label in cursor.fetchall():
+                listed[code] = (*listed.get(code, ()), label)
+        return listed
+
+    def _type_names(self, codes: set[int]) -> dict[int, str]:
+        with self.cursor_of(self._connection) as cursor:
+            cursor.execute(
+                "SELECT oid, typname FROM pg_type WHERE oid = ANY(%s)", [list(codes)]
+            )
+            return dict(cursor.fetchall())
+
+    def _run(
+        self, statement: str, values: Mapping[str, Cell]
+    ) -> list[Sequence[Any]] | None:
+        from psycopg import RawCursor
+        from psycopg.rows import tuple_row
+
+        with RawCursor(self._connection, row_factory=tuple_row) as cursor:
+            cursor.execute(statement.encode(), list(values.values()) or None)
+            if cursor.description is None:
+                return None
+            lines = cursor.fetchall()
+            return [list(each) for each in zip(*lines, strict=True)] or [
+                [] for _ in cursor.description
+            ]
+
+    def _failures(self) -> tuple[type[Exception], ...]:
+        import psycopg
+
+        return (psycopg.Error,)
+
+    def mark(self, number: int) -> str:
+        """Return what stands for a value, as the server itself counts them."""
+        return f"${number + 1}"
+
+    def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
+        """Return a cell as a float, dates and times by what they count."""
+        if family in ("day", "instant", "clock"):
+            seconds = double(exp.Extract(this=exp.var("EPOCH"), expression=cell))
+            if family != "day":
+                return seconds
+            return exp.Div(
+                this=seconds, expression=exp.Literal.number(86400), typed=True
+            )
+        return super().number_of(cell, family)
+
+    def text_of(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
+        """Return a cell as a text, an instant of a time zone in UTC."""
+        if raw.type == "timestamptz":
+            cell = exp.AtTimeZone(this=cell, zone=exp.Literal.string("UTC"))
+        return text(cell)

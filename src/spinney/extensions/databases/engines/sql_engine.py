@@ -1,0 +1,347 @@
+"""What a SQL engine must do for a source, and what all engines do alike.
+
+A source writes its statements as SQLGlot expressions. An engine says them in its
+dialect, binds their values, runs them, and keeps selects as temporary tables: under
+names that are nobody else's, and that are gone when the engine is left, for whatever
+reason.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from secrets import token_hex
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sqlglot import Dialect, exp
+
+from spinney._support.arrays import Floats, Integers
+from spinney.data.duckdb import Family, RawColumn
+from spinney.errors import DataError, Text
+from spinney.extensions.databases.expressions import (
+    Cell,
+    column,
+    double,
+    grouped_by,
+    known,
+    named,
+    select,
+    table,
+    text,
+    whole,
+)
+
+
+class SqlEngine:
+    """An engine that rows are in; subclasses say what is its own.
+
+    ``n_statements`` counts what was asked, for those who wonder.
+    """
+
+    name: ClassVar[str]
+    dialect: ClassVar[str]
+    grouping: ClassVar[Literal["sets", "once", "anew"]] = "sets"
+    """How rows are counted by several columns: by grouping sets, or by a select a
+    column, of rows that are made once, or anew for each (``sources.sql.grouped``)."""
+    most_values: ClassVar[int] = 30_000
+    """How many values are bound in a statement; others are literals."""
+    most_columns: ClassVar[int] = 200
+    """How many columns one statement groups by."""
+    most_joins: ClassVar[int] = 40
+    changes: ClassVar[bool] = False
+    """Whether cells of kept tables are changed sooner than the table is made anew."""
+    lists: ClassVar[bool] = False
+    """Whether a statement may look numbers up in a list, by ``item``."""
+    connection: Any = None
+    """What statements go through, where the engine has such a thing."""
+
+    def __init__(self, rows: exp.Table | exp.Subquery) -> None:
+        self._rows = rows
+        self._kept: list[str] = []
+        self.n_statements = 0
+        self.purpose = "count the rows"
+
+    @property
+    def rows(self) -> exp.Table | exp.Subquery:
+        """What the rows are selected from."""
+        return self._rows.copy()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self._kept):
+            with suppress(DataError):  # where the connection is gone, so are they
+                self.drop([name])
+
+    # What engines differ in
+
+    def columns(self) -> list[RawColumn]:
+        """Return the columns of the rows."""
+        raise NotImplementedError
+
+    def _run(
+        self, statement: str, values: Mapping[str, Cell]
+    ) -> list[Sequence[Any]] | None:
+        """Run a statement and return its columns; None where it has none."""
+        raise NotImplementedError
+
+    def _failures(self) -> tuple[type[Exception], ...]:
+        """Return the errors that the engine raises."""
+        raise NotImplementedError
+
+    def number_of(self, cell: exp.Expr, family: Family) -> exp.Expr:
+        """Return a cell as a float, dates and times by what they count."""
+        if family == "boolean":
+            cell = exp.Cast(this=cell, to=exp.DataType.build("int"))
+        return double(cell)
+
+    def text_of(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
+        """Return a cell as a text."""
+        return text(cell)
+
+    def known_number(self, number: exp.Expr) -> exp.Expr:
+        """Return a number with NULL in the place of NaN."""
+        nan = double(exp.Literal.string("nan"))
+        return exp.Nullif(this=number, expression=nan)
+
+    def values(
+        self,
+        lines: Sequence[Sequence[exp.Expr]],
+        names: Sequence[str],
+        alias: str,
+    ) -> exp.Expr:
+        """Return lines that stand in the statement, as a table under an alias."""
+        tuples = [exp.Tuple(expressions=list(line)) for line in lines]
+        columns = [exp.to_identifier(name, quoted=True) for name in names]
+        identifier = exp.to_identifier(alias, quoted=True)
+        return exp.Values(
+            expressions=tuples, alias=exp.TableAlias(this=identifier, columns=columns)
+        )
+
+    def whole_type(self, least: int, most: int) -> exp.DataType:
+        """Return the narrowest type of whole numbers from one to another."""
+        small = least >= -(2**15) and most < 2**15
+        return exp.DataType.build("smallint" if small else "int")
+
+    def count_distinct(self, cell: exp.Expr) -> exp.Expr:
+        """Return how many different cells there are, about."""
+        return exp.Count(this=exp.Distinct(expressions=[cell]))
+
+    def quantiles(self, base: str, name: str, n_parts: int) -> Floats:
+        """Return numbers that divide a column of a kept table in about equal parts."""
+        tile = exp.Window(
+            this=exp.Anonymous(this="NTILE", expressions=[whole(n_parts)]),
+            order=exp.Order(expressions=[exp.Ordered(this=column(name))]),
+        )
+        inner = select(
+            [column(name), named(tile, "tile")], table(base), known(column(name))
+        )
+        greatest = select([named(exp.Max(this=column(name)), "s0")], inner)
+        return floats(self.fetch(grouped_by(greatest, [column("tile")]))[0])
+
+    def mark(self, number: int) -> str:
+        """Return what stands for a value in a statement, by its number."""
+        return f":v{number}"
+
+    def expect(self, n_rows: int, n_columns: int) -> None:
+        """Hear how large a table is going to be kept, before it is."""
+
+    def stored(self, name: str) -> exp.Table:
+        """Return a kept table as it is changed or dropped."""
+        return table(name)
+
+    def _keep(self, name: str, query: exp.Query) -> None:
+        """Keep the rows of a select as a temporary table."""
+        create = exp.Create(
+            this=table(name),
+            kind="TABLE",
+            expression=query,
+            properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+        )
+        self.execute(create)
+
+    def _drop(self, name: str) -> None:
+        """Drop a temporary table."""
+        self.execute(exp.Drop(tables=[table(name)], kind="TABLE", exists=True))
+
+    def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
+        """Return one of some numbers by its place, from 0 on; NULL where that is."""
+        raise NotImplementedError
+
+    def check_unchanged(self) -> None:
+        """Raise if others have changed the rows since their columns were looked at.
+
+        Most engines show a transaction one state of them, and need no check.
+        """
+
+    # What they do alike
+
+    def keep(self, query: exp.Query) -> str:
+        """Keep the rows of a select as a temporary table, and return its name."""
+        name = f"spinney_{token_hex(8)}"
+        self._kept.append(name)
+        self._keep(name, query)
+        return name
+
+    def change(self, name: str, cells: Mapping[str, exp.Expr], where: exp.Expr) -> int:
+        """Change cells of some lines of a kept table, and return of how many."""
+        changes = [
+            exp.EQ(this=column(each), expression=cell) for each, cell in cells.items()
+        ]
+        update = exp.Update(
+            this=self.stored(name), expressions=changes, where=exp.Where(this=where)
+        )
+        return int(self.line(update)[0])
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Drop temporary tables."""
+        for name in names:
+            self._kept.remove(name)
+            self._drop(name)
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Drop the temporary tables that are kept meanwhile, whatever happens."""
+        before = set(self._kept)
+        try:
+            yield
+        finally:
+            for name in [name for name in self._kept if name not in before]:
+                with suppress(DataError):  # where the connection is gone, so are they
+                    self.drop([name])
+
+    def fetch(self, statement: exp.Expr) -> list[Sequence[Any]]:
+        """Return the columns of a statement's answer."""
+        answer = self.execute(statement)
+        assert answer is not None
+        return answer
+
+    def line(self, statement: exp.Expr) -> list[Any]:
+        """Return the one line of a statement's answer, NULL as None."""
+        return [_plain(cells[0]) for cells in self.fetch(statement)]
+
+    def execute(self, statement: exp.Expr) -> list[Sequence[Any]] | None:
+        """Run a statement; its values are bound, or literals where that must be."""
+        words, values = self.written(statement)
+        self.n_statements += 1
+        with self.translated():
+            return self._run(words, values)
+
+    def run(self, words: str) -> None:
+        """Run a statement of whose answer nobody asks."""
+        self.n_statements += 1
+        with self.translated():
+            self._run(words, {})
+
+    def written(self, statement: exp.Expr) -> tuple[str, dict[str, Cell]]:
+        """Return a statement in the engine's dialect, and the values to bind."""
+        writer = _writer_of(self.dialect)(dialect=self.dialect)
+        writer.engine, writer.values = self, {}
+        return writer.generate(statement, copy=False), writer.values
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn the engine's errors into DataError, with one line and a remedy."""
+        try:
+            yield
+        except self._failures() as error:
+            problem, remedy = self.explained(error)
+            raise DataError(problem, remedy=remedy) from None
+
+    def explained(self, error: Exception) -> tuple[Text, Text]:
+        """Return what is wrong, and what to do about it."""
+        reason = " ".join(str(error).split("\n")[0].split()) or type(error).__name__
+        lowered = reason.lower()
+        remedy = next(
+            remedy
+            for words, remedy in REMEDIES
+            if any(word in lowered for word in words)
+        )
+        return f"{self.name} cannot {self.purpose} ({reason})", remedy
+
+
+@cache
+def _writer_of(dialect: str) -> Any:
+    """Return the writer of a dialect, which numbers the values as it comes to them."""
+    writer: Any = Dialect.get_or_raise(dialect).generator_class
+
+    class Writer(writer):  # type: ignore[misc]
+        engine: SqlEngine
+        values: dict[str, Cell]
+
+        def placeholder_sql(self, expression: exp.Placeholder) -> str:
+            number, value = len(self.values), expression.meta["value"]
+            if number >= self.engine.most_values:
+                return str(self.sql(literal(value)))
+            self.values[f"v{number}"] = value
+            return self.engine.mark(number)
+
+    return Writer
+
+
+REMEDIES = (
+    (("locked", "busy"),
+     "another program writes to it: try again when that is done, or read from a copy"),
+    (("permission denied", "readonly", "read-only", "not authorized"),
+     "ask for the right to read the table and to make temporary ones"),
+    (("no space", "disk is full", "disk full", "out of memory", "no temporary",
+      "could not write"),
+     "temporary tables take about as much room as the table: make room, or select "
+     "fewer columns or rows"),
+    (("does not exist", "no such", "not found", "cannot be found"),
+     "check whether somebody has dropped or renamed the table meanwhile"),
+    (("type", "invalid input", "cast", "convert"),
+     "check whether a column has changed its type meanwhile"),
+    (("closed", "connection", "terminat", "server"),
+     "the connection is lost: connect again; nothing is left behind"),
+    (("",), "check the table, or read the rows into memory"),
+)  # fmt: skip
+"""What words of an engine's message say of the remedy; the first match counts."""
+
+
+def literal(value: Cell) -> exp.Expr:
+    """Return a value as a literal that SQLGlot escapes; numbers keep every bit.
+
+    >>> print(literal("it's").sql(), literal(0.1).sql())
+    'it''s' CAST('0.1' AS DOUBLE)
+    """
+    if isinstance(value, str):
+        first, *others = (exp.Literal.string(part) for part in value.split("\0"))
+        joined: exp.Expr = first
+        for other in others:
+            nul = exp.Chr(expressions=[exp.Literal.number(0)])
+            joined = exp.DPipe(
+                this=exp.DPipe(this=joined, expression=nul), expression=other
+            )
+        return exp.Paren(this=joined) if others else joined
+    return double(exp.Literal.string(repr(float(value))))
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell of an array as Python has it, None where it is masked."""
+    if cell is np.ma.masked:
+        return None
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def floats(cells: Sequence[Any]) -> Floats:
+    """Return cells as floats, NaN where there is none."""
+    if isinstance(cells, np.ndarray) and cells.dtype != object:
+        numbers = np.ma.getdata(cells).astype(np.float64)
+        numbers[np.ma.getmaskarray(cells)] = np.nan
+        return numbers
+    listed = (np.nan if cell is None else float(cell) for cell in texts(cells))
+    return np.fromiter(listed, np.float64, len(cells))
+
+
+def integers(cells: Sequence[Any]) -> Integers:
+    """Return cells, of which none is missing, as whole numbers."""
+    if isinstance(cells, np.ndarray) and cells.dtype != object:
+        return np.ma.getdata(cells).astype(np.int64)
+    return np.fromiter(map(int, cells), np.int64, len(cells))
+
+
+def texts(cells: Sequence[Any]) -> list[Any]:
+    """Return cells one by one, None where there is none."""
+    return [_plain(cell) for cell in cells]

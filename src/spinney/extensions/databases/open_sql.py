@@ -1,0 +1,347 @@
+"""Rows of an engine as a source: checked, described, coded, ready to be counted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from sqlglot import exp
+
+from spinney.data import (
+    Declarations,
+    Notation,
+    Schema,
+    Value,
+    column_doubt,
+    counts_rows,
+    is_called_count,
+    level_order,
+    target_note,
+    tell_left_out,
+)
+from spinney.data.duckdb import SqlColumn, selected
+from spinney.data.readers import OpenRelation
+from spinney.errors import DataError, SpinneyWarning, note, warn
+from spinney.extensions.databases.clean_rows import CleanRows
+from spinney.extensions.databases.coded_rows import coded_rows
+from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
+from spinney.extensions.databases.expressions import (
+    case,
+    column,
+    count_all,
+    product,
+    select,
+    summed_up,
+    table,
+    whole,
+)
+from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
+from spinney.extensions.databases.hashed_table import HashedTable
+from spinney.extensions.databases.holding_source import HoldingSource
+from spinney.extensions.databases.row_hash import cells_of, hashed_rows, times_taken
+from spinney.extensions.databases.sql_formula import finite
+from spinney.extensions.databases.sql_schema import (
+    check_weights,
+    count_classes,
+    count_known,
+    rows_of,
+    schema_of,
+    seen_values,
+    target_column,
+)
+from spinney.extensions.databases.sql_source import SqlSource
+from spinney.sources.base import Totals
+from spinney.sources.rows.hashed_rows import (
+    HashedInMemory,
+    RowsAway,
+    Wanted,
+    check_reserved,
+    most_lines,
+)
+from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.row_draws import share_of_rows
+from spinney.sources.rows.training_rows import (
+    NO_TARGET,
+    NumberFacts,
+    TrainingSet,
+    as_target,
+    check_classes,
+    check_numbers,
+    check_texts,
+    missing_targets,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which columns are the target and the weight, and how they are counted.
+
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
+    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
+    stay that only tell rows apart; ``wanted`` is how many of them may be
+    read into memory, and what is asked for by their numbers.
+    """
+
+    target: str
+    weight: str | None
+    declared: Declarations
+    from_zero: bool = False
+    complete: bool = False
+    identifiers: bool = True
+    wanted: Wanted = field(default_factory=Wanted)
+
+
+@contextmanager
+def source_in_duckdb(opened: OpenRelation, roles: Roles) -> Iterator[RowsAway]:
+    """Give the rows of a relation."""
+    relation = selected(opened.relation, opened.columns)
+    cells = {
+        each.name: column(name)
+        for each, name in zip(opened.columns, relation.columns, strict=True)
+    }
+    with DuckDBEngine(relation, opened.connection) as engine:
+        yield counted_source(
+            engine,
+            cells,
+            opened.columns,
+            roles,
+            markers=opened.markers,
+            notation=opened.notation,
+            typed=opened.typed,
+        )
+
+
+def counted_source(
+    engine: SqlEngine,
+    cells: Mapping[str, exp.Expr],
+    columns: Sequence[SqlColumn],
+    roles: Roles,
+    *,
+    markers: tuple[str, ...] = (),
+    notation: Notation | None = None,
+    typed: bool = True,
+) -> RowsAway:
+    """Return the rows of an engine, counted there or read once.
+
+    ``typed`` says that cells have types, as all but those of text files do.
+    """
+    clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
+    check_weights(clean)
+    n_known = _check_known_classes(clean)
+    if not roles.identifiers:
+        clean = _without_identifiers(clean, roles.declared, typed=typed)
+    if roles.complete:
+        _note_incomplete(clean)
+        clean = replace(clean, complete=True)
+    seen = seen_values(clean)
+    target = target_column(clean, seen)
+    if reading := target_note(target, roles.declared):
+        note(reading, of_reading=False)
+    numeric = roles.target in roles.declared.numeric
+    classes, _ = as_target(target, numeric=numeric)
+    if classes.is_numeric:
+        classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
+    schema = schema_of(clean, classes, seen, markers=markers, notation=notation)
+    coded, most = coded_rows(clean, schema, seen), most_lines(roles.wanted.room, schema)
+    reserved = None
+    if n_known > most:
+        engine.expect(n_known, schema.n_columns + 1)
+    share = roles.wanted.share(n_known, classes)
+    if share is not None:
+        coded, reserved = _reserved(engine, coded, schema, share, roles)
+        n_known -= len(reserved.classes)
+        most -= len(reserved.classes)  # they stay for as long as the tree grows
+    if n_known <= most:
+        away, totals = _read(engine, coded, schema, roles.wanted)
+    elif roles.wanted.hashed:
+        base = _numbered(engine, coded, schema, roles.wanted.seed)
+        rows = HashedTable(engine, base, schema, most)
+        totals = rows.root()
+        away = RowsAway(totals.fingerprint(), rows.source, hashed=rows)
+    else:
+        weighed = roles.weight is not None
+        names = ["class", *(f"a{index}" for index in range(schema.n_columns))]
+        names = ["node", *(["weight"] if weighed else []), *names]
+        base = engine.keep(select(map(column, names), coded))
+        counted = SqlSource(engine, base, schema, weighed=weighed)
+        source = HoldingSource(counted, most) if most else counted
+        totals = source.root()
+        away = RowsAway(totals.fingerprint(), source)
+    engine.check_unchanged()
+    if not classes.is_numeric and roles.target != NO_TARGET:
+        n_rows = totals.n_rows
+        check_classes(classes, np.flatnonzero(totals.rows), n_rows)
+    for attribute in schema.attributes:
+        check_texts(attribute.name, attribute.values)
+    _warn_of_columns(clean, schema, roles.declared, typed=typed)
+    return replace(away, reserved=reserved)
+
+
+def _read(
+    engine: SqlEngine, coded: exp.Select, schema: Schema, wanted: Wanted
+) -> tuple[RowsAway, Totals]:
+    """Return rows that have room, read once, and their totals."""
+    lines = FetchedLines.read(engine.fetch(lines_of(coded, schema)), schema)
+    training = lines.training(schema)
+    totals = training.source().root()
+    origin = totals.fingerprint()
+    hashed = HashedInMemory(training, origin) if wanted.hashed else None
+    return RowsAway(origin, training=training, hashed=hashed), totals
+
+
+def _numbered(engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int) -> str:
+    """Return the kept table of coded rows with their numbers."""
+    plain = engine.keep(coded)
+    base = engine.keep(hashed_rows(engine, plain, schema, seed=seed))
+    engine.drop([plain])
+    return base
+
+
+def _reserved(
+    engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, roles: Roles
+) -> tuple[exp.Select, TrainingSet]:
+    """Return the select of the rows that are left, and those that are reserved."""
+    base = _numbered(engine, coded, schema, roles.wanted.seed)
+    draw, names = share_of_rows(share), cells_of(schema)
+    lines, left = (
+        select(map(column, names), times_taken(table(base), names, [each]))
+        for each in (draw, draw.others)
+    )
+    (n_reserved,) = engine.line(select([count_all()], lines.copy()))
+    (n_left,) = engine.line(select([count_all()], left.copy()))
+    most = most_lines(roles.wanted.room, schema)
+    check_reserved(share, n_reserved, n_reserved + n_left, most)
+    reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
+    return left, reserved.training(schema)
+
+
+def _without_identifiers(
+    rows: CleanRows, declared: Declarations, *, typed: bool
+) -> CleanRows:
+    """Return rows without the columns that only tell them apart; say which they were.
+
+    They are those that are left out in memory.
+    """
+    seen = seen_values(rows).attributes
+    values = {
+        index: sorted(set(seen[index].values()), key=level_order)
+        for index, each in enumerate(rows.attributes)
+        if each.kind == "nominal" and declared.kind(each.name) is None
+    }
+    left_out = _doubts(rows, values, declared, typed=typed, leave_out=True)
+    names = tell_left_out(left_out, len(rows.attributes))
+    kept = tuple(each for each in rows.attributes if each.name not in names)
+    return replace(rows, attributes=kept)
+
+
+def _warn_of_columns(
+    rows: CleanRows, schema: Schema, declared: Declarations, *, typed: bool
+) -> None:
+    """Warn of columns that only tell rows apart, and of odd texts, as in memory."""
+    values = {
+        index: each.values
+        for index, each in enumerate(schema.attributes)
+        if each.kind == "nominal" and not rows.attributes[index].levels
+    }
+    for warning in _doubts(rows, values, declared, typed=typed).values():
+        warn(*warning.args, remedy=warning.remedy)
+
+
+def _doubts(
+    rows: CleanRows,
+    values: Mapping[int, Sequence[Value]],
+    declared: Declarations,
+    *,
+    typed: bool,
+    leave_out: bool = False,
+) -> dict[str, SpinneyWarning]:
+    """Return what is doubtful about columns, of which some have values."""
+    known = dict(zip(values, count_known(rows, [*values]), strict=True))
+    doubts = {
+        each.name: column_doubt(
+            each.name,
+            values.get(index, ()),
+            known.get(index, 0),
+            declared,
+            counts=partial(_counts_rows, rows, index),
+            typed=typed,
+            as_written=not typed,
+            leave_out=leave_out,
+        )
+        for index, each in enumerate(rows.attributes)
+    }
+    return {name: doubt for name, doubt in doubts.items() if doubt is not None}
+
+
+def _counts_rows(rows: CleanRows, index: int) -> bool:
+    """Return whether an attribute counts the rows and is called so, beside others."""
+    each, number = rows.attributes[index], partial(column, f"c{index}")
+    if each.kind != "numeric" or each.unit is not None or len(rows.attributes) < 2:
+        return False
+    if not is_called_count(each.name):
+        return False
+    asked = [count_all(), exp.Min(this=number()), exp.Max(this=number())]
+    n_rows, least, greatest = rows.engine.line(select(asked, rows.select()))
+    if least is None or not counts_rows(least, greatest, n_rows):
+        return False
+    if not is_called_count(each.name, n_rows):
+        return False
+    even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
+    different = exp.Count(this=exp.Distinct(expressions=[case((even, number()))]))
+    (n_different,) = rows.engine.line(select([different], rows.select()))
+    return bool(n_different == n_rows)
+
+
+def _check_known_classes(rows: CleanRows) -> int:
+    """Say how many rows have no class, return how many have one; refuse no rows."""
+    known, n_rows = count_classes(rows)
+    if not n_rows:
+        msg = "the table has no rows: give it at least two"
+        raise DataError(msg)
+    if 0 < known < n_rows:
+        warn(missing_targets(rows.target.name, n_rows - known, n_rows))
+    return known
+
+
+def _note_incomplete(rows: CleanRows) -> None:
+    """Tell how many rows lack a cell; refuse if all of them do."""
+    names = [column.name for column in rows.attributes]
+    known = count_known(rows, range(len(names)))
+    total = [count_all(), summed_up(column("weight"))]
+    n_rows, weight = rows.engine.line(select(total, rows.select()))
+    left_rows = replace(rows, complete=True).select()
+    n_left, left = rows.engine.line(select([t.copy() for t in total], left_rows))
+    lacking = {name: n_rows - n for name, n in zip(names, known, strict=True)}
+    weighs = 0.0 if rows.weight is None else (weight or 0.0) - (left or 0.0)
+    note_incomplete(n_rows - n_left, n_rows, lacking, weight=weighs)
+
+
+def _origin(rows: CleanRows, *, from_zero: bool) -> float:
+    """Return a number near the target's mean; a whole one where all are whole."""
+    number, weight = partial(column, "class"), partial(column, "weight")
+    even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
+    total, size, n_rows, n_even, n_finite, least, greatest, most = rows.engine.line(
+        select(
+            [
+                summed_up(product(number(), weight())),
+                summed_up(weight()),
+                count_all(),
+                exp.Count(this=case((even, whole(1)))),
+                exp.Count(this=case((finite(number()), whole(1)))),
+                exp.Min(this=number()),
+                exp.Max(this=number()),
+                exp.Max(this=exp.Abs(this=number())),
+            ],
+            rows.select(),
+        )
+    )
+    facts = NumberFacts(
+        n_rows, n_finite == n_rows, least, most, least == greatest, size
+    )
+    check_numbers(rows.target.name, facts, from_zero=from_zero)
+    if from_zero:
+        return 0.0
+    mean = total / size
+    return float(np.rint(mean)) if n_even == n_rows else float(mean)

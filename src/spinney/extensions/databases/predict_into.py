@@ -1,0 +1,64 @@
+"""Predictions where the rows are: a table of a database, made there."""
+
+from typing import Any
+
+from spinney.errors import Setting, refusal
+from spinney.models.fitted_model import LargeTables
+from spinney.sources.opened import engine_of
+
+
+def predict_into(
+    model: LargeTables,
+    data: Any,
+    into: str,
+    *,
+    table: str | None = None,
+    force: bool = False,
+) -> int:
+    """Let a database predict its rows, and return how many lines the new table has.
+
+    The table is that of ``model.export("sql")``: all columns of the rows, and beside
+    them what is predicted. No row leaves the database; if anything fails, there is no
+    new table.
+
+    Parameters
+    ----------
+    model : tree, forest, rules or clusters
+    data : address or connection
+        A database, as ``spinney.grow`` takes it.
+    into : str
+        The table to make, or schema and table.
+    table : str, optional
+        The table or view to read, or one SELECT.
+    force : bool
+        Whether a table of that name is replaced.
+
+    Examples
+    --------
+    >>> import sqlite3, spinney
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(
+    ...     "CREATE TABLE shop (x, y); "
+    ...     "INSERT INTO shop VALUES (1, 'a'), (2, 'a'), (3, 'b'), (4, 'b')"
+    ... )
+    >>> tree = spinney.grow(connection, "y", table="shop", recipe="cart")
+    >>> predict_into(tree, connection, "predictions", table="shop")
+    4
+    >>> connection.execute('SELECT x, "predicted y" FROM predictions').fetchall()
+    [(1, 'a'), (2, 'a'), (3, 'b'), (4, 'b')]
+    """
+    engine = engine_of(data)
+    if engine is None:
+        raise refusal(
+            Setting("into", into),
+            "is a table of a database",
+            "give its address as DATA, such as postgresql://user@host/database",
+        )
+    from spinney.extensions.databases import DatabaseTable, write_table
+
+    def query(rows: str) -> str:
+        exported: Any = model
+        return str(exported.export("sql", dialect=engine, table=rows))
+
+    at = DatabaseTable(data, engine, table)
+    return write_table(at, into, query, needed=model.asked, force=force)

@@ -1,0 +1,97 @@
+"""How terms vary together, as SQL: the sums behind linear models and combinations.
+
+One statement adds up, node by node and class by class, all products of two terms::
+
+    SELECT node, class, sum(weight), sum(weight * z0), sum(weight * z0 * z0), …
+    FROM (SELECT node, class, weight, … AS z0, … AS z1 FROM the rows of the nodes)
+    GROUP BY node, class
+
+A number as target is the last z, and then there are no classes. Numbers are measured
+from their terms' centres, so that the sums of squares keep their digits.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
+
+import numpy as np
+from sqlglot import exp
+
+from spinney.extensions.databases.expressions import (
+    bound,
+    case,
+    column,
+    difference,
+    double,
+    known,
+    nothing,
+    one_of,
+    product,
+    summed_up,
+)
+from spinney.extensions.databases.sql_formula import finite
+from spinney.sources.base import Products
+from spinney.trees import Term
+
+# So many terms have about 1300 products: as much as one statement should hold.
+MOST_IN_STATEMENT = 50
+
+
+def term_expression(term: Term, *, is_numeric: bool) -> exp.Expr:
+    """Return a term as SQL, less its centre."""
+    name = f"a{term.attribute}"
+    if term.codes is not None:
+        absent = (nothing(column(name)), bound(float(term.missing)))
+        inside = (one_of(column(name), term.codes), bound(1.0))
+        return case(absent, inside, otherwise=bound(0.0))
+    number = difference(double(column(name)), bound(float(term.centre)))
+    is_known = finite(column(name)) if is_numeric else known(column(name))
+    return case((is_known, number), otherwise=bound(0.0))
+
+
+def sums(n: int) -> list[exp.Expr]:
+    """Return the sums of n expressions: of weights, of each, of each two."""
+    pairs = combinations_with_replacement(range(n), 2)
+    return [
+        summed_up(column("weight")),
+        *(summed_up(product(column("weight"), column(f"z{i}"))) for i in range(n)),
+        *(
+            summed_up(
+                product(product(column("weight"), column(f"z{i}")), column(f"z{j}"))
+            )
+            for i, j in pairs
+        ),
+    ]
+
+
+def products_of(
+    lines: Mapping[int, Sequence[float]], n_groups: int, n: int
+) -> Products:
+    """Return the products of one node from the sums of n expressions in each group.
+
+    >>> found = products_of({1: [2.0, 4.0, 10.0]}, 2, 1)      # 1 and 3, in class 1
+    >>> found.means.tolist(), found.spreads.tolist()
+    ([[0.0], [2.0]], [[[0.0]], [[2.0]]])
+    """
+    found = Products(
+        np.zeros(n_groups), np.zeros((n_groups, n)), np.zeros((n_groups, n, n))
+    )
+    for group, line in lines.items():
+        weight, rest = float(line[0]), np.array(line[1:], dtype=np.float64)
+        spreads = np.zeros((n, n))
+        spreads[np.triu_indices(n)] = rest[n:]
+        spreads += np.triu(spreads, 1).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = rest[:n] / weight
+            spreads -= weight * np.outer(means, means)
+        found.weights[group], found.means[group] = weight, means
+        found.spreads[group] = spreads
+    return found
+
+
+def selected(products: Products, indices: Sequence[int]) -> Products:
+    """Return the products of some of the terms."""
+    return Products(
+        products.weights,
+        products.means[:, indices],
+        products.spreads[:, indices][:, :, indices],
+    )

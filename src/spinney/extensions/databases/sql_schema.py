@@ -1,0 +1,218 @@
+"""The schema of rows in an engine, found by asking for distinct values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from spinney.data import (
+    MOST_WITHOUT_ROWS,
+    Attribute,
+    Column,
+    Notation,
+    Schema,
+    Target,
+    Value,
+    factorise,
+    left_out,
+    level_order,
+)
+from spinney.data.duckdb import SqlColumn
+from spinney.errors import DataError, Setting, did_you_mean, note
+from spinney.extensions.databases.clean_rows import CleanRows
+from spinney.extensions.databases.engines.sql_engine import SqlEngine, texts
+from spinney.extensions.databases.expressions import (
+    case,
+    column,
+    count_all,
+    select,
+    text,
+)
+from spinney.extensions.databases.grouped import grouped_statements
+from spinney.sources.rows.training_rows import NO_TARGET
+from spinney.sources.rows.weight_checks import (
+    WEIGHTS,
+    check_least,
+    check_weight_kind,
+    nothing_weighs,
+)
+
+Raw = str | float
+"""What a cell is in the engine where its value is a name: a text or a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenValues:
+    """The distinct values of nominal and ordinal columns, by what engines write.
+
+    ``attributes`` are by place.
+    """
+
+    attributes: Mapping[int, Mapping[Raw, Value]]
+    target: Mapping[Raw, Value]
+
+
+def rows_of(
+    engine: SqlEngine,
+    cells: Mapping[str, exp.Expr],
+    columns: Sequence[SqlColumn],
+    *,
+    target: str,
+    weight: str | None,
+) -> CleanRows:
+    """Tell the attributes from the target and the weight."""
+    by_name = {column.name: column for column in columns}
+    if target == NO_TARGET:
+        by_name[target] = SqlColumn(target, "nominal", "")
+        cells = {**cells, target: text(exp.Literal.string("rows"))}
+    for name in (target, weight):
+        if name is not None and name not in by_name:
+            msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"
+            raise DataError(msg)
+    return CleanRows(
+        engine,
+        cells,
+        tuple(column for column in columns if column.name not in (target, weight)),
+        by_name[target],
+        None if weight is None else by_name[weight],
+    )
+
+
+def check_weights(rows: CleanRows) -> None:
+    """Refuse a weight column with missing or negative rows, or too light ones."""
+    if rows.weight is None:
+        return
+    weight = rows.weight
+    check_weight_kind(weight.name, weight.kind)
+    positive = exp.GT(this=rows.cell(weight), expression=exp.Literal.number(0))
+    least, n_rows, n_known, lightest = rows.engine.line(
+        rows.over(
+            [
+                exp.Min(this=rows.cell(weight)),
+                count_all(),
+                exp.Count(this=rows.cell(weight)),
+                exp.Min(this=case((positive, rows.cell(weight)))),
+            ]
+        )
+    )
+    absent = n_rows - n_known
+    if absent or (least is not None and least < 0):
+        odd = f"{absent} missing cells" if absent else f"the weight {least}"
+        raise DataError(
+            Setting("weight"), f" {weight.name!r} has {odd}", remedy=WEIGHTS
+        )
+    if lightest is not None:
+        check_least(float(lightest))
+
+
+def count_classes(rows: CleanRows) -> tuple[int, int]:
+    """Return how many rows have a class, and how many there are."""
+    known = exp.Count(this=rows.cell(rows.target))
+    n_known, n_rows = rows.engine.line(rows.over([known, count_all()]))
+    return int(n_known), int(n_rows)
+
+
+def count_known(rows: CleanRows, indices: Sequence[int]) -> list[int]:
+    """Return how many rows have a value, for each attribute at these places."""
+    if not indices:
+        return []
+    wanted = [exp.Count(this=column(f"c{index}")) for index in indices]
+    return list(map(int, rows.engine.line(select(wanted, rows.select()))))
+
+
+def seen_values(rows: CleanRows) -> SeenValues:
+    """Return the values that occur, of the target and of nominal or ordinal columns."""
+    columns = {f"c{index}": column for index, column in enumerate(rows.attributes)}
+    columns["class"] = rows.target
+    seen: dict[str, dict[Raw, Value]] = {name: {} for name in columns}
+    for numeric in (True, False):
+        names = [
+            name
+            for name, each in columns.items()
+            if (each.kind == "numeric" or each.as_number) is numeric
+            and (each.kind != "numeric" or name == "class")
+        ]
+        statements = grouped_statements(
+            rows.engine,
+            lambda _: rows.select(),
+            names,
+            value="double" if numeric else "text",
+        )
+        for statement, group in statements:
+            which, _, values = rows.engine.fetch(statement)
+            for at, raw in zip(texts(which), texts(values), strict=True):
+                name = group[at]
+                if raw is not None:
+                    seen[name][raw] = value_of(columns[name], raw)
+    target = seen.pop("class")
+    if not target:
+        if rows.target.name == NO_TARGET:
+            raise nothing_weighs(rows.weight.name if rows.weight else None)
+        msg = f"target {rows.target.name!r}: every cell is missing, or has no weight"
+        raise DataError(msg)
+    nominal = {
+        index: seen[f"c{index}"]
+        for index, each in enumerate(rows.attributes)
+        if each.kind != "numeric"
+    }
+    return SeenValues(nominal, target)
+
+
+def value_of(column: SqlColumn, raw: Any) -> Value:
+    """Return the value of a cell that an engine has given."""
+    if column.kind == "numeric":
+        return float(raw)
+    if isinstance(raw, str):
+        return column.value(raw)
+    return int(raw) if float(raw).is_integer() else float(raw)
+
+
+def target_column(rows: CleanRows, seen: SeenValues) -> Column:
+    """Return the distinct classes as a column."""
+    column, values = rows.target, list(seen.target.values())
+    if column.kind == "numeric":
+        return Column(column.name, "numeric", np.array(values), unit=column.unit)
+    codes, levels = factorise(values)
+    return Column(column.name, column.kind, codes, levels)
+
+
+def schema_of(
+    rows: CleanRows,
+    target: Target,
+    seen: SeenValues,
+    *,
+    markers: tuple[str, ...] = (),
+    notation: Notation | None = None,
+) -> Schema:
+    """Return the schema: nominal values are those that occur or are declared, sorted.
+
+    Of values that types declare, those of which very many have no row are left out.
+    """
+    levels = {
+        index: _sorted(column, set(seen.attributes[index].values()))
+        for index, column in enumerate(rows.attributes)
+        if column.kind == "nominal"
+    }
+    return Schema(
+        tuple(
+            Attribute(
+                column.name, column.kind, levels.get(index, column.levels), column.unit
+            )
+            for index, column in enumerate(rows.attributes)
+        ),
+        target,
+        markers,
+        notation or Notation(),
+    )
+
+
+def _sorted(column: SqlColumn, values: set[Value]) -> tuple[Value, ...]:
+    declared = values.union(column.levels)
+    n_without = len(declared) - len(values)
+    if column.of_type and n_without > MOST_WITHOUT_ROWS:
+        note(left_out(column.name, n_without))
+    else:
+        values = declared
+    return tuple(sorted(values, key=level_order))

@@ -1,0 +1,472 @@
+"""Rows in a SQL engine: the learner's questions as statements, the data where it is.
+
+The rows are coded once (``coded_rows``) and kept in a temporary table, a line for each
+row, or part of a row, at a node (``node_rows``). So one grouped statement (``grouped``)
+answers a whole level::
+
+    SELECT …, node, class, count(*), sum(weight), coalesce(a0, a1) AS value
+    FROM the lines of the level
+    GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
+
+Of a numeric target the sums are those of its moments, and rows are not grouped by it.
+
+All that stands in these statements are names and numbers of our own. What users have
+written is quoted or bound, where the rows are coded.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from spinney.data import Attribute, Schema
+from spinney.extensions.databases import number_bins
+from spinney.extensions.databases.counted_lines import CountedLines
+from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats, integers
+from spinney.extensions.databases.expressions import (
+    both,
+    bound,
+    by_node,
+    column,
+    difference,
+    double,
+    first_known,
+    grouped_by,
+    known,
+    named,
+    product,
+    select,
+    summed_up,
+    whole,
+)
+from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
+from spinney.extensions.databases.grouped import Relation, grouped_statements
+from spinney.extensions.databases.node_rows import NodeRows
+from spinney.extensions.databases.number_bins import NumberBins, opened_lines
+from spinney.extensions.databases.sql_products import (
+    MOST_IN_STATEMENT,
+    products_of,
+    selected,
+    sums,
+    term_expression,
+)
+from spinney.extensions.databases.sql_routes import SqlRoutes
+from spinney.sources.base import (
+    ROOT,
+    Agreement,
+    BinnedTables,
+    Products,
+    Request,
+    TermRequest,
+    Totals,
+    batches_of_terms,
+)
+from spinney.sources.opened_bins import (
+    OpenedIntervals,
+    are_listed,
+    intervals_of,
+    with_opened,
+)
+from spinney.trees import CountTable, Route, TableStack, Term
+
+Lines = exp.Query | exp.Table
+Reader = Callable[[], Lines]
+Measured = Callable[[exp.Expr | None], list[exp.Expr]]
+"""From the weight, None where all are 1, to sums beside that of weights."""
+
+
+class SqlSource:
+    """Rows in a SQL engine.
+
+    Parameters
+    ----------
+    engine : SqlEngine
+        Where the rows are.
+    base : str
+        The kept table of the coded rows.
+    schema : Schema
+        What the codes mean.
+    weighed : bool
+        Whether it has weights; otherwise each row weighs 1.
+    bins : bool
+        Whether numbers of many values are divided in bins.
+    """
+
+    def __init__(
+        self,
+        engine: SqlEngine,
+        base: str,
+        schema: Schema,
+        *,
+        weighed: bool = True,
+        bins: bool = True,
+    ) -> None:
+        self.schema = schema
+        self._engine = engine
+        self._made: dict[int, Attribute] = {}
+        self._routes = SqlRoutes(self._attribute)
+        numbers = [
+            index
+            for index in range(schema.n_columns)
+            if bins and schema.attributes[index].kind == "numeric"
+        ]
+        columns = ["class", *(f"a{index}" for index in range(schema.n_columns))]
+        kept = ["node", *(["weight"] if weighed else []), *columns]
+        self._bins = NumberBins(engine, base, columns=kept, numbers=numbers)
+        self._rows = NodeRows(
+            engine,
+            self._bins.base,
+            weighed=weighed,
+            columns=[*columns, *(f"b{index}" for index in self._bins.ranges)],
+            routes=self._routes,
+            made=self._made.get,
+            alone=self._bins.base != base,
+        )
+        self._totals = self._count_classes()
+
+    def _count_classes(self) -> Totals:
+        target = self.schema.target
+        weights = np.zeros(target.width)
+        rows = np.zeros(target.n_outputs, dtype=np.int64)
+        by = self._by
+        for lines in self._lines([ROOT], {-1: "node"}, self._moments, by=by):
+            lines.put(weights[None], rows[None], slice(None), 0)
+        return Totals(weights, rows)
+
+    @property
+    def _by(self) -> str | None:
+        """What rows are grouped by beside the node: the class, if there are any."""
+        return None if self.schema.target.is_numeric else "class"
+
+    def _moments(self, weight: exp.Expr | None) -> list[exp.Expr]:
+        """Return the sums of a number as target, beside the weight; else none."""
+        origin = self.schema.target.origin
+        if origin is None:
+            return []
+        number: exp.Expr = difference(column("class"), bound(float(origin)))
+        first = number if weight is None else product(weight, number)
+        return [summed_up(first), summed_up(product(first.copy(), number.copy()))]
+
+    def root(self) -> Totals:
+        """Return the totals of all rows."""
+        return self._totals
+
+    def partition(
+        self,
+        node: int,
+        route: Route,
+        children: Mapping[int, int],
+        *,
+        keep: bool = False,
+    ) -> None:
+        """Remember the way to the children."""
+        self._rows.send(node, route, dict(children), keep=keep)
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Forget nodes."""
+        self._rows.forget(nodes)
+
+    def extend(self, index: int, attribute: Attribute) -> None:
+        """Let an attribute with a formula stand at a place, as an SQL expression."""
+        self._made[index] = attribute
+
+    def _attribute(self, index: int) -> Attribute:
+        """Return the attribute at a place, one with a formula included."""
+        return self._made.get(index) or self.schema.attributes[index]
+
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+        """Give the tables of all requests, from one statement."""
+        wanted = [(request.node, request.attributes) for request in requests]
+        target = self.schema.target
+        yield self._counted(
+            wanted,
+            self._moments,
+            by=self._by,
+            shape=(target.width, target.n_outputs),
+        )
+
+    def binned(
+        self, requests: Sequence[Request], n_rows: Sequence[int]
+    ) -> BinnedTables:
+        """Return the tables of all requests, numbers of many values by bins.
+
+        A node of few rows has few values, which are counted one by one.
+        """
+        wanted = [(request.node, request.attributes) for request in requests]
+        indices = sorted({index for _, attributes in wanted for index in attributes})
+        ranges = {i: each for i, each in self._bins.ranges.items() if i in indices}
+        small = [
+            request.node
+            for request, n in zip(requests, n_rows, strict=True)
+            if n <= number_bins.MOST_ROWS
+        ]
+        if not ranges or len(small) == len(requests):
+            (stack,) = self.tables(requests)
+            return BinnedTables(stack)
+        key = "k" if small else "b"
+        lines = self._lines(
+            [node for node, _ in wanted],
+            {i: f"{key if i in ranges else 'a'}{i}" for i in indices},
+            self._moments,
+            by=self._by,
+            beside=lambda relation: self._bins.keyed(relation, small),
+        )
+        coarse = CountedLines.joined(list(lines)).in_bins(ranges, small)
+        return self._binned(self._stack(coarse, wanted), wanted)
+
+    def _binned(
+        self, stack: TableStack, wanted: Sequence[tuple[int, Sequence[int]]]
+    ) -> BinnedTables:
+        """Return tables whose bins can be opened."""
+
+        def opened(lines: NDArray[np.bool_]) -> BinnedTables:
+            intervals = intervals_of(stack, lines)
+            parts = self._opened(intervals, [node for node, _ in wanted])
+            inside = self._stack(CountedLines.joined(parts), wanted)
+            finer = with_opened(stack, lines, inside)
+            if are_listed(intervals):
+                return BinnedTables(finer)
+            return self._binned(finer, wanted)
+
+        return BinnedTables(stack, opened)
+
+    def _stack(
+        self, lines: CountedLines, wanted: Sequence[tuple[int, Sequence[int]]]
+    ) -> TableStack:
+        target = self.schema.target
+        return lines.stack(wanted, target.width, target.n_outputs)
+
+    def _opened(
+        self, intervals: OpenedIntervals, nodes: Sequence[int]
+    ) -> list[CountedLines]:
+        """Return the lines of what is in opened bins, by one statement."""
+        by_node = {
+            index: {nodes[at]: listed for at, listed in each.items()}
+            for index, each in intervals.items()
+        }
+        asked = sorted({node for each in by_node.values() for node in each})
+        ends = {f"k{index}": f"a{index}" for index in by_node}
+        parts = self._lines(
+            asked,
+            {index: f"k{index}" for index in by_node},
+            self._moments,
+            by=self._by,
+            beside=lambda relation: opened_lines(self._engine, relation, by_node),
+            joined=True,
+            ranges=None if are_listed(intervals) else ends,
+        )
+        return list(parts)
+
+    def fetched(self, nodes: Sequence[int]) -> FetchedLines:
+        """Return the lines of nodes as they are: rows, or parts of rows."""
+        answers = [
+            self._engine.fetch(lines_of(lines, self.schema))
+            for lines in self._rows.lines(nodes)
+        ]
+        parts = [FetchedLines.read(answer, self.schema) for answer in answers]
+        return FetchedLines.joined(parts)
+
+    def settle(self, nodes: Collection[int]) -> None:
+        """Keep the lines of nodes, so that each can be read by itself."""
+        self._rows.settled(nodes)
+
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+        """Give the tables of value × branch of all requests, from one statement."""
+        wanted = [(request.node, request.attributes) for request in requests]
+        most = max((r.split.n_branches for r in requests), default=0)
+        goes = {r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests}
+        yield self._counted(
+            wanted,
+            lambda _: [],
+            by="branch",
+            shape=(most + 1, most + 1),
+            asked={r.split.attribute for r in requests},
+            beside=_branches(goes, most),
+        )
+
+    def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        target = self.schema.target
+        goes = {
+            node: (
+                lambda r=route: self._routes.sent(
+                    r, {branch: branch for branch in range(r.split.n_branches)}
+                )
+            )
+            for node, route in routes
+        }
+        asked = {index for _, route in routes for index in route.attributes}
+        lines = CountedLines.joined(
+            list(
+                self._lines(
+                    [node for node, _ in routes],
+                    {-1: "branch"},
+                    self._moments,
+                    by=self._by,
+                    asked=asked,
+                    beside=_branches(goes),
+                )
+            )
+        )
+        answers = []
+        for node, route in routes:
+            n = route.split.n_branches
+            weights = np.zeros((n, target.width))
+            rows = np.zeros((n, target.n_outputs), dtype=np.int64)
+            own = lines.node == node
+            lines.put(weights, rows, own, lines.value[own].astype(np.int64))
+            nothing = np.zeros(target.width), np.zeros(target.n_outputs, np.int64)
+            answers.append(CountTable(np.arange(n), weights, rows, *nothing))
+        return answers
+
+    def products(self, requests: Sequence[TermRequest]) -> list[Products]:
+        """Return for each request how its terms vary, a statement for some at once."""
+        varying: dict[int, Products] = {}
+        for batch in batches_of_terms(requests, MOST_IN_STATEMENT):
+            together = tuple(dict.fromkeys(t for r in batch for t in r.terms))
+            nodes = [request.node for request in batch]
+            answers = self._varying(nodes, together, complete=batch[0].complete)
+            for request in batch:
+                indices = [together.index(term) for term in request.terms]
+                if self.schema.target.is_numeric:
+                    indices.append(len(together))
+                varying[request.node] = selected(answers[request.node], indices)
+        return [varying[request.node] for request in requests]
+
+    def _varying(
+        self, nodes: Sequence[int], terms: tuple[Term, ...], *, complete: bool
+    ) -> dict[int, Products]:
+        """Return how terms vary at nodes, from one statement."""
+        target = self.schema.target
+        asked = {term.attribute for term in terms}
+        lines: dict[int, dict[int, list[float]]] = {node: {} for node in nodes}
+        n_columns = len(terms) + target.is_numeric
+        for relation, weighed in self._rows.relations(nodes, asked):
+            columns = [
+                term_expression(
+                    term, is_numeric=self._attribute(term.attribute).kind == "numeric"
+                )
+                for term in terms
+            ]
+            if target.origin is not None:
+                columns.append(difference(column("class"), bound(float(target.origin))))
+            whole_rows = None
+            if complete:
+                whole_rows = both(known(column(f"a{index}")) for index in asked)
+            group = whole(0) if target.is_numeric else column("class")
+            inner = select(
+                [
+                    column("node"),
+                    column("weight") if weighed else named(double(whole(1)), "weight"),
+                    named(group, "group"),
+                    *(named(each, f"z{i}") for i, each in enumerate(columns)),
+                ],
+                relation(),
+                whole_rows,
+            )
+            added = [named(each, f"s{i}") for i, each in enumerate(sums(n_columns))]
+            keys = ("node", "group")
+            query = select([*map(column, keys), *added], inner)
+            node, label, *rest = self._engine.fetch(
+                grouped_by(query, map(column, keys))
+            )
+            amounts = np.array([floats(each) for each in rest]).T
+            every = zip(integers(node).tolist(), integers(label).tolist(), strict=True)
+            for (number, code), line in zip(every, amounts.tolist(), strict=True):
+                lines[number][code] = line
+        n_groups = target.n_outputs
+        return {n: products_of(lines[n], n_groups, n_columns) for n in nodes}
+
+    def _counted(
+        self,
+        wanted: Sequence[tuple[int, Sequence[int]]],
+        measured: Measured,
+        *,
+        by: str | None,
+        shape: tuple[int, int],
+        asked: Collection[int] = (),
+        beside: Callable[[Relation], Relation] | None = None,
+    ) -> TableStack:
+        """Return the tables of attributes at nodes, from one statement a table."""
+        indices = sorted({index for _, attributes in wanted for index in attributes})
+        if not indices:
+            return TableStack.of([])
+        lines = self._lines(
+            list(dict.fromkeys(node for node, _ in wanted)),
+            {index: f"a{index}" for index in indices},
+            measured,
+            by=by,
+            asked=asked,
+            beside=beside,
+        )
+        return CountedLines.joined(list(lines)).stack(wanted, *shape)
+
+    def _lines(
+        self,
+        nodes: Sequence[int],
+        columns: Mapping[int, str],
+        measured: Measured,
+        *,
+        by: str | None,
+        asked: Collection[int] = (),
+        beside: Callable[[Relation], Relation] | None = None,
+        ranges: Mapping[str, str] | None = None,
+        joined: bool = False,
+    ) -> Iterator[CountedLines]:
+        """Give the lines of counts of some columns at nodes.
+
+        ``beside`` puts more columns beside those of lines, of what is ``asked``; if
+        it has ``joined`` lines by their nodes, they are other ones for each column.
+        """
+        places = {name: index for index, name in columns.items()}
+        read = {*columns, *asked}
+        for reader, weighed in self._rows.relations(nodes, read, joined=joined):
+            relation = partial(_read, reader)
+            statements = grouped_statements(
+                self._engine,
+                relation if beside is None else beside(relation),
+                list(places),
+                keys=["node"] if by is None else ["node", by],
+                sums=partial(_sums, measured, weighed=weighed),
+                ranges=ranges,
+                one_by_one=joined,
+            )
+            for statement, group in statements:
+                yield CountedLines.read(
+                    self._engine.fetch(statement),
+                    [places[name] for name in group],
+                    by=by is not None,
+                    weighed=weighed,
+                    ranges=ranges is not None,
+                )
+
+
+def _read(reader: Reader, _: Sequence[str]) -> Lines:
+    """Return lines, the same whatever they are counted by."""
+    return reader()
+
+
+def _sums(measured: Measured, *, weighed: bool) -> list[exp.Expr]:
+    """Return what is added up: weights, if there are any, and what is measured."""
+    if not weighed:
+        return measured(None)
+    return [summed_up(column("weight")), *measured(column("weight"))]
+
+
+def _branches(
+    goes: Mapping[int, Callable[[], exp.Expr]], otherwise: int | None = None
+) -> Callable[[Relation], Relation]:
+    """Return what puts the branch beside lines, of another split at each node."""
+
+    def beside(relation: Relation) -> Relation:
+        def read(names: Sequence[str]) -> exp.Query:
+            branch = by_node({node: write() for node, write in goes.items()})
+            if otherwise is not None:
+                branch = first_known([branch, whole(otherwise)])
+            return select([exp.Star(), named(branch, "branch")], relation(names))
+
+        return read
+
+    return beside

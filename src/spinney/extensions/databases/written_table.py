@@ -1,0 +1,176 @@
+"""A table made of a query, where the rows are: all of it, or nothing.
+
+The rows stand under a name of our own, a temporary view, so that a query of a user's is
+as good as a table. What is made gets its name last, and all of it is one transaction::
+
+    CREATE TEMPORARY VIEW spinney_… AS SELECT * FROM orders
+    CREATE TABLE spinney_new_… AS SELECT …, predictions FROM spinney_…
+    DROP TABLE predictions            -- if it is there, and may be replaced
+    ALTER TABLE spinney_new_… RENAME TO predictions
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import Any
+
+from sqlglot import exp
+
+from spinney.data import missing_columns
+from spinney.errors import ParameterError, Setting, refusal
+from spinney.extensions.databases.databases import (
+    DatabaseTable,
+    names_in,
+    opened_engine,
+)
+from spinney.extensions.databases.engines.sql_engine import SqlEngine
+from spinney.extensions.databases.expressions import count_all, named, select, table
+
+CAN_WRITE = ("postgres", "sqlite")
+
+
+def write_table(
+    at: DatabaseTable,
+    into: str,
+    query: Callable[[str], str],
+    *,
+    needed: Sequence[str] = (),
+    force: bool = False,
+) -> int:
+    """Make a table of a query over the rows, and return how many lines it has.
+
+    Parameters
+    ----------
+    at : DatabaseTable
+        Where the rows are.
+    into : str
+        The name of the new table, or schema and name.
+    query : function
+        From the name that the rows have to the words of the query.
+    needed : sequence of str
+        The columns that the query asks for.
+    force : bool
+        Whether a table of that name is replaced.
+    """
+    if at.engine not in CAN_WRITE:
+        raise refusal(
+            Setting("into", into),
+            f"is of no use to {at.engine}",
+            f"only {' and '.join(CAN_WRITE)} make tables; export the model as SQL",
+        )
+    name, _, schema = (part[::-1] for part in into[::-1].partition("."))
+    if not name or (not schema and "." in into):
+        raise refusal(Setting("into", into), "is no name of a table")
+    # A name alone is one of SQLite's main database: none that is attached is replaced.
+    schema = schema or ("main" if at.engine == "sqlite" else "")
+    target = table(name, schema or None)
+    with opened_engine(at, writes=True) as engine, _at_once(engine):
+        engine.purpose = "write the predictions"
+        replaced = _replaced(engine, at, target, Setting("into", into), force=force)
+        _check_columns(engine, needed)
+        view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
+        # PostgreSQL binds no values where it defines a view, and there are none here.
+        engine.run(f"CREATE TEMPORARY VIEW {view} AS {_rows_of(engine)}")
+        made = _words(engine, table(new, schema or None))
+        engine.run(f"CREATE TABLE {made} AS {query(view)}")
+        engine.run(f"DROP VIEW {view}")
+        if replaced is not None:
+            engine.run(f"DROP TABLE {_words(engine, replaced)}")
+        engine.run(f"ALTER TABLE {made} RENAME TO {_words(engine, table(name))}")
+        (n_lines,) = engine.line(select([named(count_all(), "n")], target))
+    return int(n_lines)
+
+
+def _replaced(
+    engine: SqlEngine,
+    at: DatabaseTable,
+    target: exp.Table,
+    into: Setting,
+    *,
+    force: bool,
+) -> exp.Table | None:
+    """Return the table that goes, if there is one; refuse one that must stay."""
+    listed = names_in(at.engine, engine.connection)
+    place = _place_of(target, listed, engine.dialect)
+    if place is None:
+        return None
+    # A name of a WITH may be that of a table too: it is taken for one that is read.
+    read = (
+        _place_of(t, listed, engine.dialect) for t in engine.rows.find_all(exp.Table)
+    )
+    if place in read:
+        raise ParameterError(
+            into, " is the table that is read", remedy="write to another one"
+        )
+    if not force:
+        raise ParameterError(
+            into,
+            " is in the database already",
+            remedy="name another table, or replace it by force",
+        )
+    return table(*reversed(place))
+
+
+def _place_of(
+    wanted: exp.Table, listed: Sequence[tuple[str, str]], dialect: str
+) -> tuple[str, str] | None:
+    """Return schema and name of a table as the database has them, if it has it."""
+
+    def is_meant(part: exp.Expr | None, name: str) -> bool:
+        if not isinstance(part, exp.Identifier):
+            return part is None
+        folded = dialect == "sqlite"
+        written = part.name if part.quoted and not folded else _lowered(part.name)
+        return written == (_lowered(name) if folded else name)
+
+    return next(
+        (
+            (schema, name)
+            for schema, name in listed
+            if is_meant(wanted.this, name) and is_meant(wanted.args.get("db"), schema)
+        ),
+        None,
+    )
+
+
+def _lowered(name: str) -> str:
+    """Return a name as databases compare it: letters of ASCII alone have two cases."""
+    return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
+
+
+def _check_columns(engine: SqlEngine, needed: Sequence[str]) -> None:
+    """Refuse rows that lack a column: for SQLite its quoted name would be a text."""
+    words, _ = engine.written(select([exp.Star()], engine.rows).limit(0, copy=False))
+    with engine.translated():
+        described = engine.connection.execute(words).description
+    names = [each[0] for each in described]
+    absent = [name for name in needed if name not in names]
+    if absent:
+        raise missing_columns(absent, names)
+
+
+def _rows_of(engine: SqlEngine) -> str:
+    return engine.written(select([exp.Star()], engine.rows))[0]
+
+
+def _words(engine: SqlEngine, expression: exp.Expr) -> str:
+    return engine.written(expression)[0]
+
+
+@contextmanager
+def _at_once(engine: Any) -> Iterator[None]:
+    """Let several statements be one; PostgreSQL's engine is a transaction by itself."""
+    if engine.dialect == "postgres":
+        yield
+        return
+    begin, end, undo = "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"
+    if engine.connection.in_transaction:
+        mark = f"spinney_{token_hex(8)}"
+        begin, end, undo = f"SAVEPOINT {mark}", f"RELEASE {mark}", f"ROLLBACK TO {mark}"
+    engine.run(begin)
+    try:
+        yield
+        engine.run(end)
+    except BaseException:
+        engine.run(undo)
+        raise

@@ -1,0 +1,106 @@
+"""The page as one file: scripts, styles and data put together, and nothing fetched.
+
+The sources in ``page/`` are plain ES modules and CSS. A page that is opened from a disk
+can import nothing, so the modules are put one after another, what is imported before
+what imports it, and the words ``import`` and ``export`` are taken out. So all of them
+share one scope, and no two may declare one name (``tests/output/test_page_file.py``
+holds that).
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from spinney.extensions.explorer.page_data import explorer_data
+from spinney.output.offline_page import OfflinePage, island, page_around
+from spinney.output.picture.style_sheet import colours
+
+__all__ = ["ExplorerPage", "explorer_page", "script", "style"]
+
+MAIN = "main.js"
+STYLES = ("shell.css", "panels.css", "print.css")
+IMPORT = re.compile(r'^import\s+(?:\{[^}]*\}\s+from\s+)?"\./([\w.]+)";\n', re.MULTILINE)
+EXPORT = re.compile(
+    r"^export (?=(?:async )?(?:function|class|const|let) )", re.MULTILINE
+)
+LARGEST_FRAME = 2_000_000
+FRAME_HEIGHT = 680
+
+BODY = """\
+<noscript>This page draws a decision tree by its own scripts, and they are switched \
+off.</noscript>
+<main id="explorer"></main>
+<script id="spinney-data" type="application/json">{data}</script>"""
+
+
+def explorer_page(models: Sequence[Any], *, rows: Any = None, data: Any = None) -> str:
+    """Return the page of one fitted model, or of two side by side.
+
+    ``rows`` is a table whose rows are shown behind the nodes that they come to; of
+    ``data``, in its place, there are counts only.
+    """
+    content = explorer_data(models, rows=rows, data=data)
+    title = " and ".join(model["title"] for model in content["models"])
+    body = BODY.format(data=island(content))
+    return page_around(title, body, style=style(), script=script())
+
+
+class ExplorerPage(OfflinePage):
+    """A page in the hand: shown by a notebook, saved to a file.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    """
+
+    @property
+    def frame(self) -> str | None:
+        """The page in a frame for a notebook; None where it is too large for one.
+
+        What runs in the frame can reach neither the notebook nor its cookies.
+        """
+        if len(self.html) > LARGEST_FRAME:
+            return None
+        return (
+            f'<iframe sandbox="allow-scripts" width="100%" height="{FRAME_HEIGHT}" '
+            'style="border:0" title="Explorer of a model" '
+            f'srcdoc="{escape(self.html)}">The explorer needs a frame.</iframe>'
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        bundle, frame = {"text/plain": repr(self)}, self.frame
+        return bundle if frame is None else {**bundle, "text/html": frame}
+
+
+@cache
+def script() -> str:
+    """Return all modules as one, those that others import first."""
+    ordered: dict[str, str] = {}
+
+    def add(name: str, waiting: tuple[str, ...]) -> None:
+        if name in ordered:
+            return
+        assert name not in waiting, f"{name} imports itself"
+        text = _source(name)
+        for needed in IMPORT.findall(text):
+            add(needed, (*waiting, name))
+        ordered[name] = EXPORT.sub("", IMPORT.sub("", text))
+
+    add(MAIN, ())
+    parts = (f"// {name}\n{text.strip()}\n" for name, text in ordered.items())
+    return "\n" + "\n".join(parts)
+
+
+@cache
+def style() -> str:
+    """Return the style sheet, with the colours of the pictures."""
+    return colours() + "\n".join(_source(name) for name in STYLES)
+
+
+def _source(name: str) -> str:
+    folder = files("spinney.extensions.explorer") / "page"
+    return (folder / name).read_text(encoding="utf-8")

@@ -1,0 +1,82 @@
+"""The rows behind nodes, where a user asks for them: cells as text, and their leaf."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Integers
+from spinney._support.text import number_text, shown
+from spinney.data import Column, Schema, Table
+from spinney.extensions.explorer.packed_numbers import packed
+from spinney.trees.predict import FlatTree, leaf_numbers
+
+__all__ = ["MOST_ROWS", "RowsGiven", "cells_data", "leaf_rows", "rows_data"]
+
+MOST_ROWS = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class RowsGiven:
+    """A table as a model reads it, with the leaf of each row.
+
+    ``targets`` are the codes or numbers of the target, None where the table has none.
+    """
+
+    table: Table
+    columns: list[Any]
+    leaves: Integers
+    targets: NDArray[Any] | None
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """The rows whose target is known."""
+        assert self.targets is not None
+        if self.targets.dtype.kind == "f":
+            return np.asarray(~np.isnan(self.targets))
+        return np.asarray(self.targets >= 0)
+
+
+def leaf_rows(table: Table, schema: Schema, flat: FlatTree) -> RowsGiven:
+    """Send rows down a tree."""
+    columns = schema.encode(table, flat.read, optional=flat.gathered_if_there)
+    leaves = leaf_numbers(flat, columns, table.n_rows)
+    named, targets = {column.name for column in table.columns}, None
+    if schema.target.name in named:
+        targets = schema.target.encode(table[schema.target.name])
+    return RowsGiven(table, columns, leaves, targets)
+
+
+def rows_data(given: RowsGiven) -> dict[str, Any]:
+    """Return the first rows with their leaves, and how many there are."""
+    return {
+        **cells_data(given.table),
+        "leaf": packed(given.leaves[:MOST_ROWS]),
+    }
+
+
+def cells_data(table: Table) -> dict[str, Any]:
+    """Return the cells of the first rows of a table, column by column."""
+    return {
+        "rows": min(table.n_rows, MOST_ROWS),
+        "of_rows": table.n_rows,
+        "columns": [_column_data(column) for column in table.columns],
+    }
+
+
+def _column_data(column: Column) -> dict[str, Any]:
+    cells = column.cells[:MOST_ROWS]
+    data: dict[str, Any] = {"name": shown(column.name)}
+    if column.kind == "numeric" and column.unit is None:
+        return {**data, "numbers": packed(cells)}
+    if column.kind == "numeric":
+        return {
+            **data,
+            "cells": [
+                "" if np.isnan(cell) else number_text(float(cell), column.unit)
+                for cell in cells
+            ],
+        }
+    levels = [shown(level) for level in column.levels]
+    return {**data, "codes": packed(cells), "levels": levels}

@@ -1,0 +1,227 @@
+"""A tree as the page reads it: one array for each thing that is known of its nodes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Integers
+from spinney.data import Target
+from spinney.extensions.explorer.packed_numbers import packed
+from spinney.growth.prune import (
+    CodedRows,
+    Sequence,
+    leaf_risks,
+    sequence_of,
+    validated,
+)
+from spinney.output.node_histograms import Histogram
+from spinney.trees import (
+    CandidateArrays,
+    FlatModels,
+    QuestionArrays,
+    SplitArrays,
+    Tree,
+    TreeArrays,
+    arrays_of,
+    labels_of,
+)
+
+__all__ = [
+    "candidate_data",
+    "digits_of",
+    "histogram_data",
+    "nodes_data",
+    "record_data",
+    "sequence_data",
+]
+
+OF_MODELS = (
+    *("has", "intercept", "count", "attribute", "coefficient", "missing"),
+    *("codes", "lookup", "first_code"),
+)
+LEAST_DIGITS, MOST_DIGITS = 6, 17
+
+
+def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
+    """Return the nodes of a tree that has outputs and shares.
+
+    Outputs stand there only where they are not the shares of a node's classes.
+    """
+    assert arrays.outputs is not None
+    assert arrays.shares is not None
+    # Children by parent, as shares are; where no row is divided they say nothing.
+    divides = np.repeat(arrays.final_branch < 0, arrays.links().count)
+    data = {
+        "size": len(arrays),
+        "parent": packed(arrays.parent),
+        **_questions(arrays),
+        "missing": packed(arrays.missing),
+        "shares": packed(np.where(divides, arrays.shares, 0.0)),
+        "weights": packed(arrays.weights.astype(np.float64)),
+        "rows": packed(arrays.rows),
+        "absent": packed(arrays.absent),
+        "reason": packed(arrays.reason),
+        "gain": packed(arrays.gain),
+        "outputs": _odd_outputs(arrays, target),
+    }
+    if target.costs is not None:
+        data["labels"] = packed(labels_of(arrays.outputs, target.costs))
+    if arrays.otherwise is not None and (arrays.otherwise >= 0).any():
+        data["otherwise"] = packed(arrays.otherwise)
+    if arrays.surrogates is not None:
+        surrogates = arrays.surrogates
+        data["surrogates"] = {
+            **_questions(surrogates),
+            "count": packed(surrogates.count),
+            "agreement": packed(surrogates.agreement),
+            "adjusted": packed(surrogates.adjusted),
+            "reversed": packed(surrogates.reversed),
+        }
+    if arrays.models is not None:
+        data["models"] = _models(arrays.models)
+    return data
+
+
+def _questions(questions: QuestionArrays) -> dict[str, str]:
+    names = ("attribute", "cut", "listed", "branches", "cuts")
+    return {name: packed(getattr(questions, name)) for name in names}
+
+
+def _odd_outputs(arrays: TreeArrays, target: Target) -> dict[str, str]:
+    """Return the nodes whose outputs are not what their counts say, and those."""
+    assert arrays.outputs is not None
+    outputs, weights = arrays.outputs, arrays.weights.astype(np.float64)
+    if target.is_numeric:
+        odd = np.ones(len(arrays), np.bool_)
+    else:
+        # As the page adds up: in the order of the classes.
+        total = np.add.accumulate(weights, axis=1)[:, -1:]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            odd = (outputs != weights / total).any(axis=1)
+    nodes = np.flatnonzero(odd)
+    return {"nodes": packed(nodes), "values": packed(outputs[nodes])}
+
+
+def _models(models: FlatModels) -> dict[str, str]:
+    return {name: packed(getattr(models, name)) for name in OF_MODELS}
+
+
+def candidate_data(candidates: CandidateArrays, nodes: Integers) -> dict[str, Any]:
+    """Return the candidates of some nodes, with the counts behind them."""
+    asks = candidates.chosen[nodes] >= 0
+    some = candidates.of_nodes(nodes, asks)
+    p_values = some.p_value
+    return {
+        "nodes": packed(nodes),
+        "count": packed(some.count),
+        "chosen": packed(some.chosen),
+        **_splits(some.splits),
+        "gain": packed(some.gain),
+        "merit": packed(some.merit),
+        "exact": packed(some.exact),
+        **({} if np.isnan(p_values).all() else {"p_value": packed(p_values)}),
+        "n_values": packed(some.n_values),
+        "values": packed(some.values),
+        "weights": packed(some.weights),
+        "missing_weights": packed(some.missing_weights),
+    }
+
+
+def _splits(splits: SplitArrays) -> dict[str, str]:
+    return {
+        "attribute": packed(splits.attribute),
+        "form": packed(splits.form),
+        "n_branches": packed(splits.n_branches),
+        "missing": packed(splits.missing),
+        "thresholds": packed(splits.thresholds),
+        "groups": packed(splits.groups),
+        "codes": packed(splits.codes),
+    }
+
+
+def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
+    """Return in how many digits the cut of each node keeps its rows on their sides.
+
+    Six at least; 17, all there are, where the neighbours of a cut are not known.
+    """
+    digits = np.full(len(arrays), MOST_DIGITS, np.int64)
+    winner = candidates.count.cumsum() - candidates.count + candidates.chosen
+    first = candidates.n_values.cumsum() - candidates.n_values
+    finite = np.flatnonzero(arrays.inner & np.isfinite(arrays.cut))
+    for node in finite.tolist():
+        line, cut = int(winner[node]), float(arrays.cut[node])
+        values = candidates.values[
+            first[line] : first[line] + candidates.n_values[line]
+        ]
+        below = values[values <= cut].max(initial=-np.inf)
+        above = values[values > cut].min(initial=np.inf)
+        for count in range(LEAST_DIGITS, MOST_DIGITS):
+            if below <= float(f"{cut:.{count}g}") < above:
+                digits[node] = count
+                break
+    return digits
+
+
+def histogram_data(made: Mapping[int, Histogram], width: int) -> dict[str, Any]:
+    """Return histograms by node, and the bins of all of them, one after another."""
+    every = list(made.values())
+    bins = [each.weights for each in every]
+    return {
+        "nodes": packed(np.array(list(made), np.int64)),
+        "bins": packed(np.array([len(each) for each in bins], np.int64)),
+        **{
+            name: packed(np.array([getattr(each, name) for each in every], float))
+            for name in ("low", "step", "least", "greatest")
+        },
+        "weights": packed(np.concatenate([*bins, np.zeros((0, width))])),
+        "missing": packed(np.array([each.missing for each in every], float)),
+    }
+
+
+def sequence_data(tree: Tree, rows: CodedRows | None = None) -> dict[str, Any] | None:
+    """Return the subtrees by cost complexity, and when each node becomes a leaf.
+
+    None where there is nothing to prune, or where counts do not tell the error, as
+    those of linear models. ``step`` is -1 of a node that no step cuts. Errors are means
+    over rows; those of ``rows`` are there where they are given.
+    """
+    risks = leaf_risks(tree)
+    if len(tree) == 1 or not np.isfinite(risks).all():
+        return None
+    sequence = sequence_of(tree, risks)
+    step = np.full(len(tree), -1, np.int64)
+    for index, subtree in enumerate(sequence.subtrees):
+        step[list(subtree.cut)] = index
+    weight = sequence.weight or 1.0
+    whole = float(risks[~arrays_of(tree).inner].sum())
+    given = None
+    if rows is not None and rows.weights.sum() > 0:
+        given = _judged_data(validated(sequence, tree, rows))
+    return {
+        "alpha": packed(sequence.alphas),
+        "leaves": packed([subtree.leaves for subtree in sequence.subtrees]),
+        "errors": packed(
+            [whole / weight, *(each.risk / weight for each in sequence.subtrees)]
+        ),
+        "root_error": sequence.root_risk / weight,
+        "step": packed(step),
+        "given": given,
+    }
+
+
+def record_data(record: Sequence | None) -> dict[str, Any] | None:
+    """Return the errors by which a tree was just pruned; None where none are known."""
+    if record is None or record.judged_by is None:
+        return None
+    return {**_judged_data(record), "by": record.judged_by}
+
+
+def _judged_data(sequence: Sequence) -> dict[str, Any]:
+    """Return the leaves of subtrees with their mean errors and the spread of these."""
+    errors, deviations = sequence.mean_errors()
+    return {
+        "leaves": packed([row.leaves for row in sequence.subtrees]),
+        "errors": packed(errors),
+        "deviations": packed(deviations),
+    }

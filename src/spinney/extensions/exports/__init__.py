@@ -1,0 +1,1 @@
+"""Writers of other languages: one file each, equal to the model."""

@@ -1,0 +1,587 @@
+"""A model as one file of C99, without allocation: tables, and functions over them.
+
+The functions are those of ``python_code``. Tables are flat: a node has a range of
+questions, a question a range of answers.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+
+from spinney._support.json_text import json_text
+from spinney._support.text import value_text
+from spinney.extensions.exports.form_data import head
+from spinney.extensions.exports.portable import (
+    Both,
+    FormClause,
+    FormNode,
+    FormQuestion,
+    Input,
+    Made,
+    Portable,
+    Sum,
+    free_name,
+    refuse_to_say,
+)
+
+__all__ = ["to_c"]
+
+WORDS = [
+    "auto",
+    "break",
+    "case",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "new",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+]
+# What <math.h> and <string.h> define, and we.
+MACROS = re.compile(
+    "(M|FP|N|MATH|HUGE)_|(NAN|NULL|INFINITY|MAJORITY|MOST_PARTS|linux|unix)$"
+)
+
+
+def to_c(form: Portable) -> str:
+    """Return C with ``model_predict`` and, of classes, ``model_probabilities``.
+
+    >>> import spinney
+    >>> from spinney.extensions.exports.portable_models import portable
+    >>> shop = {"size": [1, 2, 3, 4], "sold": ["no", "no", "yes", "yes"]}
+    >>> code = to_c(portable(spinney.grow(shop, "sold", recipe="id3")))
+    >>> print(code[code.index("struct model_row") : code.index("#define")])
+    struct model_row {
+      double size; // "size": a number
+    };
+    <BLANKLINE>
+    """
+    names = field_names(form.columns)
+    pairs = [*zip(names, form.columns, strict=True)]
+    row = [
+        head(form, "//", json_text),
+        _ABOUT,
+        "struct model_row {",
+        *(f"  {_type(c)}{n}; // {json_text(c.name)}: {_asked(c)}" for n, c in pairs),
+        *(() if pairs else ("  int nothing; // no column is asked about",)),
+        "};",
+        "",
+    ]
+    body = _by_nodes(form, pairs) if form.centres is None else _by_centres(form, pairs)
+    return "\n".join([*row, *body])
+
+
+def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
+    """Return the tables of trees or rules, and the functions over them."""
+    tables = _Tables(form)
+    classes = [string(value_text(value)) for value in form.target.classes]
+    return [
+        *tables.sizes(),
+        *([f"const char *const model_classes[] = {_list(classes)};"] * bool(classes)),
+        _STRUCTS,
+        *([_NUMBER] if any(not isinstance(m, Both) for m in form.made) else ()),
+        *([_SAME] if any(isinstance(m, Both) for m in form.made) else ()),
+        *tables.lines(),
+        *([_costs(form)] if form.cost_lines is not None else ()),
+        "",
+        "static void read_cells(const struct model_row *row, struct cell *cells) {",
+        *(f"  {_read(at, *pair)}" for at, pair in enumerate(pairs)),
+        *(
+            f"  {line}"
+            for at, made in enumerate(form.made, len(form.columns))
+            for line in _made(at, made)
+        ),
+        *(() if pairs else ("  (void)row; (void)cells;",)),
+        "}",
+        _WALK,
+        _NUMERIC if form.target.is_numeric else _classes(form),
+    ]
+
+
+def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
+    """Return the function that finds the nearest of some centres."""
+    assert form.centres is not None
+    numbers, texts, may_lack = (
+        form.centres.numbers,
+        form.centres.texts,
+        form.centres.may_lack,
+    )
+    lines = [
+        f"#define N_CLUSTERS {len(form.target.classes)}",
+        "",
+        "struct apart { const char *text; double from[N_CLUSTERS]; };",
+        *(
+            f"static const double CENTRES_{at}[N_CLUSTERS] = "
+            f"{_list(map(repr, each.centres))};"
+            for at, each in enumerate(numbers)
+        ),
+    ]
+    for at, known in enumerate(texts):
+        entries = [
+            f"  {{{string(text)}, {_list(map(repr, apart))}}}"
+            for text, apart in known.apart.items()
+        ]
+        content = ",\n".join(entries or ["  {0}"])
+        lines.append(f"static const struct apart APART_{at}[] = {{\n{content}\n}};")
+    lines += [_NUMBER_APART] * bool(numbers) + [_TEXT_APART] * bool(texts)
+    lines += [_NEAREST]
+    for at, each in enumerate(numbers):
+        name, column = pairs[each.cell]
+        lines += [
+            f"  if (!add_number({_read_number(name, column)}, {each.scale!r}, "
+            f"CENTRES_{at}, {int(may_lack)}, totals))",
+            "    return -1;",
+        ]
+    lines += [
+        f"  add_text(row->{pairs[t.cell][0]}, APART_{at}, {len(t.apart)}, others);"
+        for at, t in enumerate(texts)
+    ]
+    return [*lines, _LEAST.replace("GAMMA", repr(form.centres.gamma))]
+
+
+def field_names(columns: Iterable[Input]) -> list[str]:
+    """Return names of C for columns: letters, digits and underscores, no two alike.
+
+    >>> field_names([Input("a b", True), Input("A-b", True), Input("int", True)])
+    ['a_b', 'A_b', 'int_']
+    """
+    names: list[str] = []
+    for column in columns:
+        name = re.sub(r"[^A-Za-z0-9_]+", "_", column.name)[:60] or "_"
+        if not name[0].isalpha() or name == "_":
+            name = f"column_{name.strip('_')}".rstrip("_")
+        if name in WORDS or MACROS.match(name):
+            name += "_"
+        names.append(free_name(name, names, "_"))
+    return names
+
+
+def string(text: str) -> str:
+    r"""Return a text as a literal of C, in UTF-8.
+
+    >>> print(string('say "hi" ??/ é'))
+    "say \"hi\" \?\?/ \303\251"
+    """
+    if "\0" in text:
+        refuse_to_say("c", f"{text!r}, which has a NUL character", "rename it")
+    signs = []
+    for byte in text.encode("utf-8", "surrogatepass"):
+        sign = chr(byte)
+        if sign in '"\\?':
+            signs.append(f"\\{sign}")
+        else:
+            signs.append(sign if 32 <= byte < 127 else f"\\{byte:03o}")
+    return f'"{"".join(signs)}"'
+
+
+@dataclass
+class _Tables:
+    """The tables of a model, filled node by node."""
+
+    form: Portable
+    answers: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    terms: list[str] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Fill the tables."""
+        for node in self.form.nodes:
+            self.nodes.append(self._node(node))
+
+    def _node(self, node: FormNode) -> str:
+        start = len(self.questions), len(self.parts), len(self.terms), len(self.says)
+        self.questions += [self._question(question) for question in node.questions]
+        self.parts += [f"{{{child}, {share!r}}}" for child, share in node.parts]
+        plus = 0.0
+        if node.line is not None:
+            plus = node.line.intercept
+            for term in node.line.terms:
+                first = len(self.answers)
+                self._add_texts({t: (n, 0) for t, n in (term.texts or {}).items()})
+                size = len(self.answers) - first
+                numbers = f"{term.factor!r}, {term.missing!r}"
+                self.terms.append(f"{{{term.cell}, {numbers}, {first}, {size}}}")
+        elif not node.questions:
+            self.says.append(_list(map(repr, node.says)))
+        counts = (
+            len(self.questions) - start[0],
+            len(self.parts) - start[1],
+            len(self.terms) - start[2],
+        )
+        says = start[3] if len(self.says) > start[3] else -1
+        if says >= 0 and self.form.has_labels:
+            self.labels.append(str(node.label))
+        otherwise = -1 if node.otherwise is None else node.otherwise
+        return (
+            f"{{{start[0]}, {counts[0]}, {otherwise}, {start[1]}, {counts[1]}, "
+            f"{says}, {start[2]}, {counts[2]}, {plus!r}}}"
+        )
+
+    def _question(self, question: FormQuestion) -> str:
+        first = len(self.answers)
+        if question.texts is not None:
+            self._add_texts({t: (0.0, node) for t, node in question.texts.items()})
+        else:
+            bounds = [*map(repr, question.cuts), "INFINITY"]
+            pairs = zip(bounds, question.nodes, strict=True)
+            self.answers += [f"{{0, {bound}, {node}}}" for bound, node in pairs]
+        is_text = int(question.texts is not None)
+        size = len(self.answers) - first
+        return f"{{{question.cell}, {is_text}, {first}, {size}}}"
+
+    def _add_texts(self, texts: Mapping[str, tuple[float, int]]) -> None:
+        for text, (number, node) in texts.items():
+            self.answers.append(f"{{{string(text)}, {number!r}, {node}}}")
+
+    def sizes(self) -> list[str]:
+        """Return the constants that arrays are as large as."""
+        form = self.form
+        most = max(1, sum(not n.questions for n in form.nodes)) if form.divides else 1
+        return [
+            f"#define N_CELLS {max(1, len(form.columns) + len(form.made))}",
+            f"#define N_OUTPUTS {form.target.n_outputs}",
+            f"#define N_TREES {len(form.roots)}",
+            f"#define MOST_PARTS {most}",
+            f"#define MAJORITY {int(form.majority)}",
+        ]
+
+    def lines(self) -> list[str]:
+        """Return the tables; one that is empty has a line of zeros."""
+        rows = {
+            "struct answer ANSWERS[]": self.answers,
+            "struct question QUESTIONS[]": self.questions,
+            "struct part PARTS[]": self.parts,
+            "struct term TERMS[]": self.terms,
+            "double SAYS[][N_OUTPUTS]": self.says,
+            "struct node NODES[]": self.nodes,
+            "int ROOTS[]": [str(root) for root in self.form.roots],
+            **({"int LABELS[]": self.labels} if self.labels else {}),
+        }
+        return [
+            f"static const {name} = {{\n  " + ",\n  ".join(each or ["{0}"]) + "\n};"
+            for name, each in rows.items()
+        ]
+
+
+def _list(parts: Iterable[str]) -> str:
+    return f"{{{', '.join(parts)}}}"
+
+
+def _type(column: Input) -> str:
+    return "double " if column.is_number else "const char *"
+
+
+def _asked(column: Input) -> str:
+    """Return what a field holds."""
+    if column.is_number:
+        return "a number" if column.unit is None else f"a number of {column.unit}"
+    return f"text, {len(column.values)} values"
+
+
+def _read(at: int, name: str, column: Input) -> str:
+    if not column.is_number:
+        return f"cells[{at}].text = row->{name};"
+    return f"cells[{at}].number = {_read_number(name, column)};"
+
+
+def _read_number(name: str, column: Input) -> str:
+    """Return a number of a row, NAN where it stands for a missing one."""
+    lacks = " || ".join(f"row->{name} == {number!r}" for number in column.missing)
+    return f"({lacks}) ? NAN : row->{name}" if lacks else f"row->{name}"
+
+
+def _made(at: int, made: Made) -> list[str]:
+    """Return the lines that make a cell of others."""
+    if isinstance(made, Both):
+        known, holds = zip(*map(_clause, made.clauses), strict=True)
+        return [
+            f"cells[{at}].text = !({' && '.join(known)}) ? 0",
+            f'  : {" && ".join(holds)} ? "true" : "false";',
+        ]
+    if isinstance(made, Sum):
+        parts = [f"{factor!r} * cells[{cell}].number" for cell, factor in made.terms]
+        return [f"cells[{at}].number = number_or_nan({' + '.join(parts)});"]
+    first, second = (f"cells[{cell}].number" for cell in (made.first, made.second))
+    return [f"cells[{at}].number = number_or_nan({first} / {second});"]
+
+
+def _clause(clause: FormClause) -> tuple[str, str]:
+    """Return that the cell of a clause is known, and that it satisfies it."""
+    cell, holds = clause.cell, clause.holds
+    if isinstance(holds, Mapping):
+        yes = [text for text, held in holds.items() if held]
+        known, held = _is_one_of(cell, holds), _is_one_of(cell, yes)
+    else:
+        name, (low, high) = f"cells[{cell}].number", holds
+        bounds = [f"{name} > {low!r}"] * isfinite(low)
+        bounds += [f"{name} <= {high!r}"] * isfinite(high)
+        known, held = f"!isnan({name})", " && ".join(bounds) or "1"
+    return ("1", f"(!{known} || ({held}))") if clause.missing else (known, held)
+
+
+def _is_one_of(cell: int, texts: Iterable[str]) -> str:
+    same = [f"same(cells[{cell}].text, {string(text)})" for text in texts]
+    return f"({' || '.join(same) or '0'})"
+
+
+def _costs(form: Portable) -> str:
+    lines = [_list(map(repr, line)) for line in form.cost_lines or ()]
+    return f"static const double COSTS[N_OUTPUTS][N_OUTPUTS] = {_list(lines)};"
+
+
+def _classes(form: Portable) -> str:
+    if form.has_labels:
+        return _SHARES + _LABELS
+    return _SHARES + _CLASSES.replace(
+        "MERITS", _BY_COST if form.cost_lines is not None else ""
+    )
+
+
+_ABOUT = """\
+// NAN and NULL are missing. Texts are UTF-8. Compile as C99, so that sums are not fused
+// into other bits: cc -std=c99 -c model.c
+
+#include <math.h>
+#include <string.h>
+"""
+
+_STRUCTS = """
+struct cell { double number; const char *text; };
+struct answer { const char *text; double number; int node; };
+struct question { int cell, is_text, first, count; };
+struct part { int node; double weight; };
+struct term { int cell; double factor, missing; int first, count; };
+struct node {
+  int question, questions, otherwise, part, parts, says, term, terms;
+  double plus;
+};
+"""
+
+_NUMBER = """\
+static double number_or_nan(double number) { return isfinite(number) ? number : NAN; }
+"""
+
+_SAME = """\
+static int same(const char *text, const char *other) {
+  return text && strcmp(text, other) == 0;
+}
+"""
+
+_WALK = r"""
+// The answer to a text, or none.
+static const struct answer *answer_to(const char *text, int first, int count) {
+  for (int at = first; text && at < first + count; at++)
+    if (strcmp(text, ANSWERS[at].text) == 0) return &ANSWERS[at];
+  return 0;
+}
+
+// The node that comes next; -1 where the row is divided.
+static int following(const struct cell *cells, const struct node *node) {
+  for (int at = node->question; at < node->question + node->questions; at++) {
+    const struct question *asks = &QUESTIONS[at];
+    if (asks->is_text) {
+      const struct answer *answer =
+          answer_to(cells[asks->cell].text, asks->first, asks->count);
+      if (answer) return answer->node;
+    } else if (!isnan(cells[asks->cell].number)) {
+      const struct answer *answer = &ANSWERS[asks->first];
+      while (cells[asks->cell].number > answer->number) answer++;
+      return answer->node;
+    }
+  }
+  return node->otherwise;
+}
+
+// What the linear model of a leaf says.
+static double line(const struct cell *cells, const struct node *node) {
+  double total = 0;
+  for (int at = node->term; at < node->term + node->terms; at++) {
+    const struct term *term = &TERMS[at];
+    double value = term->missing;
+    if (term->count) {
+      const struct answer *answer =
+          answer_to(cells[term->cell].text, term->first, term->count);
+      if (answer) value = answer->number;
+    } else if (!isnan(cells[term->cell].number)) {
+      value = cells[term->cell].number;
+    }
+    total += term->factor * value;
+  }
+  return total + node->plus;
+}
+
+// What the leaves of a tree say of a row, each by its part of the row.
+static void tree_says(const struct cell *cells, int root, double *totals) {
+  struct part here[MOST_PARTS], divided[MOST_PARTS];
+  int n_here = 1;
+  here[0].node = root;
+  here[0].weight = 1;
+  memset(totals, 0, N_OUTPUTS * sizeof *totals);
+  while (n_here) {
+    int n_whole = 0, n_divided = 0;
+    for (int at = 0; at < n_here; at++) {
+      const struct node *node = &NODES[here[at].node];
+      const double weight = here[at].weight;
+      if (!node->questions) {
+        for (int k = 0; k < N_OUTPUTS; k++)
+          totals[k] +=
+              weight * (node->says < 0 ? line(cells, node) : SAYS[node->says][k]);
+        continue;
+      }
+      const int next = following(cells, node);
+      if (next >= 0) {
+        here[n_whole].node = next;
+        here[n_whole++].weight = weight;
+        continue;
+      }
+      for (int k = node->part; k < node->part + node->parts; k++) {
+        if (!(weight * PARTS[k].weight > 0)) continue;
+        divided[n_divided].node = PARTS[k].node;
+        divided[n_divided++].weight = weight * PARTS[k].weight;
+      }
+    }
+    memcpy(here + n_whole, divided, (size_t)n_divided * sizeof *divided);
+    n_here = n_whole + n_divided;
+  }
+}
+
+// The last of the best, within 1e-12: rounding decides nothing.
+static int best_of(const double *merits) {
+  double most = merits[0];
+  for (int k = 1; k < N_OUTPUTS; k++) if (merits[k] > most) most = merits[k];
+  const double least = most - 1e-12 * fmax(1, fabs(most));
+  int best = 0;
+  for (int k = 0; k < N_OUTPUTS; k++) if (merits[k] >= least) best = k;
+  return best;
+}
+
+// The mean of what the trees say of a row, or of their votes.
+static void outputs(const struct model_row *row, double *totals) {
+  struct cell cells[N_CELLS];
+  double says[N_OUTPUTS];
+  read_cells(row, cells);
+  memset(totals, 0, N_OUTPUTS * sizeof *totals);
+  for (int tree = 0; tree < N_TREES; tree++) {
+    tree_says(cells, ROOTS[tree], says);
+    const int best = MAJORITY ? best_of(says) : 0;
+    for (int k = 0; k < N_OUTPUTS; k++) totals[k] += MAJORITY ? k == best : says[k];
+  }
+  for (int k = 0; k < N_OUTPUTS; k++) totals[k] /= N_TREES;
+}
+"""
+
+_NUMERIC = """
+// Return the number that is predicted of a row.
+double model_predict(const struct model_row *row) {
+  double total;
+  outputs(row, &total);
+  return total;
+}
+"""
+
+_SHARES = """
+// Write the share of each class of model_classes.
+void model_probabilities(const struct model_row *row, double *shares) {
+  outputs(row, shares);
+}
+"""
+
+_LABELS = """
+// Return the class of a row, as its number among model_classes.
+int model_predict(const struct model_row *row) {
+  struct cell cells[N_CELLS];
+  const struct node *node = &NODES[ROOTS[0]];
+  read_cells(row, cells);
+  while (node->questions) node = &NODES[following(cells, node)];
+  return LABELS[node->says];
+}
+"""
+
+_CLASSES = """
+// Return the class of a row, as its number among model_classes.
+int model_predict(const struct model_row *row) {
+  double merits[N_OUTPUTS];
+  outputs(row, merits);MERITS
+  return best_of(merits);
+}
+"""
+
+_BY_COST = """
+  double shares[N_OUTPUTS];
+  memcpy(shares, merits, sizeof shares);
+  for (int k = 0; k < N_OUTPUTS; k++) {
+    double cost = 0;
+    for (int of = 0; of < N_OUTPUTS; of++) cost += shares[of] * COSTS[k][of];
+    merits[k] = -cost;
+  }"""
+
+_NUMBER_APART = """
+// Add squared differences; 0 where the number is missing or too large to square.
+static int add_number(double number, double scale, const double *centres,
+                      int may_lack, double *totals) {
+  if (isnan(number)) return may_lack;
+  if (fabs(number / scale) > ldexp(1, 400)) return 0;
+  for (int k = 0; k < N_CLUSTERS; k++) {
+    const double apart = number / scale - centres[k];
+    totals[k] += apart * apart;
+  }
+  return 1;
+}"""
+
+_TEXT_APART = """
+// Add how unlike a text is; one that is not known is 1 from all.
+static void add_text(const char *text, const struct apart *known, int count,
+                     double *others) {
+  int at = 0;
+  if (!text) return;
+  while (at < count && strcmp(text, known[at].text) != 0) at++;
+  for (int k = 0; k < N_CLUSTERS; k++) others[k] += at < count ? known[at].from[k] : 1;
+}"""
+
+_NEAREST = """
+// Return the cluster of a row; -1 where a number is missing or too large to square.
+int model_predict(const struct model_row *row) {
+  double totals[N_CLUSTERS] = {0}, others[N_CLUSTERS] = {0};
+  int nearest = 0;"""
+
+_LEAST = """\
+  for (int k = 0; k < N_CLUSTERS; k++) totals[k] += GAMMA * others[k];
+  for (int k = 1; k < N_CLUSTERS; k++) if (totals[k] < totals[nearest]) nearest = k;
+  return nearest;
+}
+"""

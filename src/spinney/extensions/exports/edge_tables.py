@@ -1,0 +1,229 @@
+"""Trees as tables of edges, for what computes with arrays and does not walk.
+
+Every node but the root has one edge, from its parent. Of a row it takes 1, 0 or, where
+the row is divided, a share; a node's part of the row is the product of the edges above
+it. That is found by doubling: ::
+
+    part  = own edge                                one edge
+    part *= part[parent]                            two
+    part *= part[parent of parent]                  four, and so on
+
+Codes of texts are 1, 2, …, and 0 where missing or not known; ``members`` says for each
+question and code: 0 not known to the question, 1 goes elsewhere, 2 goes this way.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.text import value_text
+from spinney.extensions.exports.portable import (
+    Both,
+    FormNode,
+    FormQuestion,
+    Made,
+    Portable,
+)
+
+__all__ = ["EdgeTables", "edge_tables", "text_codes"]
+
+UNKNOWN, ELSEWHERE, THIS_WAY = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTables:
+    """The tables of all trees, filled up to the largest of them.
+
+    Parameters
+    ----------
+    by_tree : mapping of array, trees × …
+        ``cell``, ``low``, ``high``, ``first``, ``is_number``, ``is_text``: nodes ×
+        questions of the parent. ``otherwise``: what an edge takes where no question
+        knows. ``says``: nodes × outputs. ``label``: nodes. ``up0``, ``up1``, …: the
+        ancestor 1, 2, 4, … edges up. Of linear models, terms: ``term_cell``,
+        ``factor``, ``lack``, ``term_first``, ``term_is_text``; ``onto``, terms × nodes;
+        ``plus``.
+    members : array of int
+        What becomes of each code, question by question; a question begins at ``first``.
+    values : array
+        The number of each code of a term of texts; it begins at ``term_first``.
+    n_questions, n_steps : int
+        The most questions of a node, and how many times ``up`` doubles.
+    has_lines : bool
+        Whether leaves have linear models.
+    """
+
+    by_tree: Mapping[str, NDArray[Any]]
+    members: NDArray[np.int64]
+    values: NDArray[np.float64]
+    n_questions: int
+    n_steps: int
+    has_lines: bool
+
+
+def text_codes(form: Portable, cell: int) -> list[str]:
+    """Return the texts of a cell; the codes 1, 2, … are theirs."""
+    if cell < len(form.columns):
+        return [value_text(value) for value in form.columns[cell].values]
+    made: Made = form.made[cell - len(form.columns)]
+    return ["false", "true"] if isinstance(made, Both) else []
+
+
+def edge_tables(form: Portable) -> EdgeTables:
+    """Return the tables of a model that has nodes."""
+    return _EdgeWriter(form).filled()
+
+
+class _EdgeWriter:
+    """Tables while they are filled."""
+
+    def __init__(self, form: Portable) -> None:
+        self.form = form
+        self.parents, self.trees, self.numbers = _places(form)
+        n_trees = len(form.roots)
+        nodes = max(np.bincount(self.trees, minlength=n_trees))
+        questions = max([1, *(len(node.questions) for node in form.nodes)])
+        terms = np.zeros(n_trees, np.int64)
+        for tree, node in zip(self.trees, form.nodes, strict=True):
+            terms[tree] += 0 if node.line is None else len(node.line.terms)
+        edges, lines = (n_trees, nodes, questions), (n_trees, int(terms.max()))
+        self.tables: dict[str, NDArray[Any]] = {
+            "cell": np.zeros(edges, np.int64),
+            "low": np.full(edges, -inf),
+            "high": np.full(edges, inf),
+            "first": np.zeros(edges, np.int64),
+            "is_number": np.zeros(edges, bool),
+            "is_text": np.zeros(edges, bool),
+            "otherwise": np.zeros((n_trees, nodes)),
+            "says": np.zeros((n_trees, nodes, form.target.n_outputs)),
+            "label": np.zeros((n_trees, nodes)),
+            "term_cell": np.zeros(lines, np.int64),
+            "factor": np.zeros(lines),
+            "lack": np.zeros(lines),
+            "term_first": np.zeros(lines, np.int64),
+            "term_is_text": np.zeros(lines, bool),
+            "onto": np.zeros((*lines, nodes)),
+            "plus": np.zeros((n_trees, nodes)),
+        }
+        self.members, self.values = [UNKNOWN], [0.0]
+        self.n_terms = [0] * n_trees
+
+    def filled(self) -> EdgeTables:
+        """Return the tables, once every node has its lines in them."""
+        for number, node in enumerate(self.form.nodes):
+            self._leaf(number, node)
+            if self.parents[number] == number:
+                self._at("otherwise", number)[...] = 1.0
+            else:
+                self._edge(number, self.form.nodes[self.parents[number]])
+        steps = self._ancestors()
+        return EdgeTables(
+            self.tables,
+            np.array(self.members, np.int64),
+            np.array(self.values, np.float64),
+            self.tables["cell"].shape[2],
+            steps,
+            any(node.line is not None for node in self.form.nodes),
+        )
+
+    def _at(self, name: str, number: int) -> NDArray[Any]:
+        """Return the part of a table that is a node's."""
+        tree, own = self.trees[number], self.numbers[number]
+        return self.tables[name][tree, own : own + 1]
+
+    def _edge(self, number: int, parent: FormNode) -> None:
+        """Fill in what the edge to a node takes of rows at its parent."""
+        share = float(parent.otherwise == number)
+        if parent.otherwise is None:
+            share = dict(parent.parts).get(number, 0.0)
+        self._at("otherwise", number)[...] = share
+        for at, question in enumerate(parent.questions):
+            self._at("cell", number)[0, at] = question.cell
+            if question.texts is not None:
+                self._at("is_text", number)[0, at] = True
+                self._at("first", number)[0, at] = len(self.members)
+                self.members += self._codes(question, number)
+                continue
+            self._at("is_number", number)[0, at] = True
+            low, high = _bounds(question, number)
+            self._at("low", number)[0, at] = low
+            self._at("high", number)[0, at] = high
+
+    def _codes(self, question: FormQuestion, number: int) -> list[int]:
+        """Return what becomes of each code of a cell, the missing one first."""
+        known = question.texts or {}
+        return [
+            UNKNOWN,
+            *(
+                UNKNOWN
+                if text not in known
+                else (THIS_WAY if known[text] == number else ELSEWHERE)
+                for text in text_codes(self.form, question.cell)
+            ),
+        ]
+
+    def _leaf(self, number: int, node: FormNode) -> None:
+        """Fill in what a leaf says."""
+        if node.line is None:
+            if not node.questions:
+                self._at("says", number)[...] = node.says
+                self._at("label", number)[...] = node.label or 0
+            return
+        tree = self.trees[number]
+        self._at("plus", number)[...] = node.line.intercept
+        for term in node.line.terms:
+            at = self.n_terms[tree]
+            self.n_terms[tree] += 1
+            self.tables["onto"][tree, at, self.numbers[number]] = 1.0
+            filled: dict[str, Any] = {
+                "term_cell": term.cell,
+                "factor": term.factor,
+                "lack": term.missing,
+            }
+            if term.texts is not None:
+                filled |= {"term_first": len(self.values), "term_is_text": True}
+                texts = text_codes(self.form, term.cell)
+                known = [term.texts.get(text, term.missing) for text in texts]
+                self.values += [term.missing, *known]
+            for name, value in filled.items():
+                self.tables[name][tree, at] = value
+
+    def _ancestors(self) -> int:
+        """Add the ancestors 1, 2, 4, … edges up, until all of them are roots."""
+        shape = self.tables["otherwise"].shape
+        up = np.zeros(shape, np.int64)
+        for number, parent in enumerate(self.parents):
+            up[self.trees[number], self.numbers[number]] = self.numbers[parent]
+        steps = 0
+        while up.any():
+            self.tables[f"up{steps}"] = up
+            up = np.take_along_axis(up, up, axis=1)
+            steps += 1
+        return steps
+
+
+def _places(form: Portable) -> tuple[list[int], list[int], list[int]]:
+    """Return parent, tree and number within it of each node; roots are their own."""
+    parents, trees = [*range(len(form.nodes))], [0] * len(form.nodes)
+    for tree, root in enumerate(form.roots):
+        trees[root] = tree
+    counts, numbers = [0] * len(form.roots), list[int]()
+    for number, node in enumerate(form.nodes):
+        for child in node.children:
+            parents[child], trees[child] = number, trees[number]
+        numbers.append(counts[trees[number]])
+        counts[trees[number]] += 1
+    return parents, trees, numbers
+
+
+def _bounds(question: FormQuestion, number: int) -> Sequence[float]:
+    """Return between which bounds a number goes to a node: none where it never does."""
+    if number not in question.nodes:
+        return inf, inf
+    at = question.nodes.index(number)
+    edges = (-inf, *question.cuts, inf)
+    return edges[at : at + 2]

@@ -1,0 +1,26 @@
+"""The formats of this extension, as the registry offers them."""
+
+from typing import Any
+
+from spinney.extensions.exports.c_code import to_c
+from spinney.extensions.exports.javascript_code import to_javascript
+from spinney.extensions.exports.onnx_code import to_onnx
+from spinney.extensions.exports.pmml_code import to_pmml
+from spinney.extensions.exports.portable_models import portable
+from spinney.extensions.exports.python_code import to_python
+from spinney.extensions.exports.sql_code import to_sql
+from spinney.extensions.exports.tree_dot import to_dot
+from spinney.output.export_formats import ALL, Format
+
+
+def _sql(model: Any, **options: str) -> str:
+    return to_sql(portable(model), **options)
+
+
+DOT = Format("dot", ("tree",), lambda m: to_dot(m.tree) + "\n")
+PYTHON = Format("python", ALL, lambda m: to_python(portable(m)))
+JAVASCRIPT = Format("javascript", ALL, lambda m: to_javascript(portable(m)))
+C = Format("c", ALL, lambda m: to_c(portable(m)))
+ONNX = Format("onnx", ALL, lambda m: to_onnx(portable(m)))
+PMML = Format("pmml", ALL, lambda m: to_pmml(portable(m)))
+SQL = Format("sql", ALL, _sql, options=("dialect", "table"))

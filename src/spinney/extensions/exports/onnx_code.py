@@ -1,0 +1,389 @@
+"""A model as a file of ONNX: arrays in, arrays out, thresholds in double precision.
+
+Trees are said by plain operators over the tables of
+:mod:`spinney.extensions.exports.edge_tables`, one tree after the other, and not by the
+operators for trees: those know neither nodes with many branches, nor rows that a
+missing value divides, and keep thresholds in single precision.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from spinney._support.json_text import json_text
+from spinney._support.ties import TOLERANCE
+from spinney.extensions.exports.edge_tables import EdgeTables, edge_tables, text_codes
+from spinney.extensions.exports.form_data import head
+from spinney.extensions.exports.onnx_graph import Graph
+from spinney.extensions.exports.portable import (
+    LARGEST,
+    Both,
+    Centres,
+    FormClause,
+    Made,
+    Portable,
+    Sum,
+    refuse_to_say,
+)
+
+__all__ = ["to_onnx"]
+
+
+def to_onnx(form: Portable) -> bytes:
+    """Return a file of ONNX with an input of rows × 1 for each column.
+
+    Numbers are doubles, NaN where missing; texts are "" where missing. The outputs are
+    ``label`` and ``probabilities``, or ``prediction``, a number.
+    """
+    _refuse_names(form)
+    return _OnnxModel(form).file()
+
+
+def _refuse_names(form: Portable) -> None:
+    """Refuse names and texts that ONNX cannot hold."""
+    texts = [column.name for column in form.columns]
+    for column in form.columns:
+        texts += [value for value in column.values if isinstance(value, str)]
+    texts += [label for label in form.target.classes if isinstance(label, str)]
+    for text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            refuse_to_say("onnx", f"{text!r}, which is no Unicode text", "rename it")
+        if "\0" in text:
+            refuse_to_say("onnx", f"{text!r}, which has a NUL character", "rename it")
+    if "" in [column.name for column in form.columns]:
+        refuse_to_say("onnx", "a column whose name is empty", "name it")
+    if len({type(label) for label in form.target.classes}) > 1:
+        refuse_to_say("onnx", "classes of several types", "make them all texts")
+
+
+class _OnnxModel:
+    """A model while its graph is written."""
+
+    def __init__(self, form: Portable) -> None:
+        self.form = form
+        self.graph = Graph([column.name for column in form.columns])
+        self.zero = self.graph.constant(0.0)
+        self.nan = self.graph.constant(np.nan)
+        self.second = self.graph.constant(np.array([1]))
+
+    def file(self) -> bytes:
+        """Return the bytes of the file."""
+        graph, form = self.graph, self.form
+        kinds = [column.is_number for column in form.columns]
+        inputs = [
+            graph.value(c.name, "DOUBLE" if number else "STRING", ["rows", 1])
+            for c, number in zip(form.columns, kinds, strict=True)
+        ]
+        cells = [*map(self._column, range(len(form.columns)))]
+        for made in form.made:
+            cells.append(self._made(made, cells))
+        outputs = self._outputs(cells)
+        proto = graph.proto("spinney", inputs, outputs)
+        return graph.file(proto, head(form, "", json_text))
+
+    def _outputs(self, cells: list[str]) -> list[Any]:
+        """Add all that is predicted, and return the types of the outputs."""
+        graph, form = self.graph, self.form
+        if form.centres is not None:
+            nearest = self._nearest(cells, form.centres)
+            return [self._output("label", nearest, "INT64", ["rows"])]
+        said, label = self._trees(cells)
+        if form.target.is_numeric:
+            number = graph.add("Squeeze", said, self.second)
+            return [self._output("prediction", number, "DOUBLE", ["rows"])]
+        code = self._best(graph, self._merits(said)) if label is None else label
+        kinds = {str: "STRING", int: "INT64", bool: "BOOL", float: "DOUBLE"}
+        kind = kinds[type(form.target.classes[0])]
+        classes = graph.constant(np.array(form.target.classes), "classes")
+        named = graph.add("Gather", classes, code)
+        size = len(form.target.classes)
+        return [
+            self._output("label", named, kind, ["rows"]),
+            self._output("probabilities", said, "DOUBLE", ["rows", size]),
+        ]
+
+    def _output(self, name: str, cells: str, kind: str, shape: list[Any]) -> Any:
+        name = self.graph.name(name)
+        self.graph.rename(cells, name)
+        return self.graph.value(name, kind, shape)
+
+    # Cells: numbers, NaN where missing, and codes of texts, 0 where missing
+
+    def _column(self, at: int) -> str:
+        """Add the reading of a column."""
+        graph, column = self.graph, self.form.columns[at]
+        cell = graph.add("Squeeze", column.name, self.second)
+        if not column.is_number:
+            texts = text_codes(self.form, at)
+            codes = graph.add(
+                "LabelEncoder",
+                cell,
+                domain="ai.onnx.ml",
+                keys_strings=[text.encode("utf-8") for text in texts],
+                values_int64s=[*range(1, len(texts) + 1)],
+                default_int64=0,
+            )
+            return graph.cast(codes, "DOUBLE")
+        for number in column.missing:
+            same = graph.add("Equal", cell, graph.constant(number))
+            cell = graph.add("Where", same, self.nan, cell)
+        return cell
+
+    def _made(self, made: Made, cells: list[str]) -> str:
+        """Add a cell that is made of others."""
+        graph = self.graph
+        if isinstance(made, Both):
+            return self._both(made, cells)
+        if isinstance(made, Sum):
+            parts = [
+                graph.add("Mul", cells[cell], graph.constant(factor))
+                for cell, factor in made.terms
+            ]
+            number = parts[0]
+            for part in parts[1:]:
+                number = graph.add("Add", number, part)
+        else:
+            number = graph.add("Div", cells[made.first], cells[made.second])
+        beyond = graph.add("IsInf", number)
+        return graph.add("Where", beyond, self.nan, number)
+
+    def _both(self, made: Both, cells: list[str]) -> str:
+        """Add the code of "true" or "false", 0 where it is missing."""
+        graph = self.graph
+        known, held = zip(
+            *(self._clause(clause, cells) for clause in made.clauses), strict=True
+        )
+        all_known, all_held = known[0], held[0]
+        for one, other in zip(known[1:], held[1:], strict=True):
+            all_known = graph.add("And", all_known, one)
+            all_held = graph.add("And", all_held, other)
+        true, false = graph.constant(2.0), graph.constant(1.0)
+        code = graph.add("Where", all_held, true, false)
+        return graph.add("Where", all_known, code, self.zero)
+
+    def _clause(self, clause: FormClause, cells: list[str]) -> tuple[str, str]:
+        """Add whether the cell of a clause is known, and whether it satisfies it."""
+        graph, cell, holds = self.graph, cells[clause.cell], clause.holds
+        if isinstance(holds, tuple):
+            known = graph.add("Not", graph.add("IsNaN", cell))
+            above = graph.add("Greater", cell, graph.constant(holds[0]))
+            below = graph.add("LessOrEqual", cell, graph.constant(holds[1]))
+            held = graph.add("And", above, below)
+        else:
+            texts = text_codes(self.form, clause.cell)
+            codes = graph.cast(cell, "INT64")
+            tables = [
+                graph.constant([False, *(text in holds for text in texts)]),
+                graph.constant([False, *(holds.get(text, False) for text in texts)]),
+            ]
+            known, held = (graph.add("Gather", table, codes) for table in tables)
+        if not clause.missing:
+            return known, held
+        held = graph.add("Or", held, graph.add("Not", known))
+        return graph.add("Or", known, held), held
+
+    # Trees
+
+    def _trees(self, cells: list[str]) -> tuple[str, str | None]:
+        """Add what trees say; and the code of the class where leaves have one."""
+        form, graph = self.form, self.graph
+        tables = edge_tables(form)
+        rows = [graph.add("Unsqueeze", cell, self.second) for cell in cells]
+        if not rows:
+            refuse_to_say("onnx", "a model that asks about no column", "take 'python'")
+        matrix = graph.add("Concat", *rows, axis=1)
+        shared = {
+            "cells": matrix,
+            "members": graph.constant(tables.members, "members"),
+            "values": graph.constant(tables.values, "values"),
+        }
+        if len(form.roots) == 1:
+            names = {
+                name: graph.constant(table[0], name)
+                for name, table in tables.by_tree.items()
+            }
+            return self._tree(graph, tables, shared | names)
+        return self._loop(tables, shared), None
+
+    def _loop(self, tables: EdgeTables, shared: dict[str, str]) -> str:
+        """Add a loop over trees, which adds up what they say in their order."""
+        graph, n_trees = self.graph, len(self.form.roots)
+        whole = {
+            name: graph.constant(table, name) for name, table in tables.by_tree.items()
+        }
+        body = Graph(outer=graph)
+        turn, going, before = (body.name(n) for n in ("turn", "going", "before"))
+        names = {
+            name: body.add("Gather", table, turn, axis=0)
+            for name, table in whole.items()
+        }
+        says, _ = self._tree(body, tables, shared | names)
+        if self.form.majority:
+            size = self.form.target.n_outputs
+            best = body.add("Unsqueeze", self._best(body, says), self.second)
+            all_codes = body.constant(np.arange(size))
+            says = body.cast(body.add("Equal", best, all_codes), "DOUBLE")
+        total, still = body.add("Add", before, says), body.add("Identity", going)
+        shape = ["rows", self.form.target.n_outputs]
+        inner = body.proto(
+            "tree",
+            [
+                body.value(turn, "INT64", []),
+                body.value(going, "BOOL", []),
+                body.value(before, "DOUBLE", shape),
+            ],
+            [body.value(still, "BOOL", []), body.value(total, "DOUBLE", shape)],
+        )
+        n_rows = graph.add(
+            "Gather", graph.add("Shape", shared["cells"]), graph.constant([0])
+        )
+        width = graph.constant([self.form.target.n_outputs])
+        zeros = graph.add(
+            "Expand", self.zero, graph.add("Concat", n_rows, width, axis=0)
+        )
+        inputs = [graph.constant(n_trees), graph.constant(True), zeros]
+        (total,) = graph.add_some("Loop", inputs, 1, body=inner)
+        return graph.add("Div", total, graph.constant(float(n_trees)))
+
+    def _tree(
+        self, graph: Graph, tables: EdgeTables, names: dict[str, str]
+    ) -> tuple[str, str | None]:
+        """Add what one tree says of each row, and the code of its leaf's class."""
+        taken = self._edges(graph, tables, names)
+        for step in range(tables.n_steps):
+            above = graph.add("Gather", taken, names[f"up{step}"], axis=1)
+            taken = graph.add("Mul", taken, above)
+        says = graph.add("MatMul", taken, names["says"])
+        if tables.has_lines:
+            lines = self._lines(graph, names)
+            weighed = graph.add("Mul", taken, lines)
+            of_lines = graph.add("ReduceSum", weighed, self.second, keepdims=1)
+            says = graph.add("Add", says, of_lines)
+        if not self.form.has_labels:
+            return says, None
+        weighed = graph.add("Mul", taken, names["label"])
+        return says, graph.cast(
+            graph.add("ReduceSum", weighed, self.second, keepdims=0), "INT64"
+        )
+
+    def _edges(self, graph: Graph, tables: EdgeTables, names: dict[str, str]) -> str:
+        """Add what each edge takes of each row: the first question that knows says."""
+        taken = names["otherwise"]
+        for question in reversed(range(tables.n_questions)):
+            at = graph.constant(question)
+            cell, low, high, first, is_number, is_text = (
+                graph.add("Gather", names[name], at, axis=1)
+                for name in ("cell", "low", "high", "first", "is_number", "is_text")
+            )
+            cells = graph.add("Gather", names["cells"], cell, axis=1)
+            member = self._looked_up(graph, names["members"], cells, first, is_text)
+            inside = graph.add(
+                "And",
+                graph.add("Greater", cells, low),
+                graph.add("LessOrEqual", cells, high),
+            )
+            goes = graph.add(
+                "Or",
+                graph.add("And", is_number, inside),
+                graph.add("Equal", member, graph.constant(2)),
+            )
+            given = graph.add("Not", graph.add("IsNaN", cells))
+            known = graph.add(
+                "Or",
+                graph.add("And", is_number, given),
+                graph.add("Greater", member, graph.constant(0)),
+            )
+            taken = graph.add("Where", known, graph.cast(goes, "DOUBLE"), taken)
+        return taken
+
+    def _looked_up(
+        self, graph: Graph, table: str, cells: str, first: str, is_text: str
+    ) -> str:
+        """Add what a table says of codes; of numbers, what stands at its first."""
+        none = graph.constant(0.0)
+        codes = graph.cast(graph.add("Where", is_text, cells, none), "INT64")
+        return graph.add("Gather", table, graph.add("Add", codes, first))
+
+    def _lines(self, graph: Graph, names: dict[str, str]) -> str:
+        """Add what the linear model of each node says of each row."""
+        cells = graph.add("Gather", names["cells"], names["term_cell"], axis=1)
+        first, is_text = names["term_first"], names["term_is_text"]
+        by_text = self._looked_up(graph, names["values"], cells, first, is_text)
+        number = graph.add("Where", graph.add("IsNaN", cells), names["lack"], cells)
+        value = graph.add("Where", is_text, by_text, number)
+        parts = graph.add("Mul", value, names["factor"])
+        return graph.add(
+            "Add", graph.add("MatMul", parts, names["onto"]), names["plus"]
+        )
+
+    def _merits(self, shares: str) -> str:
+        """Add what classes are chosen by: their shares, or what they save."""
+        if self.form.cost_lines is None:
+            return shares
+        graph, costs = self.graph, np.array(self.form.cost_lines)
+        expected = graph.add("MatMul", shares, graph.constant(costs.T.copy()))
+        return graph.add("Neg", expected)
+
+    def _best(self, graph: Graph, merits: str) -> str:
+        """Add the last code of the best merits, within 1e-12."""
+        best = graph.add("ReduceMax", merits, axes=[1], keepdims=1)
+        one = graph.constant(1.0)
+        size = graph.add("Max", graph.add("Abs", best), one)
+        room = graph.add("Mul", size, graph.constant(TOLERANCE))
+        good = graph.add("GreaterOrEqual", merits, graph.add("Sub", best, room))
+        codes = graph.constant(np.arange(self.form.target.n_outputs))
+        chosen = graph.add("Where", good, codes, graph.constant(0))
+        return graph.add("ReduceMax", chosen, axes=[1], keepdims=0)
+
+    # Clusters
+
+    def _nearest(self, cells: list[str], centres: Centres) -> str:
+        """Add the cluster of each row; -1 where a number cannot be measured."""
+        graph, n = self.graph, len(self.form.target.classes)
+        totals = others = graph.constant(np.zeros((1, n)))
+        refused = graph.constant(np.array([False]))
+        for number in centres.numbers:
+            cell = graph.add("Div", cells[number.cell], graph.constant(number.scale))
+            absent = graph.add("IsNaN", cell)
+            size = graph.add("Abs", cell)
+            beyond = graph.add("Greater", size, graph.constant(LARGEST))
+            refused = graph.add("Or", refused, beyond)
+            if not centres.may_lack:
+                refused = graph.add("Or", refused, absent)
+            column = graph.add("Unsqueeze", cell, self.second)
+            apart = graph.add("Sub", column, graph.constant([list(number.centres)]))
+            square = graph.add("Mul", apart, apart)
+            lacks = graph.add("Unsqueeze", absent, self.second)
+            part = graph.add("Where", lacks, self.zero, square)
+            totals = graph.add("Add", totals, part)
+        for text in centres.texts:
+            known = [text.apart[each] for each in text_codes(self.form, text.cell)]
+            others = self._add_texts(cells[text.cell], text.cell, known, others)
+        gamma = graph.constant(centres.gamma)
+        totals = graph.add("Add", totals, graph.add("Mul", others, gamma))
+        least = graph.add("ReduceMin", totals, axes=[1], keepdims=1)
+        near = graph.add("LessOrEqual", totals, least)
+        codes = graph.add(
+            "Where", near, graph.constant(np.arange(n)), graph.constant(n)
+        )
+        nearest = graph.add("ReduceMin", codes, axes=[1], keepdims=0)
+        return graph.add("Where", refused, graph.constant(-1), nearest)
+
+    def _add_texts(self, cell: str, at: int, known: list[Any], others: str) -> str:
+        """Add how unlike a text is; one that is not known is 1 from all."""
+        graph, n = self.graph, len(self.form.target.classes)
+        table = graph.constant(np.array([[1.0] * n, *known], np.float64))
+        part = graph.add("Gather", table, graph.cast(cell, "INT64"), axis=0)
+        column = graph.add("Squeeze", self.form.columns[at].name, self.second)
+        given = graph.add(
+            "LabelEncoder",
+            column,
+            domain="ai.onnx.ml",
+            keys_strings=[b""],
+            values_int64s=[0],
+            default_int64=1,
+        )
+        given = graph.add("Unsqueeze", graph.cast(given, "DOUBLE"), self.second)
+        return graph.add("Add", others, graph.add("Mul", part, given))

@@ -1,0 +1,346 @@
+"""A model as PMML 4.4: nodes with all their branches, rules in order, centres.
+
+A tree is a ``TreeModel`` whose nodes have all their branches. What becomes of missing
+values is its strategy: ``defaultChild`` where they go to one branch, after surrogates,
+which are a compound predicate, and ``weightedConfidence`` where they are divided. A
+forest is a ``MiningModel`` that averages; a model tree one whose segments are leaves,
+each with the questions on its way and a ``RegressionModel``; rules are a ``RuleSet`` of
+which the first that fires decides, clusters a ``ClusteringModel``.
+"""
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from xml.etree.ElementTree import Element, indent, tostring
+
+from spinney._support.text import value_text
+from spinney._support.ties import TOLERANCE
+from spinney._version import __version__
+from spinney.errors import Setting
+from spinney.extensions.exports.pmml_fields import (
+    Fields,
+    all_of,
+    apply,
+    constant,
+    element,
+    field,
+    first_known,
+)
+from spinney.extensions.exports.portable import (
+    Both,
+    Centres,
+    FormNode,
+    Portable,
+    best_class,
+    refuse_to_say,
+)
+
+__all__ = ["to_pmml"]
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+
+
+def to_pmml(form: Portable) -> str:
+    r"""Return a document of PMML 4.4.
+
+    >>> import spinney
+    >>> from spinney.extensions.exports.portable_models import portable
+    >>> shop = {"x": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}
+    >>> text = to_pmml(portable(spinney.grow(shop, "y", recipe="cart")))
+    >>> print(*[line for line in text.splitlines() if "<SimplePred" in line], sep="\n")
+          <SimplePredicate field="x" operator="lessOrEqual" value="2.5" />
+          <SimplePredicate field="x" operator="greaterThan" value="2.5" />
+    """
+    fields = Fields(form)
+    model = _model(form, fields)
+    header = element(
+        "Header", element("Application", name="Spinney", version=__version__)
+    )
+    document = element("PMML", header, fields.dictionary(), xmlns=NAMESPACE)
+    document.set("version", "4.4")
+    if fields.derived:
+        document.append(fields.transformations())
+    document.append(model)
+    indent(document)
+    text = tostring(document, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _model(form: Portable, fields: Fields) -> Element:
+    if form.centres is not None:
+        return _clusters(form, fields, form.centres)
+    if form.has_labels:
+        return _rules(form, fields)
+    several = len(form.roots) > 1
+    if several and form.target.costs is not None:
+        refuse_to_say(
+            "pmml", "what errors cost among trees that vote", "leave the costs out"
+        )
+    if any(node.line is not None for node in form.nodes):
+        return _model_tree(form, fields)
+    trees = [_Tree(form, fields, root) for root in form.roots]
+    return _forest(form, fields, trees) if several else trees[0].model(output=True)
+
+
+def _function(form: Portable) -> str:
+    return "regression" if form.target.is_numeric else "classification"
+
+
+def _output(form: Portable, *, divides: bool = False) -> Element:
+    """Return the output: what is predicted, and the share of each class.
+
+    Where rows are divided the standard has confidences, and so they are there, too.
+    """
+    features = {"p": "probability"} | ({"c": "confidence"} if divides else {})
+    shares = [
+        _output_field(f"{short}({label})", feature, value=label)
+        for short, feature in features.items()
+        for label in map(value_text, form.target.classes)
+    ]
+    label = _output_field(f"predicted {form.target.name}", "predictedValue")
+    return element("Output", label, *shares)
+
+
+def _output_field(name: str, feature: str, **attributes: str) -> Element:
+    made = element("OutputField", name=name, feature=feature, **attributes)
+    if "value" in attributes:
+        made.set("dataType", "double")
+        made.set("optype", "continuous")
+    return made
+
+
+def _voted_output(form: Portable) -> Element:
+    """Return the output of trees that vote: the standard leaves ties to its readers.
+
+    So the label is said in full, the last class of the greatest share, within 1e-12.
+    """
+    *shares, last = [*_output(form)[1:], _output(form)[0]]
+    names = [str(each.get("name")) for each in shares]
+    best = apply("max", *map(field, names))
+    least = apply("-", best, constant(TOLERANCE))
+    labels = [value_text(label) for label in form.target.classes]
+    chosen = constant(labels[0])
+    for name, label in zip(names[1:], labels[1:], strict=True):
+        good = apply("greaterOrEqual", field(name), deepcopy(least))
+        chosen = apply("if", good, constant(label), chosen)
+    last.set("feature", "transformedValue")
+    last.set("dataType", "string")
+    last.set("optype", "categorical")
+    last.append(chosen)
+    return element("Output", *shares, last)
+
+
+def _shares(form: Portable, says: Sequence[float]) -> Iterator[Element]:
+    """Yield the share of each class, as probability, confidence and count."""
+    for label, share in zip(form.target.classes, says, strict=True):
+        made = element("ScoreDistribution", value=value_text(label))
+        for name in ("recordCount", "confidence", "probability"):
+            made.set(name, repr(share))
+        yield made
+
+
+class _Tree:
+    """A tree of a model."""
+
+    def __init__(self, form: Portable, fields: Fields, root: int) -> None:
+        self.form, self.fields, self.root = form, fields, root
+        self.numbers = [root]
+        for number in self.numbers:  # which grows
+            self.numbers += form.nodes[number].children
+        asking = [form.nodes[n] for n in self.numbers if form.nodes[n].questions]
+        divides = {node.otherwise is None for node in asking}
+        if len(divides) > 1:
+            refuse_to_say("pmml", "a tree that divides some rows only", "take 'python'")
+        self.divides = divides == {True}
+        if self.divides and form.target.is_numeric:
+            refuse_to_say("pmml", "numbers of rows that are divided", _OTHER_POLICY)
+        if self.divides and form.target.costs is not None:
+            refuse_to_say(
+                "pmml", "what errors cost where rows are divided", _OTHER_POLICY
+            )
+        if self.divides and form.majority:
+            refuse_to_say("pmml", "votes of trees that divide rows", _OTHER_POLICY)
+
+    def model(self, *, output: bool) -> Element:
+        """Return it as a model; one of a forest has no output."""
+        strategy = "weightedConfidence" if self.divides else "defaultChild"
+        made = element(
+            "TreeModel",
+            self.fields.mining_schema(),
+            functionName=_function(self.form),
+            missingValueStrategy=strategy,
+            splitCharacteristic="multiSplit",
+        )
+        if output:
+            made.append(_output(self.form, divides=self.divides))
+        made.append(self._nodes())
+        return made
+
+    def _nodes(self) -> Element:
+        """Return the nodes, in the root; children after their parents."""
+        made = {self.root: self._node(self.root, element("True"), 1.0)}
+        for number in self.numbers:
+            node = self.form.nodes[number]
+            parts = dict(node.parts)
+            # The first child that holds takes a row: one that takes all is last.
+            for child in sorted(node.children, key=lambda c: _takes_rest(node, c)):
+                asks = [self.fields.sends(each, child) for each in node.questions]
+                if _takes_rest(node, child):
+                    asks = [element("True")]
+                weight = float(made[number].get("recordCount", "1.0"))
+                below = self._node(
+                    child, first_known(asks), weight * parts.get(child, 0.0)
+                )
+                made[number].append(below)
+                made[child] = below
+        if not self.divides:
+            for each in made.values():
+                each.attrib.pop("recordCount")
+        return made[self.root]
+
+    def _node(self, number: int, predicate: Element, weight: float) -> Element:
+        """Return a node without those below it."""
+        form, node = self.form, self.form.nodes[number]
+        made = element("Node", predicate, id=str(number), recordCount=repr(weight))
+        if node.questions:
+            if node.otherwise is not None:
+                made.set("defaultChild", str(node.otherwise))
+        elif form.target.is_numeric:
+            made.set("score", repr(node.says[0]))
+        else:
+            made.set("score", _label(form, node))
+            made.extend(_shares(form, node.says))
+        return made
+
+
+_OTHER_POLICY = ("grow it with ", Setting("missing", "branch"))
+
+
+def _takes_rest(node: FormNode, child: int) -> bool:
+    """Return whether a child takes what no question knows, and nothing else."""
+    sent = any(child in question.below for question in node.questions)
+    return child == node.otherwise and not sent
+
+
+def _label(form: Portable, node: FormNode) -> str:
+    code = (
+        best_class(node.says, form.target.costs) if node.label is None else node.label
+    )
+    return value_text(form.target.classes[code])
+
+
+def _forest(form: Portable, fields: Fields, trees: Sequence[_Tree]) -> Element:
+    """Return trees whose shares, numbers or votes are averaged."""
+    segments = [
+        element("Segment", element("True"), tree.model(output=False), id=str(at))
+        for at, tree in enumerate(trees, 1)
+    ]
+    method = "majorityVote" if form.majority else "average"
+    numeric = form.target.is_numeric
+    return element(
+        "MiningModel",
+        fields.mining_schema(),
+        _output(form) if numeric else _voted_output(form),
+        element("Segmentation", *segments, multipleModelMethod=method),
+        functionName=_function(form),
+    )
+
+
+def _model_tree(form: Portable, fields: Fields) -> Element:
+    """Return a model tree: the leaf whose questions hold has a linear model."""
+    if form.divides:
+        refuse_to_say("pmml", "numbers of rows that are divided", _OTHER_POLICY)
+    ways: list[tuple[int, list[Element]]] = [(0, [])]
+    segments = []
+    while ways:
+        number, asked = ways.pop()
+        node = form.nodes[number]
+        if not node.questions:
+            segment = element("Segment", all_of(asked), _regression(form, fields, node))
+            segment.set("id", str(number))
+            segments.append(segment)
+        for child in reversed(node.children):
+            asks = [fields.sends(each, child) for each in node.questions]
+            last = element("True" if child == node.otherwise else "False")
+            ways.append((child, [*asked, first_known([*asks, last])]))
+    return element(
+        "MiningModel",
+        fields.mining_schema(),
+        _output(form),
+        element("Segmentation", *segments, multipleModelMethod="selectFirst"),
+        functionName="regression",
+    )
+
+
+def _regression(form: Portable, fields: Fields, node: FormNode) -> Element:
+    """Return the linear model of a leaf, or its number."""
+    line = node.line
+    intercept = node.says[0] if line is None else line.intercept
+    table = element("RegressionTable", intercept=repr(intercept))
+    for term in () if line is None else line.terms:
+        predictor = element("NumericPredictor", name=fields.term(term))
+        predictor.set("coefficient", repr(term.factor))
+        table.append(predictor)
+    return element(
+        "RegressionModel", fields.mining_schema(), table, functionName="regression"
+    )
+
+
+def _rules(form: Portable, fields: Fields) -> Element:
+    """Return rules, of which the first that fires decides."""
+    *chain, last = form.nodes
+    code = last.label or 0
+    ruleset = element(
+        "RuleSet",
+        element("RuleSelectionMethod", criterion="firstHit"),
+        *_shares(form, last.says),
+        defaultScore=_label(form, last),
+        defaultConfidence=repr(last.says[code]),
+    )
+    for asks, leaf in zip(chain[::2], chain[1::2], strict=True):
+        made = form.made[asks.questions[0].cell - len(form.columns)]
+        assert isinstance(made, Both)
+        predicate = all_of([fields.holds(clause) for clause in made.clauses])
+        rule = element("SimpleRule", predicate, *_shares(form, leaf.says), id=made.name)
+        rule.set("score", _label(form, leaf))
+        rule.set("confidence", repr(leaf.says[leaf.label or 0]))
+        ruleset.append(rule)
+    return element(
+        "RuleSetModel",
+        fields.mining_schema(),
+        _output(form),
+        ruleset,
+        functionName="classification",
+    )
+
+
+def _clusters(form: Portable, fields: Fields, centres: Centres) -> Element:
+    """Return centres; a row goes to the nearest by the sum of squared differences."""
+    if centres.may_lack:
+        refuse_to_say(
+            "pmml", "k-prototypes, whose distances mix numbers and texts", "take 'onnx'"
+        )
+    names = [fields.scaled(each.cell, each.scale) for each in centres.numbers]
+    squares = element("ComparisonMeasure", element("squaredEuclidean"), kind="distance")
+    clusters = []
+    for label in form.target.classes:
+        array = element("Array", type="real", n=str(len(names)))
+        places = [each.centres[int(label)] for each in centres.numbers]
+        array.text = " ".join(map(repr, places))
+        clusters.append(element("Cluster", array, id=value_text(label)))
+    output = element(
+        "OutputField", name=f"predicted {form.target.name}", feature="predictedValue"
+    )
+    return element(
+        "ClusteringModel",
+        fields.mining_schema(),
+        element("Output", output),
+        squares,
+        *(
+            element("ClusteringField", field=name, compareFunction="absDiff")
+            for name in names
+        ),
+        *clusters,
+        functionName="clustering",
+        modelClass="centerBased",
+        numberOfClusters=str(len(clusters)),
+    )

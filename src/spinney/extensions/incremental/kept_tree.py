@@ -1,0 +1,74 @@
+"""An earlier tree: rows, count tables and what was found, node by node."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spinney.extensions.incremental.table_change import NOBODY, WeighedRows
+from spinney.growth.plain.recollection import NodeOutcome
+from spinney.search import Search
+from spinney.trees import Route, Split, TableStack
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptNode:
+    """A node of an earlier tree.
+
+    Parameters
+    ----------
+    members : WeighedRows
+        Its rows.
+    attributes : tuple of int
+        Those that it might ask about.
+    found : NodeOutcome, optional
+        What came of it.
+    tables : TableStack, optional
+        Those of its attributes, where it has more than a few rows.
+    agreed : tuple of Split and TableStack, optional
+        How the others agree with what it asks, where surrogates were sought.
+    sent : Route, optional
+        How its rows were sent to its children.
+    children : mapping of int to KeptNode
+        Those that might be split, by branch.
+    """
+
+    members: WeighedRows
+    attributes: tuple[int, ...] = ()
+    found: NodeOutcome | None = None
+    tables: TableStack | None = None
+    agreed: tuple[Split, TableStack] | None = None
+    sent: Route | None = None
+    children: "Mapping[int, KeptNode]" = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptTree:
+    """An earlier tree: its root, what all rows say, and their totals as a table."""
+
+    root: KeptNode
+    search: Search | None
+    totals: TableStack
+
+
+class ChildrenBefore:
+    """Which of the children before had most of some rows."""
+
+    def __init__(self, children: Mapping[int, KeptNode]) -> None:
+        self._children = list(children.values())
+        parts = [child.members.rows for child in self._children]
+        rows = np.concatenate([NOBODY.rows, *parts])
+        order = np.argsort(rows, kind="stable")
+        owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        self._rows, self._owner = rows[order], owner[order]
+
+    def had_most_of(self, members: WeighedRows) -> KeptNode | None:
+        """Return the child that had most of them, None where none had any."""
+        if not len(self._rows):
+            return None
+        at = np.searchsorted(self._rows, members.rows)
+        at = np.minimum(at, len(self._rows) - 1)
+        owner = self._owner[at[self._rows[at] == members.rows]]
+        if not len(owner):
+            return None
+        return self._children[int(np.bincount(owner).argmax())]

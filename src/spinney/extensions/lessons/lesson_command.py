@@ -1,0 +1,157 @@
+"""The command ``lesson``: a page that steps through the making of a tree."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney import registry
+from spinney.cli.page_output import page_options, page_path, write_page
+from spinney.cli.shell_options import (
+    GroupedCommand,
+    all_of,
+    declarations,
+    examples,
+    file_arguments,
+    in_group,
+    limit_options,
+    names_in,
+    reading_options,
+    recipe_options,
+    refuse_given,
+)
+from spinney.cli.shell_output import working
+from spinney.cli.shell_settings import recipe_of
+from spinney.errors import ParameterError, SpinneyNote
+
+__all__ = ["lesson"]
+
+RECIPE = "id3"  # what textbooks begin with
+ROWS_TRACED = 40
+
+tree_options = all_of(
+    click.option(
+        "--recipe", help=f"id3, c4.5, cart, chaid or m5.  [default: {RECIPE}]"
+    ),
+    recipe_options,
+    limit_options,
+)
+pruning_options = all_of(
+    click.option(
+        "--prune", metavar="METHOD", help="Such as pre-pruning, reduced-error."
+    ),
+    click.option("--validation", metavar="DATA", help="The rows that pruning asks."),
+)
+cluster_options = all_of(
+    click.option(
+        "--columns", multiple=True, metavar="A,B", help="Of these columns only."
+    ),
+    click.option("--start", metavar="FILE", help="The first centroids, a row each."),
+    click.option("--seed", type=int, default=0, show_default=True),
+)
+
+
+@click.command(
+    cls=GroupedCommand,
+    epilog=examples(
+        "spinney lesson melons.csv --target ripe --ignore id --open",
+        "spinney lesson melons.csv --target ripe --ignore id --recipe c4.5 -o c45.html",
+        "spinney lesson train.csv --target ripe --prune reduced-error "
+        "--validation valid.csv",
+        "spinney lesson points.csv --columns attr1,attr2 -k 2",
+    ),
+    short_help="Write a page that steps through the making of a tree.",
+)
+@in_group(
+    "Data",
+    click.argument("data"),
+    click.option("--target", metavar="COLUMN", help="What the tree is to predict."),
+    reading_options,
+)
+@in_group("Recipe", tree_options)
+@in_group("Pruning", pruning_options)
+@in_group(
+    "Clusters",
+    click.option("-k", "--k", type=click.IntRange(min=1), help="K-means: how many."),
+    cluster_options,
+)
+@in_group("Output", page_options)
+def lesson(data: str, **options: Any) -> None:
+    """Write a page that steps through the making of a tree from the rows of DATA.
+
+    One step is one screen: all rows, the counts and arithmetic of every attribute, the
+    choice and why, where rows go; then pruning and the rules. With -k instead of
+    --target: the iterations of k-means. Arrow keys go on; on paper each step is a page.
+    """
+    if (options["target"] is None) == (options["k"] is None):
+        msg = "a lesson is of a tree, --target COLUMN, or of clusters, -k NUMBER"
+        raise ParameterError(msg)
+    path = page_path(f"{Path(data).stem}_lesson", options)
+    with working("preparing the lesson"):
+        page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
+    by = "" if options["k"] else f" by recipe {options['recipe'] or RECIPE}"
+    contains = f"{len(page.slides)} slides{by}, with rows of {data}"
+    write_page(page, path, options, contains)
+
+
+def _of_tree(data: str, options: dict[str, Any]) -> Any:
+    from spinney.models import FittedTree, grow_from
+    from spinney.recipes import Recipe
+
+    refuse_given(
+        names_in(cluster_options),
+        "says nothing without -k NUMBER, the number of clusters",
+    )
+    recipe, settings = recipe_of(options, Recipe.named(RECIPE))
+    recipe = RECIPE if recipe is None else recipe
+    grown = grow_from(
+        data,
+        options["target"],
+        recipe=recipe,
+        settings=settings,
+        declarations=declarations(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+        identifiers=False,  # of which there is nothing to learn
+    )
+    model = FittedTree(grown)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+        rows = model.read(data, **file_arguments(options), whole=True)
+    method, validation = options["prune"], options["validation"]
+    if method is None and validation is None:
+        return model.lesson(rows)
+    return model.lesson(rows, pruned=model.prune(method, validation=validation))
+
+
+def _of_clusters(data: str, options: dict[str, Any]) -> Any:
+    from spinney.extensions.lessons import LessonPage
+
+    clustering = registry.load("operation", "cluster")
+    cluster_slides = registry.load("operation", "cluster lesson")
+    refuse_given(
+        names_in(all_of(tree_options, pruning_options)),
+        "says nothing without --target COLUMN, which the tree predicts",
+    )
+    start = options["start"]
+    plan = clustering.Plan(
+        n_clusters=options["k"],
+        seed=options["seed"],
+        n_init=1,
+        **({} if start is None else {"init": start}),
+    )
+    _, used, _ = clustering.read_rows(
+        data,
+        columns=options["columns"],
+        declarations=declarations(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    rows = clustering.measured_rows(used, plan, markers=options["missing"])
+    fit = clustering.find_clusters(rows, plan)
+    trace = fit.trace(ROWS_TRACED)
+    if trace is None:
+        msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"
+        raise ParameterError(msg)
+    return LessonPage.of(cluster_slides(trace), f"{options['k']} clusters by k-means")

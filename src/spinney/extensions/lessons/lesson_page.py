@@ -1,0 +1,51 @@
+"""Slides as one page: a slide per screen, arrow keys, a sheet per slide on paper."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from spinney.extensions.lessons.lesson_slides import Slide
+from spinney.output import OfflinePage, element, page_around
+from spinney.output.picture import STYLE_SHEET, colours
+
+__all__ = ["LessonPage", "lesson_page"]
+
+
+@dataclass(frozen=True, repr=False)
+class LessonPage(OfflinePage):
+    """A lesson in the hand.
+
+    Parameters
+    ----------
+    html : str
+        The page: it fetches nothing.
+    slides : sequence of Slide
+        What is on it, a slide per screen.
+    """
+
+    slides: Sequence[Slide]
+
+    @classmethod
+    def of(cls, slides: Sequence[Slide], title: str) -> "LessonPage":
+        """Return the page of slides."""
+        return cls(lesson_page(slides, title), slides)
+
+    def _in_short(self) -> str:
+        return f"lesson of {len(self.slides)} slides"
+
+
+def lesson_page(slides: Sequence[Slide], title: str) -> str:
+    """Return slides as one page of HTML."""
+    total = len(slides)
+    sections = [slide.markup(number, total) for number, slide in enumerate(slides, 1)]
+    body = element("main", *sections, id="lesson")
+    style = colours() + _source("lesson.css")
+    script = _source("lesson.js")
+    return page_around(title, body, style=style, script=script, more=STYLE_SHEET)
+
+
+@cache
+def _source(name: str) -> str:
+    folder = files("spinney.extensions.lessons") / "page"
+    return (folder / name).read_text(encoding="utf-8")

@@ -1,0 +1,132 @@
+"""What each row can lose in a leaf: the numbers that the search adds up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney.extensions.optimal.loops.layout import Family
+from spinney.growth.growth_options import Options
+from spinney.sources.rows import TrainingSet
+
+# Losses that differ by less, as a share of all, are equal.
+NEXT_TO_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLosses:
+    """The losses of rows.
+
+    Parameters
+    ----------
+    family : Family
+        How the loss of a leaf follows from sums.
+    sums : array of shape (rows, numbers)
+        What is added up, as the family says.
+    most : array of shape (rows,)
+        By how much a row can raise the loss of any tree at most.
+    weights : array of shape (rows,)
+        What each row weighs.
+    unavoidable : float
+        What rows cost whatever they are called; it is in no sum.
+    whole : float
+        What a price below 1 is a share of: the weight of all rows, or the squares of
+        their numbers about the mean.
+    step : float
+        What two trees differ by, if their losses do: those of rows are multiples of
+        it. Where there is no such number, what is taken for none.
+    in_steps : bool
+        Whether losses are multiples of the step.
+    """
+
+    family: Family
+    sums: Floats
+    most: Floats
+    weights: Floats
+    unavoidable: float
+    whole: float
+    step: float
+    in_steps: bool
+
+    @property
+    def rounding(self) -> float:
+        """How far off a sum of losses can be: a rounding for every row."""
+        return float(len(self.most) * np.finfo(np.float64).eps * self.most.sum())
+
+    @property
+    def in_a_leaf(self) -> float:
+        """What all rows lose in one leaf."""
+        if self.family == Family.MOMENTS:
+            return self.whole
+        if self.family == Family.LABELS:
+            return float(self.sums.sum(axis=0).min())
+        number = self.sums[:, 0]
+        return float(min(number[number > 0].sum(), -number[number < 0].sum()))
+
+    def of_groups(self, groups: Integers) -> float:
+        """Return what rows of classes lose, if each group of them has a leaf."""
+        sums = self.sums
+        if self.family == Family.PAIR:
+            sums = np.hstack([np.maximum(sums, 0.0), np.maximum(-sums, 0.0)])
+        totals = [np.bincount(groups, weights=label) for label in sums.T]
+        return float(np.min(totals, axis=0).sum())
+
+
+def row_losses(training: TrainingSet, options: Options) -> RowLosses:
+    """Return the losses of training rows: by class and costs, or squares of numbers."""
+    weighed = training.weighed(options.class_weights)
+    weights = weighed.own_weights
+    if training.schema.target.is_numeric:
+        return _squares(np.asarray(training.classes, dtype=np.float64), weights)
+    n_classes = training.schema.n_classes
+    costs = 1.0 - np.eye(n_classes) if options.costs is None else options.costs
+    losses = weights[:, None] * np.asarray(costs).T[np.asarray(training.classes)]
+    smallest = losses.min(axis=1)
+    losses = losses - smallest[:, None]
+    most = losses.max(axis=1)
+    pair = n_classes == 2
+    return RowLosses(
+        Family.PAIR if pair else Family.LABELS,
+        losses[:, :1] - losses[:, 1:] if pair else losses,
+        most,
+        weights,
+        float(smallest.sum()),
+        float(weights.sum()),
+        *_step(losses),
+    )
+
+
+def _step(losses: Floats) -> tuple[float, bool]:
+    """Return the number that all losses are multiples of, or one that is next to 0.
+
+    Last comes which of the two it is.
+    """
+    if not losses.any():
+        return 1.0, True
+    least = float(losses[losses > 0].min())
+    multiples = losses / least
+    if np.all(multiples == np.rint(multiples)):
+        return least, True
+    return NEXT_TO_NOTHING * float(losses.max(axis=1).sum()), False
+
+
+def _squares(numbers: Floats, weights: Floats) -> RowLosses:
+    """Return the moments of numbers about their mean.
+
+    A leaf predicts a number between the least and the greatest, so a row that comes in
+    adds at most the square of its distance from the farther of them.
+    """
+    numbers = numbers - np.average(numbers, weights=weights)
+    squares = weights * numbers**2
+    farthest = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
+    whole = float(squares.sum())
+    return RowLosses(
+        Family.MOMENTS,
+        np.array([weights, weights * numbers, squares]).T,
+        weights * farthest**2,
+        weights,
+        0.0,
+        whole,
+        NEXT_TO_NOTHING * whole or 1.0,
+        in_steps=False,
+    )

@@ -1,0 +1,240 @@
+"""Rows as the loops of the search want them, and the room that a thread works in."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.errors import DataError
+from spinney.extensions.optimal.loops.flag_pairs import FLAG_LINES, FLAG_SUMS
+from spinney.extensions.optimal.loops.layout import (
+    LANES,
+    MOST_TOLD,
+    Family,
+    Problem,
+    Room,
+)
+from spinney.extensions.optimal.loops.sizes import END_LINES
+
+DEEPEST = 5
+MOST_BYTES = 4 << 30
+MOST_FLAGS = 1024  # whose pairs are counted
+MOST_SMALL = 1 << 26  # pairs of flags whose sums are looked at: a tenth of a second
+
+_Flags = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def problem_of(
+    ranks: NDArray[Any],
+    sums: Floats,
+    most: Floats,
+    *,
+    family: Family,
+    price: float,
+    asked: Floats | None = None,
+) -> Problem:
+    """Return the problem of all rows; ``ranks`` has a line for each column.
+
+    A question costs its ``price``, and what it costs to ask about each of its rows.
+    """
+    ranks = np.ascontiguousarray(ranks, dtype=np.int32)
+    least = sums[:, 0].min() / 2 if family == Family.MOMENTS else 0.0
+    flags = _flags_of(ranks)
+    n_orders = 1 if len(flags[0]) else len(ranks)
+    order = np.argsort(ranks[:n_orders], axis=1, kind="stable").astype(np.int32)
+    asked = np.zeros(len(most)) if asked is None else asked
+    return Problem(
+        ranks,
+        order,
+        _lasts(ranks, order),
+        np.ascontiguousarray(sums, dtype=np.float64),
+        np.ascontiguousarray(asked, dtype=np.float64),
+        np.ascontiguousarray(most, dtype=np.float64),
+        np.array([price, least]),
+        sizes_within(None),
+        np.array([family, LANES], np.int64),
+        np.zeros(1, np.int64),
+        *flags,
+        *_savings(sums, family),
+    )
+
+
+def sizes_within(max_leaves: int | None) -> Integers:
+    """Return how many losses trees of each depth have, and the step: see ``sizes``."""
+    depths = range(DEEPEST + 1)
+    if max_leaves is None:
+        return np.array([*(1 for _ in depths), 0])
+    return np.array([*(min(max_leaves, 2**depth) for depth in depths), 1])
+
+
+def _flags_of(ranks: NDArray[Any]) -> _Flags:
+    """Return which flags each row has, and how many, if every column is one.
+
+    A flag is what the fewer rows of a column have. Then come the places of flags in
+    chains, where these end, and which flags are those of value 0.
+    """
+    n_flags, n_rows = ranks.shape
+    if n_flags > MOST_FLAGS or ranks.max(initial=0) > 1:
+        nothing = np.zeros(0, np.int32)
+        return np.zeros((0, 0), np.int32), nothing, nothing, nothing, nothing
+    turned = (2 * ranks.sum(axis=1) > n_rows).astype(np.int32)
+    has = ranks != turned[:, None]
+    chains = _chains(has)
+    starts = np.cumsum([0, *map(len, chains)])
+    places, ends = np.empty((2, n_flags), np.int32)
+    places[np.concatenate(chains)] = np.arange(n_flags)
+    ends[:] = np.repeat(starts[1:], np.diff(starts))
+    levels = np.array([has[chain].sum(axis=0) for chain in chains])
+    n_ones = (levels > 0).sum(axis=0).astype(np.int32)
+    ones = np.zeros((n_rows, n_ones.max(initial=0)), np.int32)
+    rows, own = np.nonzero(levels.T)
+    last = starts[own] + levels[own, rows] - 1
+    ones[rows, np.arange(len(rows)) - (np.cumsum(n_ones) - n_ones)[rows]] = last
+    return ones, n_ones, places, ends, turned
+
+
+def _chains(has: NDArray[np.bool_]) -> list[list[int]]:
+    """Return flags in chains: rows that have one have all before it in its chain.
+
+    A flag follows the one of the fewest rows that has all of its own.
+    """
+    bits, n_rows = np.packbits(has, axis=1), has.sum(axis=1)
+    chains, lacking = list[list[int]](), np.empty_like(bits)
+    for flag in np.argsort(-n_rows, kind="stable").tolist():
+        outside = (lacking[: len(chains)] & bits[flag]).any(axis=1)
+        around = np.flatnonzero(~outside)
+        if len(around):
+            at = min(around.tolist(), key=lambda chain: n_rows[chains[chain][-1]])
+            chains[at].append(flag)
+        else:
+            at = len(chains)
+            chains.append([flag])
+        lacking[at] = ~bits[flag]
+    return chains
+
+
+def is_small(problem: Problem) -> bool:
+    """Return whether trees of depth three are found before threads are worth it."""
+    n_flags = len(problem.places)
+    if not n_flags:
+        return False
+    n_ones = problem.n_ones[problem.order[0]].astype(np.int64)
+    pairs = n_flags**2 + int((n_ones**2).sum()) // 4
+    return n_flags * len(problem.numbers) * pairs <= MOST_SMALL
+
+
+def _savings(sums: Floats, family: Family) -> tuple[Floats, Floats]:
+    """Return what labels save each row, and what it costs under one that saves none.
+
+    Of two labels the second saves none; else it is the dearest of the row, which every
+    label is measured by. Of numbers, a mean saves what it explains of their squares.
+    """
+    if family == Family.PAIR:
+        return np.ascontiguousarray(sums.T), np.maximum(0.0, -sums[:, 0])
+    if family == Family.LABELS:
+        dearest = sums.max(axis=1)
+        return np.ascontiguousarray(sums.T - dearest), dearest
+    return np.ascontiguousarray(sums[:, :2].T), np.ascontiguousarray(sums[:, 2])
+
+
+def _lasts(ranks: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
+    """Return which rows, in the order of a column, are the last of their value."""
+    sorted_ranks = np.take_along_axis(ranks[: len(order)], order, axis=1)
+    last = np.zeros(order.shape, np.uint8)
+    last[:, :-1] = sorted_ranks[:, 1:] != sorted_ranks[:, :-1]
+    return last
+
+
+def within(problem: Problem, inside: NDArray[Any], max_leaves: int | None) -> Problem:
+    """Return the problem of some rows, ``inside`` saying which."""
+    kept = inside[problem.order]
+    order = problem.order[kept].reshape(len(kept), -1)
+    return problem._replace(
+        order=order,
+        last=_lasts(problem.rank, order),
+        sizes=sizes_within(max_leaves),
+    )
+
+
+def room_for(problem: Problem, depth: int) -> Room:
+    """Return the room for trees of a depth."""
+    arrays = {
+        name: np.zeros(shape, kind)
+        for name, (kind, *shape) in _shapes(problem, depth).items()
+    }
+    return Room(**arrays)
+
+
+def n_bytes_of_room(problem: Problem, depth: int) -> int:
+    """Return how much memory the room for trees of a depth takes."""
+    return sum(
+        np.dtype(kind).itemsize * prod(shape)
+        for kind, *shape in _shapes(problem, depth).values()
+    )
+
+
+def _shapes(problem: Problem, depth: int) -> dict[str, tuple[Any, ...]]:
+    """Return the kind and the shape of every array of a room."""
+    n_columns, n_rows = len(problem.rank), problem.order.shape[1]
+    n_all, n_numbers = problem.sums.shape
+    n = n_numbers + (problem.family[0] == Family.PAIR)
+    of_flags = len(problem.n_ones) > 0
+    n_savings, n_flags = len(problem.numbers), n_columns if of_flags else 0
+    n_orders, n_cuts = (1, 0) if of_flags else (n_columns, n_rows)
+    levels, deep, entries = max(depth, 2) + 1, max(depth, 1), n_entries(problem)
+    end = END_LINES, entries
+    n_told = 2 if of_flags else MOST_TOLD
+    return {
+        "order": (np.int32, deep, 2, n_orders, n_rows),
+        "last": (np.uint8, deep, 2, n_orders, n_rows),
+        "side": (np.uint8, n_all),
+        "budget": (np.float64, levels, entries),
+        "best": (np.float64, levels, entries),
+        "goal": (np.float64, levels, entries),
+        "less": (np.float64, levels, entries),
+        "least": (np.float64, levels, entries),
+        "intervals": (np.int64, levels, n_cuts + LANES, 2),
+        "ends": (np.float64, levels, n_cuts + LANES, 2, *end),
+        "rims": (np.float64, levels, 2, *end),
+        "taken": (np.float64, levels, 3, *end),
+        "cuts": (np.int64, levels, n_cuts),
+        "weight": (np.float64, levels, n_cuts),
+        "told": (np.float64, levels, n_told, 2, n_columns, entries),
+        "upto": (np.float64, n_cuts, n + 1),
+        "totals": (np.float64, levels, n + 1),
+        "picks": (np.int64, LANES, 3),
+        "pick_ends": (np.float64, LANES, 3, *end),
+        "lanes": (np.float64, (8 + 4 * n) * LANES + 10 * LANES),
+        "pairs": (np.float64, 2 if depth > 2 else 1, n_savings, n_flags, n_flags),
+        "singles": (np.float64, n_savings, n_flags),
+        "flag_totals": (np.float64, 2, n_savings),
+        "flag_sums": (np.float64, 2, FLAG_SUMS, n_flags + 1),
+        "flag_lines": (np.float64, FLAG_LINES, n_flags),
+        "counted": (np.int64, 3),
+        "weights": (np.float64, levels, n_flags, n_flags),
+        "seen": (np.float64, levels, n_flags, *end),
+        "flag_order": (np.int64, levels, 2, n_flags),
+    }
+
+
+def n_entries(problem: Problem) -> int:
+    """Return how many losses, by sizes of trees, there can be."""
+    return int(problem.sizes[:-1].max())
+
+
+def refuse_size(problem: Problem, depth: int, n_rooms: int) -> None:
+    """Refuse a search that would need more memory than is reasonable."""
+    n_bytes = n_rooms * n_bytes_of_room(problem, depth)
+    if n_bytes > MOST_BYTES:
+        n_columns, n_rows = len(problem.rank), problem.order.shape[1]
+        limited = problem.sizes[-1] > 0
+        leaves = f" and up to {n_entries(problem)} leaves" if limited else ""
+        fewer = "rows, attributes or leaves" if limited else "rows or attributes"
+        msg = (
+            f"a search over all trees of depth {depth}{leaves} with {n_columns} "
+            f"columns of questions and {n_rows} rows needs {n_bytes / 2**30:.1f} GiB: "
+            f"take fewer {fewer}, or a recipe that grows greedily, such as 'cart'"
+        )
+        raise DataError(msg)

@@ -1,0 +1,41 @@
+"""Plots by Matplotlib: each a function that draws on Axes and returns them.
+
+``pip install 'spinney[plot]'`` installs Matplotlib. Without ``axes`` a plot makes a
+figure of its own, which notebooks and ``matplotlib.pyplot.show`` show.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from spinney import registry
+from spinney.extensions.plots.bucket_plot import buckets
+from spinney.extensions.plots.model_plots import importances, pruning_path, tree
+from spinney.extensions.plots.prediction_plots import calibration, confusion, roc
+from spinney.extensions.plots.region_plot import regions
+from spinney.extensions.plots.study_plots import learning_curve, robustness
+
+if TYPE_CHECKING:
+    from spinney.extensions.clustering.cluster_plots import by_k, clusters, iterations
+
+__all__ = [
+    "buckets",
+    "by_k",
+    "calibration",
+    "clusters",
+    "confusion",
+    "importances",
+    "iterations",
+    "learning_curve",
+    "pruning_path",
+    "regions",
+    "robustness",
+    "roc",
+    "tree",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a plot of another extension, or of another package."""
+    if registry.is_known("plot", name):
+        return registry.load("plot", name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -1,0 +1,65 @@
+"""Buckets over a histogram of the numbers that they divide."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import DataError
+from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled
+from spinney.search.buckets import discretise
+
+__all__ = ["buckets"]
+
+BARS = 40
+
+
+def buckets(
+    values: Any,
+    axes: Any = None,
+    *,
+    method: str = "k-means",
+    n: int | None = None,
+    name: str = "",
+    **more: Any,
+) -> Any:
+    """Draw the cuts of buckets over a histogram of the numbers.
+
+    Parameters
+    ----------
+    values : array of numbers
+        Missing ones are left out.
+    axes : Axes, optional
+    method, n, more
+        As for :func:`spinney.discretise`.
+    name : str
+        What the numbers are called.
+
+    Examples
+    --------
+    >>> from spinney import plots
+    >>> ages = [22, 25, 27, 27, 41, 44, 70, None]
+    >>> plots.buckets(ages, n=3, name="age").get_title()
+    '3 buckets of age by k-means'
+    """
+    made = discretise(values, method, **({} if n is None else {"n": n}), **more)
+    numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
+        msg = "there is no number to draw: pass some"
+        raise DataError(msg)
+    axes = new_axes(axes)
+    bars = min(BARS, max(5, len(np.unique(known))))
+    axes.hist(known, bins=bars, color="#b3bcc5", edgecolor="white", linewidth=0.4)
+    for cut in made.cuts:
+        axes.axvline(cut, color=colour_of(5), linewidth=1.3)
+    edges = np.concatenate([[known.min()], made.cuts, [known.max()]])
+    top = axes.get_ylim()[1]
+    if len(made) <= 12:
+        for low, high, count in zip(edges, edges[1:], made.counts, strict=False):
+            look = {"ha": "center", "va": "bottom", "fontsize": 7}
+            axes.text((low + high) / 2, top, f"{count:g}", **look)
+    of = f" of {name}" if name else ""
+    title = f"{len(made)} buckets{of} by {made.method}"
+    titled(axes, title, x=name, y="rows")
+    axes.set_title(title, fontsize=9, pad=16)
+    return axes

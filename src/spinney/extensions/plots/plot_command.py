@@ -1,0 +1,403 @@
+"""``spinney plot KIND``: what :mod:`spinney.extensions.plots` draws, to a file."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney import registry
+from spinney._support.figures import check_pictures, picture_suffix
+from spinney.cli.picture_options import look_options, tree_look
+from spinney.cli.shell_options import (
+    all_of,
+    check_output,
+    declarations,
+    examples,
+    file_arguments,
+    load,
+    member_of,
+    reading_options,
+    rows_options,
+    table_options,
+    tree_option,
+    weight_option,
+)
+from spinney.cli.shell_output import PATIENCE, STANDARD_OUTPUT, progress_bar, say
+from spinney.cli.study_options import (
+    RATE,
+    fold_options,
+    recipes_option,
+    size_of,
+    size_option,
+    study_arguments,
+    variant_of,
+)
+from spinney.errors import ParameterError
+from spinney.extensions.plots.plot_pictures import Drawing, drawing, elbow_picture
+
+if TYPE_CHECKING:
+    from spinney.output.picture import Picture
+
+__all__ = ["plot"]
+
+MOST_TRACED = 2000  # rows among which the ways of centroids are drawn
+
+
+class _Kinds(click.Group):
+    """Kinds of plots; ``-o`` and ``--force`` are of each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the kinds in the order in which they stand here."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Note which kind runs: messages name its options."""
+        name, command, arguments = super().resolve_command(ctx, args)
+        if isinstance(ctx.obj, list):
+            ctx.obj.append(command)
+        return name, command, arguments
+
+    def kind(
+        self,
+        name: str,
+        *options: Callable[[Any], Any],
+        example: str,
+        needs: Callable[[list[str]], None] = check_pictures,
+    ) -> Callable[[Callable[..., Drawing]], click.Command]:
+        """Return a decorator that makes a function a kind of plot.
+
+        The function returns a function from a path to the bytes of its picture;
+        ``needs`` refuses paths that cannot be drawn to.
+        """
+
+        def decorate(function: Callable[..., Drawing]) -> click.Command:
+            def run(output: str | None, **given: Any) -> None:
+                path = _checked(output or f"{name}.png", force=given.pop("force"))
+                needs([path])
+                _write(function(**given)(path), path)
+
+            run.__doc__ = function.__doc__
+            decorated = all_of(*options, _output(name), _force)(run)
+            epilog = examples(f"spinney plot {example}")
+            return self.command(name, epilog=epilog)(decorated)
+
+        return decorate
+
+
+_force = click.option("--force", is_flag=True, help="Overwrite the file.")
+
+
+def _output(name: str) -> Any:
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"The .png, .svg or .pdf file.  [default: {name}.png]",
+    )
+
+
+def _checked(path: str, *, force: bool) -> str:
+    if path == STANDARD_OUTPUT:
+        msg = "-o '-': a picture does not go to standard output: name a file"
+        raise ParameterError(msg)
+    check_output(path, force=force)
+    return path
+
+
+def _check_drawn(paths: list[str]) -> None:
+    """Refuse what cannot be drawn; an .svg of a tree is drawn without Matplotlib."""
+    check_pictures([path for path in paths if picture_suffix(path) != "svg"])
+
+
+def _write(content: bytes, path: str) -> None:
+    from spinney._support.atomic_file import write_whole
+
+    write_whole(path, [content], force=True)
+    say(f"drawn to {path}")
+
+
+@click.group(
+    cls=_Kinds,
+    epilog=examples(
+        "spinney plot tree melons.spinney",
+        "spinney plot regions iris.spinney iris.csv --x petallength --y petalwidth",
+        "spinney plot roc credit.spinney test.csv -o roc.pdf",
+        "spinney plot learning-curve iris.csv --target class --recipe c4.5",
+        "spinney plot elbow points.csv --columns density,sugar",
+    ),
+    short_help="Draw trees, regions, curves, confusions, clusters and more.",
+)
+def plot() -> None:
+    """Draw a picture of some KIND by Matplotlib, to a .png, .svg or .pdf file."""
+
+
+_model = click.argument("model")
+_data = click.argument("data")
+_on_table = all_of(_model, _data, rows_options)
+
+
+# Of a model
+
+
+@plot.kind(
+    "tree",
+    _model,
+    tree_option,
+    look_options,
+    click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper."),
+    example="tree melons.spinney --style teaching -o melons.pdf",
+    needs=_check_drawn,
+)
+def _tree(model: str, **options: Any) -> Drawing:
+    """Draw the tree of MODEL; of a forest its importances and most typical tree."""
+    fitted = member_of(load(model, "tree", "forest"), model, options["tree"])
+    picture: Picture = fitted.plot(**tree_look(options, options["depth"]))
+    return picture.content
+
+
+@plot.kind(
+    "importances",
+    _model,
+    click.option("--most", type=click.IntRange(min=1), default=30, show_default=True),
+    example="importances forest.spinney",
+)
+def _importances(model: str, most: int) -> Drawing:
+    """Draw what each attribute is worth in MODEL, a tree or a forest."""
+    from spinney.extensions.plots import importances
+
+    fitted = load(model, "tree", "forest")
+    return drawing(lambda axes: importances(fitted, axes, most=most))
+
+
+@plot.kind(
+    "pruning",
+    _model,
+    click.option(
+        "--data", help="The table MODEL was grown on, to cross-validate the sequence."
+    ),
+    click.option("--folds", type=click.IntRange(min=2), help="10 by default."),
+    weight_option,
+    example="pruning melons.spinney --data melons.csv",
+)
+def _pruning(
+    model: str, data: str | None, folds: int | None, weight: str | None
+) -> Drawing:
+    """Draw risk by the number of leaves, along MODEL's cost-complexity sequence."""
+    from spinney.extensions.plots import pruning_path
+
+    fitted = load(model, "tree")
+    if data is None and (folds is not None or weight is not None):
+        msg = "--folds and --weight are about the rows of --data: name them, too"
+        raise ParameterError(msg)
+    if data is not None:
+        with progress_bar("growing", after=PATIENCE) as progress:
+            fitted = fitted.prune(
+                "cost-complexity",
+                data=data,
+                folds=folds,
+                weight=weight,
+                progress=progress,
+            )
+    return drawing(lambda axes: pruning_path(fitted, axes))
+
+
+# Of a model on a table
+
+
+@plot.kind(
+    "regions",
+    _model,
+    _data,
+    click.option("--x", metavar="COLUMN", help="What is drawn across."),
+    click.option("--y", metavar="COLUMN", help="What is drawn upwards."),
+    click.option(
+        "--hold",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Hold another attribute at a value. Repeatable.",
+    ),
+    example="regions iris.spinney iris.csv --x petallength --y petalwidth",
+)
+def _regions(model: str, data: str, x: str, y: str, hold: tuple[str, ...]) -> Drawing:
+    """Draw what MODEL predicts over two numbers, and the rows of DATA on it."""
+    from spinney.cli.shell_settings import pairs_of
+    from spinney.extensions.plots import regions
+
+    fitted = load(model, "tree", "forest")
+    fixed = pairs_of(list(hold), "--hold", "COLUMN=VALUE, as in color=green")
+    return drawing(lambda axes: regions(fitted, data, axes, x=x, y=y, fixed=fixed))
+
+
+def _on(name: str, meaning: str) -> None:
+    """Make a plot of a model on a table with the truth a kind."""
+
+    def drawn(model: str, data: str, weight: str | None, **options: Any) -> Any:
+        from spinney import plots
+
+        fitted = load(model, "tree", "forest")
+        table = fitted.read(data, weight=weight, **file_arguments(options))
+        function = getattr(plots, name)
+        return drawing(lambda axes: function(fitted, table, axes, weight=weight))
+
+    drawn.__doc__ = meaning
+    plot.kind(name, _on_table, example=f"{name} credit.spinney test.csv")(drawn)
+
+
+_on("confusion", "Draw which classes of DATA are taken for which by MODEL.")
+_on("roc", "Draw the ROC curves of MODEL on DATA.")
+_on("calibration", "Draw the shares that MODEL predicts beside the true ones of DATA.")
+
+
+# Of a table
+
+
+_study = all_of(
+    table_options,
+    reading_options,
+    recipes_option,
+    fold_options,
+    click.option("--measure", help="What is drawn, such as accuracy or auc."),
+)
+
+
+@plot.kind(
+    "learning-curve",
+    _study,
+    size_option,
+    example="learning-curve iris.csv --target class --recipe cart --recipe c4.5",
+)
+def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
+    """Draw how recipes learn from ever more rows of DATA."""
+    from spinney import evaluation, plots
+
+    more = {"sizes": [size_of(text) for text in sizes]} if sizes else {}
+    curve = _studied(evaluation.learning_curve, options, more)
+    measure = options["measure"]
+    return drawing(lambda axes: plots.learning_curve(curve, axes, measure=measure))
+
+
+@plot.kind(
+    "robustness",
+    _study,
+    click.option("--noise", type=RATE, multiple=True, default=(0, 0.1, 0.2)),
+    click.option("--missing-rate", type=RATE, multiple=True, default=(0, 0.1, 0.2)),
+    click.option("--outliers", type=RATE, multiple=True, help="As of evaluate."),
+    example="robustness iris.csv --target class --recipe cart --noise 0 --noise 0.3",
+)
+def _robustness(
+    noise: tuple[float, ...],
+    missing_rate: tuple[float, ...],
+    outliers: tuple[float, ...],
+    **options: Any,
+) -> Drawing:
+    """Draw how recipes bear noise, missing values and outliers in DATA."""
+    from spinney import evaluation, plots
+
+    more = {"noise": noise, "missing": missing_rate, "outliers": outliers}
+    study = _studied(evaluation.robustness, options, more)
+    measure = options["measure"]
+    return drawing(lambda axes: plots.robustness(study, axes, measure=measure))
+
+
+def _studied(
+    function: Callable[..., Any], options: dict[str, Any], more: dict[str, Any]
+) -> Any:
+    """Return what a study of recipes finds; without recipes, of the usual ones."""
+    recipes = [variant_of(text) for text in options["recipes"]]
+    with progress_bar("growing") as progress:
+        return function(
+            options["data"],
+            options["target"],
+            *([recipes] if recipes else []),
+            **study_arguments(options),
+            **more,
+            progress=progress,
+        )
+
+
+@plot.kind(
+    "buckets",
+    _data,
+    click.option("--column", required=True, help="The numeric column."),
+    click.option("--method", default="k-means", show_default=True),
+    click.option("--buckets", "n", type=int, help="How many."),
+    reading_options,
+    example="buckets iris.csv --column petallength --method equal-width --buckets 4",
+)
+def _buckets(
+    data: str, column: str, method: str, n: int | None, **options: Any
+) -> Drawing:
+    """Draw the buckets of a numeric column of DATA over its histogram."""
+    from spinney.data.readers import read_table
+    from spinney.errors import DataError, did_you_mean
+    from spinney.extensions.plots import buckets
+
+    table = read_table(
+        data,
+        declarations=declarations(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    if column not in table.names:
+        msg = f"there is no column {column!r}: {did_you_mean(column, table.names)}"
+        raise DataError(msg)
+    if table[column].kind != "numeric":
+        msg = f"column {column!r} is {table[column].kind}, and buckets are of numbers"
+        raise DataError(msg)
+    cells = table[column].cells
+    return drawing(lambda axes: buckets(cells, axes, method=method, n=n, name=column))
+
+
+_rows = all_of(
+    _data,
+    click.option("--columns", multiple=True, metavar="A,B", help="Only these columns."),
+    click.option("--standardise", is_flag=True, help="Let columns count alike."),
+    click.option("--seed", type=int, default=0, show_default=True),
+    reading_options,
+)
+_k = click.option("-k", "--k", type=int, required=True, help="How many clusters.")
+
+
+@plot.kind("clusters", _rows, _k, example="clusters iris.csv --ignore class -k 3")
+def _clusters(k: int, **options: Any) -> Drawing:
+    """Draw the rows of DATA by cluster."""
+    clusters = registry.load("plot", "clusters")
+    fit = _cluster_fit(k, options)
+    return drawing(lambda axes: clusters(fit, axes))
+
+
+@plot.kind("iterations", _rows, _k, example="iterations iris.csv --ignore class -k 3")
+def _iterations(k: int, **options: Any) -> Drawing:
+    """Draw how the centroids of k-means move among the rows of DATA."""
+    iterations = registry.load("plot", "iterations")
+    trace = _cluster_fit(k, options).trace(MOST_TRACED)
+    if trace is None:
+        msg = "iterations are drawn of numbers only: name them by --columns"
+        raise ParameterError(msg)
+    return drawing(lambda axes: iterations(trace, axes))
+
+
+@plot.kind("elbow", _rows, example="elbow iris.csv --ignore class")
+def _elbow(**options: Any) -> Drawing:
+    """Draw inertia and silhouette by the number of clusters of DATA."""
+    choice = _cluster_fit("auto", options).curve()
+    return lambda path: elbow_picture(choice, choice.k, path)
+
+
+def _cluster_fit(k: Any, options: dict[str, Any]) -> Any:
+    """Return the clusters of the rows that the options name."""
+    clustering = registry.load("operation", "cluster")
+    standardise, seed = options["standardise"], options["seed"]
+    plan = clustering.Plan(n_clusters=k, standardise=standardise, seed=seed)
+    _, used, weights = clustering.read_rows(
+        options["data"],
+        columns=options["columns"],
+        declarations=declarations(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    rows = clustering.measured_rows(used, plan, markers=options["missing"])
+    with progress_bar("clustering") as progress:
+        return clustering.find_clusters(rows, plan, weights=weights, progress=progress)

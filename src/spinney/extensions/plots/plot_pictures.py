@@ -1,0 +1,43 @@
+"""Plots as bytes of a picture, in the format of a path's suffix."""
+
+from collections.abc import Callable
+from typing import Any
+
+from spinney import registry
+from spinney._support.figures import figure_bytes, new_figure, picture_suffix
+
+Drawing = Callable[[str], bytes]  # from a path, whose suffix decides, to a picture
+
+
+def drawing(draw: Callable[[Any], Any]) -> Drawing:
+    """Return what makes a picture of what a function draws on axes."""
+    return lambda path: plot_picture(draw, path)
+
+
+def plot_picture(draw: Callable[[Any], Any], path: str) -> bytes:
+    """Return what a function draws on axes, as a picture."""
+    suffix = picture_suffix(path)
+    figure = new_figure()
+    draw(figure.subplots())
+    return figure_bytes(figure, suffix)
+
+
+def cluster_picture(fit: Any, path: str) -> bytes:
+    """Return rows by cluster."""
+    clusters = registry.load("plot", "clusters")
+    return plot_picture(lambda axes: clusters(fit, axes), path)
+
+
+def elbow_picture(choice: Any, k: int, path: str, *, given: bool = False) -> bytes:
+    """Return inertia by k, and below it the measure that decided, if another did."""
+    by_k = registry.load("plot", "by_k")
+    measures = ["inertia", *([choice.rule] if choice.rule != "elbow" else [])]
+    figure = new_figure()
+    panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, measure in zip(panels, measures, strict=True):
+        by_k(choice, axes, measure=measure, k=k, given=given)
+    for axes in panels[:-1]:
+        axes.set_xlabel("")
+    for axes in panels[1:]:
+        axes.set_title("")
+    return figure_bytes(figure, picture_suffix(path))

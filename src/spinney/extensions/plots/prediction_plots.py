@@ -1,0 +1,119 @@
+"""Plots of a model on a table that holds its target: confusion, ROC, calibration."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney._support.text import weight_text
+from spinney.errors import ParameterError
+from spinney.evaluation import Score, calibration_curves, roc_curves, score
+from spinney.extensions.plots.plot_axes import (
+    colour_of,
+    new_axes,
+    short,
+    titled,
+    with_legend,
+)
+
+__all__ = ["calibration", "confusion", "roc"]
+
+MOST_NUMBERED = 14  # classes whose cells have figures in them
+MOST_CURVES = 8
+
+
+def confusion(
+    model: Any, data: Any, axes: Any = None, *, weight: str | None = None
+) -> Any:
+    """Draw which classes are taken for which.
+
+    A line is a true class, a column what was predicted; cells are as dark as their
+    share of the line, and say the weight of their rows.
+
+    Parameters
+    ----------
+    model : fitted tree or forest
+    data : table
+        With the target column.
+    axes : Axes, optional
+    weight : str, optional
+        The column of row weights.
+    """
+    measured: Score = score(model, data, weight=weight)
+    if not measured.classes:
+        msg = f"target {measured.target!r} is a number: a confusion is of classes"
+        raise ParameterError(msg)
+    counts, n = measured.confusion, len(measured.classes)
+    size = min(3.0 + 0.42 * n, 9.0)
+    axes = new_axes(axes, (size + 0.6, size))
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    names = [short(label, 18) for label in measured.classes]
+    angle = 45 if max(map(len, names)) > 6 else 0
+    axes.set_xticks(range(n), names, rotation=angle, ha="right" if angle else "center")
+    axes.set_yticks(range(n), names)
+    if n <= MOST_NUMBERED:
+        for (row, column), count in np.ndenumerate(counts):
+            colour = "white" if shares[row, column] > 0.5 else "#1c2126"
+            text = weight_text(count) if count else "·"
+            look = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
+            axes.text(column, row, text, **look)
+    right = weight_text(float(np.trace(counts)))
+    title = f"{short(measured.target, 30)}: {right} of {weight_text(measured.weight)}"
+    return titled(axes, f"{title} right", x="predicted", y="true")
+
+
+def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -> Any:
+    """Draw the ROC curves: of two classes that of the last, else each against all.
+
+    Parameters
+    ----------
+    model, data, axes, weight
+        As for :func:`confusion`.
+    """
+    curves = roc_curves(model, data, weight=weight)
+    axes = new_axes(axes)
+    axes.plot([0, 1], [0, 1], ":", color="#8a95a0", linewidth=1)
+    for index, curve in enumerate(curves[:MOST_CURVES]):
+        label = f"{short(curve.label, 24)}: area {curve.area:.3f}"
+        axes.plot(curve.x, curve.y, color=colour_of(index), linewidth=1.4, label=label)
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+    with_legend(axes, loc="lower right", title=_title_of(curves))
+    title = f"ROC of {short(model.schema.target.name, 30)}"
+    return titled(axes, title, x="share of the others taken for it", y="share found")
+
+
+def calibration(
+    model: Any,
+    data: Any,
+    axes: Any = None,
+    *,
+    n_bins: int = 10,
+    weight: str | None = None,
+) -> Any:
+    """Draw predicted shares beside true ones; dots are as large as their rows weigh.
+
+    Parameters
+    ----------
+    model, data, axes, weight
+        As for :func:`confusion`.
+    n_bins : int
+        How many bins of equal width predicted shares are put in.
+    """
+    curves = calibration_curves(model, data, n_bins=n_bins, weight=weight)
+    axes = new_axes(axes)
+    axes.plot([0, 1], [0, 1], ":", color="#8a95a0", linewidth=1)
+    for index, curve in enumerate(curves[:MOST_CURVES]):
+        colour, name = colour_of(index), short(curve.label, 24)
+        axes.plot(curve.x, curve.y, color=colour, linewidth=1.1, label=name)
+        sizes = 8 + 90 * curve.weights / curve.weights.sum()
+        axes.scatter(curve.x, curve.y, s=sizes, color=colour, zorder=3)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    with_legend(axes, loc="upper left", title=_title_of(curves))
+    title = f"calibration of {short(model.schema.target.name, 30)}"
+    return titled(axes, title, x="predicted share", y="true share")
+
+
+def _title_of(curves: list[Any]) -> str | None:
+    rest = len(curves) - MOST_CURVES
+    return f"{rest} more classes not shown" if rest > 0 else None

@@ -1,0 +1,133 @@
+"""A model of rows that come in batches and are not kept."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from spinney._support.checks import Progress
+from spinney.data import Declarations, Table
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import table_batches
+from spinney.errors import ParameterError
+from spinney.extensions.streaming.growing_stream import GrowingStream
+from spinney.extensions.streaming.stream_limits import refuse_options
+from spinney.growth import KeptRows, Model
+from spinney.recipes import Recipe
+from spinney.sources.opened import engine_of
+from spinney.sources.rows import (
+    Batch,
+    TrainingSet,
+    check_roles,
+    join_rows,
+    row_weights,
+    rows_in_memory,
+)
+
+# Rows that are read at a time: some megabytes.
+BATCH_ROWS = 50_000
+
+
+def is_streamed(data: Any, source: str | None) -> bool:
+    """Return whether a table is read in batches: a file or a relation."""
+    if source is not None:
+        return False
+    named = isinstance(data, (str, os.PathLike)) and engine_of(data) is None
+    return named or is_relation(data)
+
+
+def stream_from(
+    data: Any,
+    target: str,
+    *,
+    recipe: Recipe,
+    declarations: Declarations,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    progress: Progress | None = None,
+    **given: Any,
+) -> Model:
+    """Learn a table that holds its target, some rows at a time, each row once.
+
+    ``progress`` is told how many batches have been learned, and that one more may come.
+    """
+    check_roles(target, weight, declarations)
+    refuse_options(given)
+    model: Model | None = None
+    reading = {"format": format, "encoding": encoding}
+    with table_batches(data, declarations, n_rows=BATCH_ROWS, **reading) as (found,):
+        for number, table in enumerate(found.tables):
+            if model is None:
+                rows = rows_in_memory(
+                    table,
+                    target,
+                    weight,
+                    declarations,
+                    from_zero=False,
+                    complete=recipe.drops_rows,
+                    first=True,
+                )
+                model = begin_stream(rows, recipe, {}, weight)
+            else:
+                model = learn_batch(model, _batch_of(table, target, weight))
+            if progress is not None:
+                progress(number + 1, number + 2)
+    assert model is not None  # a table without rows is refused by its reader
+    return model
+
+
+def _batch_of(table: Table, target: str, weight: str | None) -> Batch:
+    weights = None if weight is None else row_weights(table[weight])
+    return Batch(table.without((target, weight or "")), table[target], weights)
+
+
+def begin_stream(
+    rows: TrainingSet,
+    recipe: Recipe,
+    given: Mapping[str, Any],
+    weight: str | None = None,
+) -> Model:
+    """Return the model of a first batch, which keeps what it counted, and no rows."""
+    recipe.refuse_target(numeric=rows.schema.target.is_numeric)
+    refuse_options(given)
+    stream = GrowingStream(rows.schema, recipe)
+    stream.learn(rows)
+    kept = KeptRows(rows.taken(slice(0, 0)), recipe, {}, weight, stream=stream)
+    return _as_it_is(kept)
+
+
+def learn_batch(model: Model, batch: Batch) -> Model:
+    """Return the model with the rows of a batch learned after those before.
+
+    What is counted is one thing, which goes on: the model given can learn no more.
+    """
+    kept, stream = model.kept, stream_of(model)
+    assert kept is not None
+    joined = join_rows(kept.training, batch, None)
+    stream.recode(joined)
+    stream.learn(joined.rows)
+    return _as_it_is(replace(kept, training=joined.rows.taken(slice(0, 0))))
+
+
+def stream_of(model: Model) -> GrowingStream:
+    """Return the stream of a model, which must be the latest of it."""
+    assert model.kept is not None
+    stream = model.kept.stream
+    assert stream is not None
+    if stream.learned.n_rows != model.fingerprint.n_rows:
+        msg = "this model is older than its stream, which has gone on"
+        raise ParameterError(msg, remedy="go on with the latest")
+    return stream
+
+
+def _as_it_is(kept: KeptRows) -> Model:
+    stream = kept.stream
+    assert stream is not None
+    return Model(
+        stream.tree(),
+        kept.recipe,
+        stream.fingerprint,
+        kept=kept,
+        learned=stream.learned,
+    )

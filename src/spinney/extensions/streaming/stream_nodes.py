@@ -1,0 +1,162 @@
+"""The tree of a stream, as it stands: an ordinary one.
+
+A node that asks has the rows of its leaves. Those that a leaf counted before it asked
+something are in its children by the question's own table; what the leaf had from its
+parent is in none of them, for it is not known where it would go. So the counts of a
+tree add up, and are of fewer rows than the stream had.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.data import Schema
+from spinney.extensions.streaming.loops.layout import (
+    N_CODES,
+    N_NODES,
+    Stream,
+    StreamNodes,
+)
+from spinney.growth.forest import CompactNodes
+from spinney.recipes import Recipe
+from spinney.trees import (
+    Candidate,
+    LazyNodes,
+    Node,
+    Reason,
+    Tree,
+    TreeArrays,
+    reason_codes,
+)
+
+
+def tree_of(stream: Stream, schema: Schema, recipe: Recipe) -> Tree:
+    """Return the tree that a stream has grown so far; further rows do not change it."""
+    parts = stream.nodes._asdict()
+    codes = parts.pop("branch_of")[: stream.at[N_CODES]].copy()
+    live = {name: part[: stream.at[N_NODES]].copy() for name, part in parts.items()}
+    return Tree(
+        schema, StreamedNodes(StreamNodes(**live, branch_of=codes), schema, recipe)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedNodes(LazyNodes):
+    """The nodes of a stream at some moment, put in order when somebody looks."""
+
+    grown: StreamNodes
+    schema: Schema
+    recipe: Recipe
+    _made: dict[int, Node] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _compact(self) -> CompactNodes:
+        arrays = arrays_of_stream(self.grown, self.schema, self.recipe)
+        return CompactNodes(arrays, self.schema, self.recipe)
+
+    def _arrays(self) -> TreeArrays:
+        """Return the whole tree."""
+        return self._compact.arrays
+
+    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the split that won, with the counts of its branches."""
+        return self._compact.candidates(number)
+
+
+def arrays_of_stream(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeArrays:
+    """Return nodes in printing order, with the rows of all below them."""
+    order, parent = _printing_order(live)
+    inner = live.attribute[order] >= 0
+    weights = _sums_below(live.weights[order], parent, inner)
+    rows = _sums_below(live.rows[order], parent, inner)
+    by_value = inner & (live.codes[order] >= 0)
+    values = np.array([len(a.values) for a in schema.attributes] or [0], np.int64)
+    listed = np.where(by_value, values[live.attribute[order]], 0)
+    starts = [live.codes[node] for node in order[by_value]]
+    tables = [
+        live.branch_of[start : start + size]
+        for start, size in zip(starts, listed[by_value], strict=True)
+    ]
+    return TreeArrays(
+        attribute=np.where(inner, live.attribute[order], -1).astype(np.int32),
+        cut=np.where(inner, live.cut[order], 0.0),
+        listed=listed.astype(np.int32),
+        branches=np.concatenate([np.zeros(0, np.int64), *tables]).astype(np.int32),
+        cuts=np.zeros(0),
+        parent=parent.astype(np.int32),
+        missing=np.where(inner, live.missing[order], -1).astype(np.int32),
+        gain=_gains(weights, parent, inner, recipe),
+        weights=weights,
+        rows=rows,
+        absent=np.zeros(len(order), np.int64),
+        reason=_reasons(weights, rows, live.depth[order], inner, recipe),
+    )
+
+
+def _printing_order(nodes: StreamNodes) -> tuple[Integers, Integers]:
+    """Return the nodes as they are printed, and the number of each one's parent."""
+    attribute, child = nodes.attribute.tolist(), nodes.child.tolist()
+    n_branches = nodes.n_branches.tolist()
+    order: list[int] = []
+    parents: list[int] = []
+    waiting = [(0, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        number = len(order)
+        order.append(node)
+        parents.append(parent)
+        if attribute[node] >= 0:
+            first = child[node]
+            below = range(first + n_branches[node] - 1, first - 1, -1)
+            waiting.extend((each, number) for each in below)
+    return np.array(order), np.array(parents)
+
+
+def _sums_below(
+    own: NDArray[Any], parent: Integers, inner: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Return for each node the sum over its leaves, or its own if it is one."""
+    sums = own.copy()
+    sums[inner] = 0
+    for node in range(len(parent) - 1, 0, -1):  # children stand after their parents
+        sums[parent[node]] += sums[node]
+    return sums
+
+
+def _gains(
+    weights: Floats, parent: Integers, inner: NDArray[np.bool_], recipe: Recipe
+) -> Floats:
+    """Return what each node gains on the rows that it shows."""
+    impurity = recipe.measure(numeric=False).impurity
+    assert impurity is not None
+    sizes = weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own = np.where(sizes > 0, impurity(weights) * sizes, 0.0)
+    below = np.zeros(len(own))
+    np.add.at(below, parent[1:], own[1:])
+    gains = np.where(inner & (sizes > 0), own - below, 0.0)
+    return np.maximum(gains / np.where(sizes > 0, sizes, 1.0), 0.0)
+
+
+def _reasons(
+    weights: Floats,
+    rows: Integers,
+    depth: Integers,
+    inner: NDArray[np.bool_],
+    recipe: Recipe,
+) -> NDArray[np.int8]:
+    """Return why leaves are leaves: most have not seen enough to decide."""
+    none, undecided, pure, empty, deep = reason_codes(
+        None, Reason.UNDECIDED, Reason.PURE, Reason.EMPTY, Reason.DEPTH
+    )
+    reasons = np.full(len(rows), undecided, np.int8)
+    if recipe.max_depth is not None:
+        reasons[depth >= recipe.max_depth] = deep
+    reasons[np.count_nonzero(weights, axis=1) == 1] = pure
+    reasons[rows == 0] = empty
+    reasons[inner] = none
+    return reasons

@@ -1,0 +1,72 @@
+"""Models of every kind as JSON, and back: what a model file holds, as text.
+
+A tree's text has its nodes, too, for people and programs that read it
+(:mod:`spinney.output.tree_json`). They follow from the arrays, and a text whose
+nodes say something else is refused.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from spinney.errors import ModelFormatError
+from spinney.growth import Model
+from spinney.output.file.json_file import ARRAYS, NODES, read_json
+from spinney.output.file.kind import content_of
+from spinney.output.file.model_files import KindsNamed, model_members
+from spinney.output.file.strict_json import DamageError
+from spinney.output.rules.ruleset import RuleSet
+from spinney.output.rules.ruleset_json import FORMAT as RULES
+from spinney.output.tree_json import layout, tree_data
+
+__all__ = ["load_json", "model_json"]
+
+
+def model_json(content: Any) -> str:
+    """Return a tree, a forest or clusters as JSON; :func:`load_json` reads it back."""
+    header, arrays = model_members(content)
+    data = {**header, **(tree_data(content) if isinstance(content, Model) else {})}
+    written = layout(data).removesuffix("}").rstrip("\n")
+    lines = ",\n    ".join(arrays)
+    return f'{written},\n  "{ARRAYS}": {{\n    {lines}\n  }}\n}}\n'
+
+
+def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
+    """Load a model of one of some kinds from text.
+
+    Raises
+    ------
+    ModelFormatError
+        The text is no model, a damaged one, or one of another kind.
+    """
+    try:
+        data = read_json(path)
+        if data.written["format"] == RULES:
+            return _rules(data.source, kinds)
+        content = content_of(KindsNamed(kinds), data.file())
+        _check_nodes(content, data.written.get(NODES))
+    except DamageError as damage:
+        msg = f"cannot load {os.fsdecode(path)}: {damage}"
+        raise ModelFormatError(msg) from None
+    return content
+
+
+def _rules(source: str, kinds: Sequence[str]) -> RuleSet:
+    if "rules" not in kinds:
+        msg = (
+            f"it holds rules, and this reads {' or '.join(kinds)}; spinney.load, and "
+            "spinney export, read such files"
+        )
+        raise DamageError(msg)
+    return RuleSet.from_json(source)
+
+
+def _check_nodes(content: Any, nodes: object) -> None:
+    """Refuse nodes that are not those of the arrays."""
+    expected = None
+    if isinstance(content, Model):
+        expected = json.loads(layout(tree_data(content)))[NODES]
+    if nodes != expected:
+        msg = "its nodes are not those of its arrays; export the model again"
+        raise DamageError(msg)

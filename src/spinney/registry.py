@@ -1,0 +1,202 @@
+"""The one table of what is loaded by name: kind × name → "module:object".
+
+The core imports no extension; it asks here, and only what is asked for is imported.
+Other packages plug into the same sockets. An entry point of the group
+``spinney.extensions`` is called ``kind.name`` and leads to an object of the same form:
+
+========= =================================================================
+kind      what the object is
+========= =================================================================
+command   a Click command of the shell
+export    a ``Format`` of :mod:`spinney.output.export_formats`
+grower    a function from rows, a recipe and options to an unpruned tree
+engine    a module that opens rows outside of memory
+file      a ``Kind`` of :mod:`spinney.output.file.kind`
+model     a class that wraps what a file of that kind holds, as ``FittedModel``
+estimator a function from what a file holds to a fitted estimator
+report    a function that prints a model of that kind in the shell
+kernels   a function that runs kernels, so that ``spinney compile`` compiles them
+page      a function from such a model to the data of its explorer page
+plot      a function on Matplotlib's Axes
+operation what a fitted model can do by an extension
+name      a name of the package ``spinney``
+========= =================================================================
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from spinney.errors import missing_extension
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "spinney.extensions"
+_PACKAGE = "spinney.extensions"
+
+_CLI = "spinney.cli"
+_CLUSTERING = f"{_PACKAGE}.clustering"
+_DATABASES = f"{_PACKAGE}.databases"
+_EXPORTS = f"{_PACKAGE}.exports.formats"
+
+ENTRIES: dict[str, dict[str, str]] = {
+    "command": {
+        "look": f"{_CLI}.look_command:look",
+        "grow": f"{_CLI}.grow_command:grow",
+        "forest": f"{_CLI}.forest_command:forest",
+        "cluster": f"{_CLUSTERING}.cluster_command:cluster",
+        "show": f"{_CLI}.read_commands:show",
+        "explore": f"{_PACKAGE}.explorer.explore_command:explore",
+        "rules": f"{_CLI}.read_commands:rules",
+        "explain": f"{_CLI}.read_commands:explain",
+        "export": f"{_CLI}.export_command:export",
+        "lesson": f"{_PACKAGE}.lessons.lesson_command:lesson",
+        "prune": f"{_CLI}.prune_command:prune",
+        "predict": f"{_CLI}.predict_command:predict",
+        "score": f"{_CLI}.score_command:score",
+        "evaluate": f"{_CLI}.evaluate_command:evaluate",
+        "plot": f"{_PACKAGE}.plots.plot_command:plot",
+        "recipes": f"{_CLI}.recipes_command:recipes",
+        "info": f"{_CLI}.read_commands:info",
+        "compile": f"{_CLI}.compile_command:compile_",
+    },
+    "export": {
+        "html": f"{_PACKAGE}.explorer.page_format:HTML",
+        "lesson": f"{_PACKAGE}.lessons.page_format:LESSON",
+        "dot": f"{_EXPORTS}:DOT",
+        "python": f"{_EXPORTS}:PYTHON",
+        "javascript": f"{_EXPORTS}:JAVASCRIPT",
+        "c": f"{_EXPORTS}:C",
+        "onnx": f"{_EXPORTS}:ONNX",
+        "pmml": f"{_EXPORTS}:PMML",
+        "sql": f"{_EXPORTS}:SQL",
+    },
+    "grower": {
+        "optimal": f"{_PACKAGE}.optimal.grow_optimal:grow",
+        "hoeffding": f"{_PACKAGE}.streaming.grow_streaming:grow_tree",
+    },
+    "engine": {
+        "duckdb": _DATABASES,
+        "postgres": _DATABASES,
+        "sqlite": _DATABASES,
+        "spark": _DATABASES,
+        "dask": f"{_PACKAGE}.partitions",
+        "parts": f"{_PACKAGE}.partitions",
+    },
+    "file": {"clusters": f"{_CLUSTERING}.cluster_file:CLUSTERINGS"},
+    "model": {"clusters": f"{_CLUSTERING}.models:FittedClusters"},
+    "estimator": {"clusters": f"{_CLUSTERING}.estimators:estimator_of"},
+    "report": {"clusters": f"{_CLUSTERING}.cluster_report:show_clusters"},
+    "kernels": {
+        "optimal trees": f"{_PACKAGE}.optimal.compile_job:compile_kernels",
+        "streams": f"{_PACKAGE}.streaming.compile_job:compile_kernels",
+        "clusters": f"{_CLUSTERING}.compile_job:compile_kernels",
+    },
+    "page": {"clusters": f"{_CLUSTERING}.cluster_page:clusters_data"},
+    "plot": {
+        "by_k": f"{_CLUSTERING}.cluster_plots:by_k",
+        "clusters": f"{_CLUSTERING}.cluster_plots:clusters",
+        "iterations": f"{_CLUSTERING}.cluster_plots:iterations",
+    },
+    "operation": {
+        "cluster": f"{_CLUSTERING}.models",
+        "cluster lesson": f"{_CLUSTERING}.cluster_lesson:cluster_slides",
+        "explore": f"{_PACKAGE}.explorer",
+        "lesson": f"{_PACKAGE}.lessons",
+        "predict into": f"{_DATABASES}.predict_into:predict_into",
+        "stream": f"{_PACKAGE}.streaming.stream_model",
+        "update": f"{_PACKAGE}.incremental.update_model",
+    },
+    "name": {
+        "KMeans": f"{_CLUSTERING}.estimators:KMeans",
+        "KPrototypes": f"{_CLUSTERING}.estimators:KPrototypes",
+        "MiniBatchKMeans": f"{_CLUSTERING}.estimators:MiniBatchKMeans",
+        "choose_k": f"{_CLUSTERING}.estimators:choose_k",
+        "explain_clusters": f"{_CLUSTERING}.explained:explain_clusters",
+        "find_clusters": f"{_CLUSTERING}.find_clusters:find_clusters",
+        "plots": f"{_PACKAGE}.plots",
+    },
+}
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the names of a kind, those of other packages last.
+
+    >>> "grow" in names("command")
+    True
+    """
+    own = ENTRIES.get(kind, {})
+    return (*own, *(name for name in _others(kind) if name not in own))
+
+
+def installed(kind: str) -> tuple[str, ...]:
+    """Return the names of a kind whose extensions are installed."""
+    return tuple(name for name in names(kind) if _is_installed(kind, name))
+
+
+def is_known(kind: str, name: str) -> bool:
+    """Tell whether there is such a name; other packages are searched last."""
+    return name in ENTRIES.get(kind, {}) or name in _others(kind)
+
+
+def load(kind: str, name: str) -> Any:
+    """Import and return the object of a name.
+
+    Raises
+    ------
+    MissingExtraError
+        Its extension is not installed.
+    KeyError
+        There is no such name.
+
+    Examples
+    --------
+    >>> load("command", "look").name
+    'look'
+    """
+    own = ENTRIES.get(kind, {}).get(name)
+    if own is None:
+        return _others(kind)[name].load()
+    module, _, attribute = own.partition(":")
+    _refuse_if_missing(kind, name)
+    home = import_module(module)
+    return getattr(home, attribute) if attribute else home
+
+
+def extension_of(kind: str, name: str) -> str | None:
+    """Return the extension that offers a name, None where the core does.
+
+    >>> extension_of("command", "cluster"), extension_of("command", "grow")
+    ('clustering', None)
+    """
+    module = ENTRIES[kind][name].partition(":")[0]
+    if not module.startswith(f"{_PACKAGE}."):
+        return None
+    return module.removeprefix(f"{_PACKAGE}.").partition(".")[0]
+
+
+def _refuse_if_missing(kind: str, name: str) -> None:
+    extension = extension_of(kind, name)
+    if extension is not None and not _is_there(extension):
+        raise missing_extension(kind, name, extension)
+
+
+def _is_installed(kind: str, name: str) -> bool:
+    extension = extension_of(kind, name) if name in ENTRIES.get(kind, {}) else None
+    return extension is None or _is_there(extension)
+
+
+def _is_there(extension: str) -> bool:
+    return find_spec(f"{_PACKAGE}.{extension}") is not None
+
+
+@cache
+def _others(kind: str) -> "dict[str, EntryPoint]":
+    """Return what other packages offer of a kind."""
+    from importlib.metadata import entry_points  # which takes a while to import
+
+    found = entry_points(group=GROUP)
+    start = f"{kind}."
+    return {e.name.removeprefix(start): e for e in found if e.name.startswith(start)}
