@@ -33,11 +33,13 @@ def numbers_to_grow(n_rows: int, kind: type[np.floating]) -> NDArray[np.floating
 
 
 def classes_to_grow(numbers: NDArray[np.floating]) -> NDArray[np.str_]:
+    """Return classes that the first two columns nearly predict."""
     noise = np.random.default_rng(1).random(len(numbers)) / 4
     return np.where(numbers[:, 0] * numbers[:, 1] + noise > 0.35, "high", "low")
 
 
 def grow_trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
+    """Grow a tree of classes by a recipe, on numbers of a kind."""
     from spinney.estimators import TreeClassifier
 
     numbers = numbers_to_grow(ROWS, kind)
@@ -86,7 +88,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "trees of two branches": partial(grow_trees, np.float64, "cart", missing="branch"),
     "trees of a branch per value": partial(grow_trees, np.float64, "c4.5"),
     "trees of two branches, single precision": partial(
-        _trees, np.float32, "cart", missing="branch"
+        grow_trees, np.float32, "cart", missing="branch"
     ),
     "surrogates": partial(_surrogates, np.float64),
     "surrogates, single precision": partial(_surrogates, np.float32),

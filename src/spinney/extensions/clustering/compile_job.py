@@ -1,5 +1,7 @@
 """What ``spinney compile`` runs of this extension."""
 
+from typing import Any
+
 import numpy as np
 
 from spinney.cli.compile_jobs import ROWS, classes_to_grow, numbers_to_grow
@@ -11,7 +13,9 @@ def compile_kernels() -> None:
     for kind in (np.float64, np.float32):
         numbers = numbers_to_grow(50 * ROWS, kind)
         KMeans(8, random_state=0).fit(numbers)
-        columns = {f"x{column}": numbers[:, column] for column in range(4)}
+        columns: dict[str, Any] = {
+            f"x{column}": numbers[:, column] for column in range(4)
+        }
         KPrototypes(8, random_state=0).fit(
             {**columns, "sort": classes_to_grow(numbers)}
         )
