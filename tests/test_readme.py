@@ -118,7 +118,7 @@ def test_picture_is_the_tree_of_the_demo():
 
 @pytest.mark.parametrize(
     "page",
-    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))],
+    [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))],
     ids=lambda page: page.name,
 )
 def test_links_lead_somewhere(page):

@@ -39,7 +39,7 @@ _NOTHING = Notation()
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the cells of a column say of its form, placeholders left out.
+    """The formats that all cells of a column match, placeholders left out.
 
     Parameters
     ----------

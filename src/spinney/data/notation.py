@@ -13,7 +13,7 @@ DAY_FIRST, MONTH_FIRST = DATE_ORDERS = ("dayfirst", "monthfirst")
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How a table is written, where that cannot be seen or is to be overruled.
+    """How a table writes numbers and dates, as a user or a model says.
 
     Parameters
     ----------

@@ -192,6 +192,8 @@ class Target:
 class Schema:
     """The attributes of a model, in column order, and its target.
 
+    A model keeps it, and reads any later table by it.
+
     Attributes with a formula stand after those that columns hold.
     ``markers`` are the texts that stood for missing cells in the training table,
     and do so in later ones; ``notation`` is how it wrote numbers and dates, where that

@@ -19,7 +19,7 @@ NARROWEST_RULE, NARROWEST_PREMISE = 20, 8
 
 @dataclass(frozen=True, slots=True)
 class LeafErrors:
-    """What came to a leaf, and how much of it was predicted wrongly.
+    """The rows at a leaf, and how many of them were predicted wrongly.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from spinney.trees import labels_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Score(InNotebooks):
-    """What was measured of a model on a table; ``print`` shows it as text.
+    """The measures of a model on a table; ``print`` shows them as text.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from spinney.trees import Question
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a node is to ask, and those below it; a branch without a plan is a leaf."""
+    """A plan of splits for a node and those below; an unplanned branch is a leaf."""
 
     question: Question
     branches: "tuple[Planned | None, ...]"

@@ -28,7 +28,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What is saved to a file and loaded from one.
+    """A grown tree with its recipe and fingerprint, as a file stores it.
 
     ``steps`` say what pruning did while the model was made, and ``sequence`` holds
     the subtrees that it chose among by cost complexity, None of other prunings. A

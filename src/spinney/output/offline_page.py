@@ -72,7 +72,7 @@ def page_around(
 
 @dataclass(frozen=True, repr=False)
 class OfflinePage:
-    """A page in the hand: saved to a file.
+    """A page that is one file and fetches nothing.
 
     Parameters
     ----------

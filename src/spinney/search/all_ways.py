@@ -38,7 +38,9 @@ AT_ONCE = 1 << 20  # lines of copies that are held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EveryWay:
-    """The ways to split on one attribute at a node.
+    """All ways to split on one attribute at a node, as candidates.
+
+    Each is computed as the only way of a copy of the node's table.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subset:
-    """Two subsets of values.
+    """The best two subsets of values that branch and bound found, and a bound.
 
     Parameters
     ----------

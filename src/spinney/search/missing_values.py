@@ -48,7 +48,7 @@ MOST_BRANCHES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy as data.
+    """A policy for missing values, as data.
 
     Parameters
     ----------

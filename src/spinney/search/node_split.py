@@ -35,7 +35,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelDecisions:
-    """What came of each node of a level.
+    """The decision at each node of a level: its split, or why it has none.
+
+    A ``Candidate`` is made when it is read.
 
     Parameters
     ----------

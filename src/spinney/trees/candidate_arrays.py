@@ -27,7 +27,7 @@ GIVEN = 2  # among the marks that say whether a split is exact
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SplitArrays:
-    """Splits, one after another.
+    """The splits of a tree as arrays, one after another.
 
     ``missing`` is the branch of missing values, or -1; those of surrogates divide no
     row and have no ``shares``. ``groups`` has a count of ``codes`` for each branch of a
@@ -107,7 +107,7 @@ class SplitArrays:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CandidateArrays:
-    """Candidates, those of a node by attribute, in the order of the nodes.
+    """The candidates of all nodes as arrays, in the order of the nodes and attributes.
 
     Parameters
     ----------

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 class CountTable:
     """Weights by value and class, and those of the rows where the value is missing.
 
+    Tables of one shape are one table with more axes.
+
     Parameters
     ----------
     values : array of shape (k,)

@@ -35,7 +35,7 @@ VALUES_SHOWN = 8  # of a term
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a model multiplies.
+    """One term of a linear model: an attribute, or an indicator of some of its codes.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ BY_NODE = tuple(set(NEEDED) - {"parent", "branches", "cuts"})
 
 @dataclass(frozen=True, eq=False)
 class SideBySide(Sequence[TreeArrays]):
-    """Trees, each made when it is asked for; without a copy.
+    """Many compact trees in the arrays of one; each is made on request, without a copy.
 
     Parameters
     ----------

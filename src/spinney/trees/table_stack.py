@@ -33,7 +33,7 @@ from spinney.trees.counts import CountTable, sizes
 
 @dataclass(frozen=True, eq=False)
 class TableStack:
-    """Count tables, line under line.
+    """The count tables of a level, line under line; a ``CountTable`` is a view of it.
 
     Parameters
     ----------

@@ -251,7 +251,9 @@ class Links:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeArrays(QuestionArrays):
-    """A tree; beside its splits, one for each inner node, what is known of all nodes.
+    """A finished tree as arrays: its splits, and one line for each node.
+
+    Growers return it, a forest keeps it, a model file stores it.
 
     Parameters
     ----------

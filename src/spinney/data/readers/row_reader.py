@@ -41,7 +41,7 @@ class Absent:
 
 @dataclass(frozen=True, eq=False)
 class RowReader:
-    """What a model reads rows by, one at a time.
+    """A reader of single rows, by the schema of a model.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ CHEAP_WORK = 10_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
-    """What the iterations came to.
+    """The result of k-means or k-prototypes on some rows.
 
     Parameters
     ----------

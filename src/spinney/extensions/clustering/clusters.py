@@ -33,7 +33,7 @@ METHODS = ("k-means", BATCHES, MIXED)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clusters:
-    """What is saved to a file and loaded from one.
+    """Clusters as an estimator keeps them and a file stores them.
 
     Parameters
     ----------

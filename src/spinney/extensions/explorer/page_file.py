@@ -49,7 +49,7 @@ def explorer_page(models: Sequence[Any], *, rows: Any = None, data: Any = None) 
 
 
 class ExplorerPage(OfflinePage):
-    """A page in the hand: shown by a notebook, saved to a file.
+    """The explorer of one or two models as a page, for a notebook or a file.
 
     Parameters
     ----------

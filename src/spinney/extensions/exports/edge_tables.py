@@ -36,7 +36,9 @@ UNKNOWN, ELSEWHERE, THIS_WAY = range(3)
 
 @dataclass(frozen=True, slots=True)
 class EdgeTables:
-    """The tables of all trees, filled up to the largest of them.
+    """The trees of a model as tables of edges, for programs that compute with arrays.
+
+    The tables of all trees are filled up to the largest of them.
 
     Parameters
     ----------

@@ -238,7 +238,7 @@ class Centres:
 
 @dataclass(frozen=True, slots=True)
 class Portable:
-    """A model that other languages can say.
+    """A model of any kind as cells, splits, leaves and centres; all exports read it.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ __all__ = ["LessonPage", "lesson_page"]
 
 @dataclass(frozen=True, repr=False)
 class LessonPage(OfflinePage):
-    """A lesson in the hand.
+    """A lesson as a page, with its slides.
 
     Parameters
     ----------

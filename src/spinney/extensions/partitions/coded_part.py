@@ -125,7 +125,7 @@ def facts_of(part: ReadPart) -> PartFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedPart:
-    """The rows of a part in codes, as they are kept where they are counted.
+    """The rows of a partition in codes, as its worker keeps them.
 
     Parameters
     ----------

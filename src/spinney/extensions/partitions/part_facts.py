@@ -229,7 +229,7 @@ class TargetSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartFacts:
-    """What is known of a part, or of several.
+    """The facts of one partition of a table, or of several together.
 
     Parameters
     ----------

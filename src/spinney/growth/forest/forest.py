@@ -35,7 +35,7 @@ class Typical:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees with all that a later reader needs.
+    """A forest: its trees as compact arrays, their recipes, and how they vote.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from spinney.trees import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedNode:
-    """A node of a tree over the rows of a source.
+    """A node of a finished tree, counted on the rows of a source.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ STATISTICS = {"pearson": chi_square_test, "likelihood-ratio": g_test}
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """How categories are merged.
+    """How CHAID merges categories, as data.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class MergeStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedStack:
-    """The groups of the categories of many tables.
+    """The groups that CHAID found for the categories of many tables.
 
     Parameters
     ----------

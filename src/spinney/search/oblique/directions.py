@@ -75,7 +75,7 @@ def combinations(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """What the direction of some terms follows from.
+    """The system of equations that gives the direction of a linear combination.
 
     ``scatter`` and ``contrast`` are those of the standardised attributes, and
     ``spread`` is what they were divided by.

@@ -25,6 +25,8 @@ RARE = 1e-13
 class Draw:
     """How often a row is taken, by its number.
 
+    Bags, folds, samples and rows to prune by are drawn so.
+
     Parameters
     ----------
     limits : tuple of float

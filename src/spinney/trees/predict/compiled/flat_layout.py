@@ -30,7 +30,7 @@ NO_CUT = int(np.float64(np.nan).view(np.int64) >> 32)  # the upper half of a NaN
 
 
 class Flat(NamedTuple):
-    """Any number of trees.
+    """Any number of trees in a few arrays, laid out to predict many rows.
 
     Parameters
     ----------
