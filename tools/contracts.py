@@ -23,6 +23,9 @@ class DoorsContract(Contract):
     -------
     open : list of module expressions, optional
         Modules, or packages with all that is in them, that anyone may import.
+    interfaces : list of module expressions, optional
+        Modules of the core that extensions may import beside its doors, or of an
+        extension that others may import.
     open_folders : list of str, optional
         Packages of this name, wherever they lie, whose modules anyone may import:
         ``loops`` if not said.
@@ -31,6 +34,9 @@ class DoorsContract(Contract):
     type_name = "doors"
 
     open: Any = fields.SetField(subfield=fields.ModuleExpressionField(), default=set())
+    interfaces: Any = fields.SetField(
+        subfield=fields.ModuleExpressionField(), default=set()
+    )
     open_folders: Any = fields.SetField(
         subfield=fields.StringField(), default={"loops"}
     )
@@ -48,8 +54,11 @@ class DoorsContract(Contract):
 
     def _past_doors(self, graph: ImportGraph) -> Iterator[DetailedImport]:
         """Give the details of each import that goes past a door."""
+        interfaces = _modules_of(graph, self.interfaces)
         for imported in graph.modules - self._open_modules(graph):
             for importer in graph.find_modules_that_directly_import(imported):
+                if imported in interfaces and is_extension(importer):
+                    continue
                 if top_level(importer) != top_level(imported):
                     yield from graph.get_import_details(
                         importer=importer, imported=imported
@@ -57,16 +66,26 @@ class DoorsContract(Contract):
 
     def _open_modules(self, graph: ImportGraph) -> set[str]:
         """Return the modules that anyone may import: doors, and those said open."""
-        said = module_expressions_to_modules(
-            graph, self.open, as_packages=True, raise_if_unmatched=True
-        )
-        return {module.name for module in said} | {
+        return _modules_of(graph, self.open) | {
             module
             for module in graph.modules
             if is_in_root(module)
             or is_package(module)
             or folder(module) in self.open_folders
         }
+
+
+def _modules_of(graph: ImportGraph, expressions: Any) -> set[str]:
+    """Return the modules that expressions name, with all that is in packages."""
+    named = module_expressions_to_modules(
+        graph, expressions, as_packages=True, raise_if_unmatched=True
+    )
+    return {module.name for module in named}
+
+
+def is_extension(module: str) -> bool:
+    """Whether a module lies in an extension."""
+    return module.split(".")[1:2] == ["extensions"]
 
 
 def lines(broken: Iterable[DetailedImport]) -> list[str]:
@@ -79,8 +98,12 @@ def lines(broken: Iterable[DetailedImport]) -> list[str]:
 
 
 def top_level(module: str) -> str:
-    """Return the package or module directly below the root that a module lies in."""
-    return ".".join(module.split(".")[:2])
+    """Return the package or module directly below the root that a module lies in.
+
+    Each extension is one.
+    """
+    names = module.split(".")
+    return ".".join(names[: 3 if is_extension(module) else 2])
 
 
 def folder(module: str) -> str:

@@ -55,7 +55,7 @@ def export(model: str, **options: Any) -> None:
     must have, and docs/exports.md what is equal to what.
     """
     from spinney.models import ALL_KINDS
-    from spinney.output.export_formats import exported
+    from spinney.output import exported
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)

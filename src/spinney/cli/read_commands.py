@@ -58,7 +58,7 @@ def show_tree(
     from spinney.output import to_text
 
     if json_:
-        from spinney.output.tree_json import to_json
+        from spinney.output import to_json
 
         text = to_json(model.model_, errors).rstrip("\n")
         write_data(escaped(text, ascii_only=ascii_))

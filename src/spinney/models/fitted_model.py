@@ -310,7 +310,7 @@ class FittedTable(Explored, LargeTables):
         >>> names["predict"]({"size": 3})
         'yes'
         """
-        from spinney.output.export_formats import exported
+        from spinney.output import exported
 
         self._grown()
         self._tell_what_stays()

@@ -46,6 +46,6 @@ def _content(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     """Return what a file holds."""
     if not file.is_json(path):
         return file.load_model(path, kinds=[kind for kind in kinds if kind in KINDS])
-    from spinney.output.file.json_model import load_json
+    from spinney.output import load_json
 
     return load_json(path, kinds)

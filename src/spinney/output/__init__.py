@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING
 from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from spinney.output.export_formats import exported
+    from spinney.output.json_model import load_json
     from spinney.output.markup import Markup, element
     from spinney.output.node_errors import NodeErrors
     from spinney.output.offline_page import OfflinePage, check_page_suffix, page_around
+    from spinney.output.tree_json import to_json
     from spinney.output.tree_text import fitting_depth, to_text
 
 __all__ = [
@@ -16,17 +19,23 @@ __all__ = [
     "OfflinePage",
     "check_page_suffix",
     "element",
+    "exported",
     "fitting_depth",
+    "load_json",
     "page_around",
+    "to_json",
     "to_text",
 ]
 
 __getattr__ = names_on_demand(
     __name__,
     {
+        "export_formats": ("exported",),
+        "json_model": ("load_json",),
         "markup": ("Markup", "element"),
         "node_errors": ("NodeErrors",),
         "offline_page": ("OfflinePage", "check_page_suffix", "page_around"),
+        "tree_json": ("to_json",),
         "tree_text": ("fitting_depth", "to_text"),
     },
 )

@@ -11,8 +11,8 @@ from spinney._support.text import figure, number_text, percent_text, shown, weig
 from spinney.data import Attribute
 from spinney.extensions.clustering import Clusters
 from spinney.output.markup import Markup, element, joined, number
+from spinney.output.picture import STYLE_SHEET
 from spinney.output.picture.node_colours import ABOVE, BELOW
-from spinney.output.picture.style_sheet import STYLE_SHEET
 from spinney.output.picture.svg_elements import group, line, rectangle, words
 from spinney.output.picture.text_width import shortened, text_width
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from spinney.extensions.explorer.page_data import explorer_data
 from spinney.output.offline_page import OfflinePage, island, page_around
-from spinney.output.picture.style_sheet import colours
+from spinney.output.picture import colours
 
 __all__ = ["ExplorerPage", "explorer_page", "script", "style"]
 

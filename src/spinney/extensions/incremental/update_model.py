@@ -19,7 +19,7 @@ from spinney.extensions.incremental.grow_again import (
     why_whole,
 )
 from spinney.growth import KeptRows, Model
-from spinney.models.grow import grow_model
+from spinney.models import grow_model
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import (

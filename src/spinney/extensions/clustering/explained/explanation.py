@@ -18,8 +18,7 @@ from spinney.extensions.clustering.explained.sentences import (
     ExplainedCluster,
     explained,
 )
-from spinney.models.fitted_tree import FittedTree
-from spinney.models.grow import grow_from
+from spinney.models import FittedTree, grow_from
 from spinney.sources.rows import given_weights
 
 MARKS_SHOWN = 3

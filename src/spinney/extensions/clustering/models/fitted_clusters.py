@@ -15,7 +15,7 @@ from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import read_by
 from spinney.extensions.clustering import BATCHES, MIXED, Clusters
 from spinney.extensions.clustering.models.cluster_facts import cluster_facts
-from spinney.models.explored import Explored
+from spinney.models import Explored
 from spinney.models.fitted_model import LargeTables
 from spinney.output.export_formats import exported
 from spinney.output.file import save_model
