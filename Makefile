@@ -61,13 +61,13 @@ cluster-speed: $(VENV)/.installed
 # The compiled loops with every index checked, and as plain Python.
 test-loops: $(VENV)/.tools
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/growth tests/trees/test_flat_layout.py \
-	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
+	  tests/extensions/clustering/test_fit_k_means.py tests/extensions/clustering/test_fit_k_prototypes.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
 	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \
 	  tests/growth/test_grow_ranked.py tests/trees/test_flat_layout.py \
-	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
+	  tests/extensions/clustering/test_fit_k_means.py tests/extensions/clustering/test_fit_k_prototypes.py
 
-# What checks the pages for those who cannot see them; tests/browser takes it if there.
+# What checks the pages for those who cannot see them; tests/extensions/explorer/browser takes it if there.
 axe:
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core
 
@@ -80,7 +80,7 @@ test-spark: $(VENV)/.tools
 # The property tests with sixteen times as many examples.
 test-fuzz: $(VENV)/.tools
 	SPINNEY_FUZZ=4 $(BIN)/python -m pytest -n 2 -m "not slow" tests/properties \
-	  tests/sources tests/growth tests/trees tests/search tests/cluster tests/output
+	  tests/sources tests/growth tests/trees tests/search tests/extensions/clustering tests/output
 
 # Damaged model files: half an hour of a processor, and a run that was ended goes on.
 # Finds are kept and tried again by make test.

@@ -73,7 +73,7 @@ def plain_learner_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 def rows_stay_in_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tests of engines count there, though their tables are small enough to read.
 
-    ``tests/sources/test_holding_source.py`` is about rows that are read.
+    ``tests/extensions/databases/test_holding_source.py`` is about rows that are read.
     """
     monkeypatch.setattr(open_rows, "usual_room", lambda: 0)
 

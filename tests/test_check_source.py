@@ -4,9 +4,9 @@ from contextlib import contextmanager
 
 import duckdb
 import pytest
+from tests.extensions.conftest import postgres  # noqa: F401
 from tests.helpers.database_tables import in_postgres, in_sqlite
 from tests.sources.comparing import arrow_of
-from tests.sources.conftest import postgres  # noqa: F401
 
 from spinney.testing import CheckedSource, check_source, random_table
 

@@ -33,7 +33,7 @@ __all__ = ["BAR", "by_package", "main", "table"]
 BAR = 95.0  # percent of all branches
 COMMAND = "make coverage"
 LEFT_OUT = {
-    "tests/browser": "scripts of pages, in a browser",
+    "tests/extensions/explorer/browser": "scripts of pages, in a browser",
     "tests/conformance": "scikit-learn's checks, which fit the same models again",
     "tests/benchmarking": "programs beside the package",
     "tests/slow": "long ones",

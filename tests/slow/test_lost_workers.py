@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.extensions.databases.test_bins import RECIPES, rows_of
 from tests.helpers.tables_in_parts import in_arrow, in_parquet
-from tests.sources.test_bins import RECIPES, rows_of
 
 import spinney
 from spinney.extensions.partitions import dask_executor

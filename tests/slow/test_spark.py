@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.spark_session import in_spark, spark_session
-from tests.sources.test_bins import rows_of
 
 import spinney
 from spinney.extensions.clustering.models import find_away

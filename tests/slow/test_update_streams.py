@@ -2,7 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.properties.test_incremental import NUMERIC, RECIPES, Stream, follow
+from tests.extensions.incremental.test_incremental_twin import (
+    NUMERIC,
+    RECIPES,
+    Stream,
+    follow,
+)
 
 from spinney.extensions.incremental import kept_source
 

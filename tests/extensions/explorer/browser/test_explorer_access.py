@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.browser.explorer_models import MODELS, clusters, forest
+from tests.extensions.explorer.browser.explorer_models import MODELS, clusters, forest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 AXE = Path(
     os.environ.get("SPINNEY_AXE", ROOT / ".venv/axe/node_modules/axe-core/axe.min.js")
 )

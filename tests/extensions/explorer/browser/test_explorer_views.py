@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.browser.explorer_models import (
+from tests.extensions.explorer.browser.explorer_models import (
     MODELS,
     TABLES,
     clusters,

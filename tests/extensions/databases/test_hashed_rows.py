@@ -5,8 +5,8 @@ from itertools import compress
 
 import numpy as np
 import pytest
+from tests.extensions.databases.test_bins import rows_of
 from tests.sources.tables_away import placed
-from tests.sources.test_bins import rows_of
 from tests.twins.naive_hash import share_of_rows as naive_numbers
 
 from spinney.data import declarations_of

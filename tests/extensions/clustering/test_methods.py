@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cluster.test_fit_k_prototypes import cells_of
+from tests.extensions.clustering.test_fit_k_prototypes import cells_of
 from tests.twins import naive_choosing
 from tests.twins.naive_prototypes import distance_of_rows
 

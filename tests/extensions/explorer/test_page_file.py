@@ -24,7 +24,7 @@ from spinney.extensions.explorer.schema_data import attribute_data
 from spinney.growth.forest import like_all_first
 from spinney.models import FittedTree
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[2] / "tables"
 SOURCES = sorted(
     (files("spinney.extensions.explorer") / "page").iterdir(),
     key=lambda path: path.name,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.database_tables import in_sqlite
 from tests.sources.comparing import assert_same_tree, opened
-from tests.sources.test_bins import rows_of
 
 import spinney
 from spinney.errors import ParameterError

@@ -5,8 +5,14 @@ Nineteen classes and many missing cells (soybean_large), and 48,842 rows (adult)
 
 import numpy as np
 import pytest
-from tests.browser.test_explorer_agrees import check_texts
-from tests.browser.test_explorer_views import STATE, VIEWS, command, panel, view
+from tests.extensions.explorer.browser.test_explorer_agrees import check_texts
+from tests.extensions.explorer.browser.test_explorer_views import (
+    STATE,
+    VIEWS,
+    command,
+    panel,
+    view,
+)
 from tests.helpers.real_tables import arguments_of, needs_tables
 
 import spinney

@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from tests.extensions.databases.test_bins import rows_of
 from tests.helpers.database_tables import in_postgres, in_sqlite
 from tests.helpers.tables_in_parts import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
-from tests.sources.test_bins import rows_of
 from tests.twins.naive_hash import share_of_rows
 
 import spinney

@@ -7,9 +7,14 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.extensions.databases.test_bins import (
+    RECIPES,
+    rows_of,
+    small_bins,
+    statements,
+)
 from tests.helpers.stacks import by_node
 from tests.sources.comparing import answers_of, assert_same_tables, assert_same_tree
-from tests.sources.test_bins import RECIPES, rows_of, small_bins, statements
 
 import spinney
 from spinney.data.duckdb.connection import BITS, PLACES

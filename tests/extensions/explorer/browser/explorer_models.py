@@ -10,7 +10,7 @@ import pandas as pd
 import spinney
 from spinney.extensions.clustering.models import FittedClusters
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[3] / "tables"
 
 
 @cache

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.extensions.databases.test_bins import RECIPES, rows_of
 from tests.helpers.fuzz import examples
 from tests.helpers.tables_in_parts import in_arrow, in_parquet, in_parts
 from tests.sources.comparing import assert_same_tree
-from tests.sources.test_bins import RECIPES, rows_of
 
 import spinney
 from spinney.data import Declarations
