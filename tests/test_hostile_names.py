@@ -1,7 +1,7 @@
 """Hostile names through all that people look at: pages, cells of notebooks, terminals.
 
-Pictures have theirs in ``tests/output/test_tree_svg.py``, the explorer in
-``tests/extensions/explorer/browser``. Here each name is a column, a value and a class of a small table.
+Pictures have theirs in ``tests/output/test_tree_svg.py``, the explorer in its
+extension. Here each name is a column, a value and a class of a small table.
 """
 
 import csv
@@ -18,7 +18,7 @@ from tests.helpers.hostile_names import NAMES
 
 import spinney
 from spinney.cli import run
-from spinney.output.picture import to_cluster_svg
+from spinney.extensions.clustering.cluster_svg import to_cluster_svg
 
 # What pages and cells are made of; nothing else may come of a name.
 ELEMENTS = {

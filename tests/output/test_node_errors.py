@@ -14,9 +14,9 @@ from tests.twins import naive
 
 import spinney
 from spinney import DataError
-from spinney.extensions.exports import to_json
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import CodedRows, validate
+from spinney.output import to_json
 from spinney.output.node_errors import NodeErrors
 from spinney.trees import cut
 

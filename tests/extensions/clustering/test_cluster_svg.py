@@ -5,9 +5,9 @@ import datetime
 import pytest
 
 from spinney.data.readers import read_table
+from spinney.extensions.clustering.cluster_svg import to_cluster_svg
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import find_clusters, measured_rows
-from spinney.output.picture import to_cluster_svg
 
 
 def picture_of(table, **settings):

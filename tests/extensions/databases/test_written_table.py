@@ -9,7 +9,7 @@ import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
-from spinney.models import predict_into
+from spinney.extensions.databases.predict_into import predict_into
 
 COLUMNS = {
     "size": [1.0, 2.0, 3.0, 4.0, 5.0, None],

@@ -12,7 +12,8 @@ import spinney
 from spinney.cli import run
 from spinney.errors import SpinneyWarning
 from spinney.extensions.clustering import explain_k_means
-from spinney.extensions.lessons import LessonPage, cluster_slides, tree_slides
+from spinney.extensions.clustering.cluster_lesson import cluster_slides
+from spinney.extensions.lessons import LessonPage, tree_slides
 from spinney.extensions.lessons.tree_lesson import MOST_NODES
 
 MELONS = TABLES / "watermelon_2.0.csv"

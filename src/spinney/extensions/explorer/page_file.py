@@ -3,8 +3,8 @@
 The sources in ``page/`` are plain ES modules and CSS. A page that is opened from a disk
 can import nothing, so the modules are put one after another, what is imported before
 what imports it, and the words ``import`` and ``export`` are taken out. So all of them
-share one scope, and no two may declare one name (``tests/extensions/explorer/test_page_file.py``
-holds that).
+share one scope, and no two may declare one name (``test_page_file.py`` checks
+that).
 """
 
 import re
