@@ -189,7 +189,10 @@ def _is_installed(kind: str, name: str) -> bool:
 
 
 def _is_there(extension: str) -> bool:
-    return find_spec(f"{_PACKAGE}.{extension}") is not None
+    try:
+        return find_spec(f"{_PACKAGE}.{extension}") is not None
+    except ModuleNotFoundError:  # who hides it says so
+        return False
 
 
 @cache

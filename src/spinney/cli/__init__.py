@@ -56,7 +56,7 @@ class _Commands(click.Group):
     """Loads a command when it is called, so that --help needs nothing heavy."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(registry.names("command"))
+        return list(registry.installed("command"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if not registry.is_known("command", cmd_name):

@@ -32,6 +32,7 @@ from spinney.recipes.vocabulary import (
     MISSING,
     MOST_BUCKETS,
     check_alphas,
+    known_names,
 )
 from spinney.trees import CountTable
 from spinney.trees.criteria import CRITERIA, Criterion, criterion_named
@@ -387,8 +388,9 @@ class Recipe:
         if self.search == "optimal":
             _refuse_deep_search(self.max_depth)
         _refuse_methods_of_grown_models(self.pruning)
-        for name, known in CHOICES.items():
-            check_named(name, getattr(self, name), known)
+        for name in CHOICES:
+            value = getattr(self, name)
+            check_named(name, value, known_names(name, value))
         if not self.tries:  # else each of its candidates is asked
             refuse_unusable(self)
 

@@ -6,6 +6,7 @@ names to be these.
 
 from typing import Any
 
+from spinney import registry
 from spinney._support.checks import is_real
 from spinney.errors import Setting, phrase, refusal
 from spinney.trees import OBJECTIVES
@@ -43,12 +44,20 @@ CHOICES = {
         "reduced-error",
         "pre-pruning",
     ),
-    "search": ("greedy", "optimal", "hoeffding"),
+    "search": ("greedy", *registry.ENTRIES["grower"]),
     "objective": OBJECTIVES,
     "rule": ("1-se", "half-se", "minimum"),
     "leaves": ("mean", "linear", "adaptive"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
+
+
+def known_names(setting: str, value: object) -> tuple[str, ...]:
+    """Return what a setting may be called; other packages bring ways to search."""
+    known: tuple[str, ...] = CHOICES[setting]
+    if setting == "search" and value not in known:
+        return (*known, *registry.names("grower"))
+    return known
 
 
 def check_alphas(merge: Any, resplit: Any) -> None:
