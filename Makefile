@@ -1,5 +1,6 @@
 # make demo   grow a tree on a bundled table and read it
 # make test   everything that must be green before a change lands
+# make test-core   the core without its extensions
 # Each target sets up what it needs; a machine with python3 and make will do.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test suite lint test-loops test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
+.PHONY: axe demo test test-core suite lint test-loops test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -28,6 +29,10 @@ suite: export OMP_WAIT_POLICY = passive
 # "+" lets make show the dots as they come, though it keeps the linters' words together.
 suite: $(VENV)/.tools
 	+$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(PYTEST_ARGS)
+
+# The core alone, without the tests of extensions.
+test-core: PYTEST_ARGS += --ignore=tests/extensions --ignore=src/spinney/extensions
+test-core: suite
 
 lint: $(VENV)/.tools
 	$(BIN)/ruff check .
