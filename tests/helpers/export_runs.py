@@ -40,6 +40,9 @@ TYPES = {
     "moment": pa.timestamp("us"),
 }
 
+ROW_NUMBER = "row number"
+KEPT = [ROW_NUMBER]
+
 NODE = shutil.which("node")
 CC = shutil.which("gcc") or shutil.which("cc")
 DOUBLES = ctypes.POINTER(ctypes.c_double)
@@ -147,7 +150,7 @@ def sql_rows(rows):
 
 
 def cells_by_column(rows):
-    numbered = [{**row, "row number": float(at)} for at, row in enumerate(rows)]
+    numbered = [{**row, ROW_NUMBER: float(at)} for at, row in enumerate(rows)]
     return {name: [row[name] for row in numbered] for name in numbered[0]}
 
 
@@ -158,7 +161,7 @@ def by_duckdb(model, rows):
     }
     connection = duckdb.connect()
     connection.register('some "rows"', pa.table(columns))
-    query = model.export("sql", dialect="duckdb", table='some "rows"')
+    query = model.export("sql", dialect="duckdb", table='some "rows"', keep=KEPT)
     return answers(
         connection.execute(f'SELECT * FROM ({query}) ORDER BY "row number"'), model
     )
@@ -175,7 +178,7 @@ def by_sqlite(model, rows):
         for line in zip(*columns.values(), strict=True)
     ]
     connection.executemany(f"INSERT INTO data VALUES ({marks})", lines)
-    query = model.export("sql", dialect="sqlite")
+    query = model.export("sql", dialect="sqlite", keep=KEPT)
     return answers(
         connection.execute(f'SELECT * FROM ({query}) ORDER BY "row number"'), model
     )
@@ -302,7 +305,7 @@ def by_postgres(model, rows):
     marks = ", ".join(["%s"] * len(columns))
     lines = [*zip(*columns.values(), strict=True)]
     cursor.executemany(f"INSERT INTO data VALUES ({marks})", lines)
-    query = model.export("sql", dialect="postgres")
+    query = model.export("sql", dialect="postgres", keep=KEPT)
     ordered = f'SELECT * FROM ({query}) AS said ORDER BY "row number"'
     return answers(cursor.execute(ordered), model)
 
@@ -363,7 +366,7 @@ def by_spark(model, rows):
     ]
     frame = session.createDataFrame(lines, types.StructType(fields))
     frame.createOrReplaceTempView("data")
-    query = model.export("sql", dialect="spark")
+    query = model.export("sql", dialect="spark", keep=KEPT)
     ordered = f"SELECT * FROM ({query}) ORDER BY `row number`"
     return answers(SparkAnswer(session.sql(ordered)), model)
 

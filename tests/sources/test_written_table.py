@@ -7,7 +7,7 @@ from tests.helpers.database_tables import TABLE, fill_sqlite, in_postgres, quote
 
 import spinney
 from spinney.cli import run
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.models import predict_into
 from spinney.sources.sql.engines.sql_engine import SqlEngine
 
@@ -128,7 +128,8 @@ def test_a_name_with_its_schema_is_replaced_there_alone(connection):
     assert predict_into(model, connection, "other.p", table=TABLE, force=True) == 6
     assert connection.execute("SELECT count(*) FROM main.p").fetchone() == (3,)
     # Reading one p and writing the other takes nothing away.
-    assert predict_into(model, connection, "p", table="other.p", force=True) == 6
+    with pytest.warns(SpinneyWarning, match="are replaced by the new predictions"):
+        assert predict_into(model, connection, "p", table="other.p", force=True) == 6
 
 
 def test_a_server_replaces_no_table_that_a_query_reads(postgres):
