@@ -185,19 +185,18 @@ def by_sqlite(model, rows):
 
 
 def answers(cursor, model):
+    """Return what a query says in its last columns: the label, and then the shares."""
     target = model.schema.target
     names = [each[0] for each in cursor.description]
-    records = cursor.fetchall()
-
-    def cells(name):
-        return [record[names.index(name)] for record in records]
-
-    label = cells(f"predicted {target.name}")
+    assert len({*names}) == len(names)
+    records = [tuple(record) for record in cursor.fetchall()]
+    n_outputs = 1 if target.is_numeric else 1 + len(target.classes)
+    label, *shares = zip(*(record[-n_outputs:] for record in records), strict=True)
     if target.is_numeric:
         return np.array(label)[:, None], None
     if model.kind == "clusters":
-        return labels_only(label)
-    return np.array([cells(f"p({each})") for each in target.classes]).T, label
+        return labels_only([*label])
+    return np.array(shares).T, [*label]
 
 
 def by_onnx(model, rows):
@@ -207,8 +206,10 @@ def by_onnx(model, rows):
         model.export("onnx"), providers=["CPUExecutionProvider"]
     )
     form, target = portable(model), model.schema.target
-    given = {c.name: onnx_cells([row[c.name] for row in rows], c) for c in form.columns}
-    said = session.run(None, given)
+    pairs = zip(session.get_inputs(), form.columns, strict=True)
+    given = {i.name: onnx_cells([row[c.name] for row in rows], c) for i, c in pairs}
+    names = ["prediction"] if target.is_numeric else ["label", "probabilities"]
+    said = session.run(names[:1] if model.kind == "clusters" else names, given)
     if target.is_numeric:
         return said[0][:, None], None
     if model.kind == "clusters":

@@ -18,14 +18,17 @@ from itertools import count
 
 from spinney._support.text import value_text
 from spinney.errors import Setting, refusal
-from spinney.output.export.portable import Portable, refuse_to_say
+from spinney.output.export.portable import (
+    Portable,
+    prediction_name,
+    refuse_to_say,
+)
 from spinney.output.export.sql_dialects import Dialect
 
 __all__ = ["LEAF", "ROWS", "SCORED", "QueryNames"]
 
 ROWS, SCORED = "t", "q"  # the table that is scored, and its rows with what is made
 LEAF = "leaf"
-MOST_PREFIXES = 8  # before a name that is taken; then it is numbered
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,11 @@ class QueryNames:
             wanted += [f"{what}({label})" for label in target.classes]
         elif not target.is_numeric:
             wanted += [f"p({value_text(label)})" for label in target.classes]
+        columns = [column.name for column in self.form.columns]
         names: list[str] = []
-        for name in wanted:
-            names.append(self._free(name, names))
+        for each in wanted:
+            name = prediction_name(each, columns, self.dialect.folded)
+            names.append(self._numbered(name, (*columns, *names)))
         return tuple(names)
 
     def predictions_in(self, columns: Sequence[str]) -> list[str]:
@@ -89,15 +94,6 @@ class QueryNames:
     def leaf(self) -> str:
         """What a subquery calls the leaf of a row, beside the columns that it lists."""
         return self._numbered(LEAF, self.columns)
-
-    def _free(self, name: str, others: Sequence[str]) -> str:
-        folded = self.dialect.folded
-        columns = [column.name for column in self.form.columns]
-        taken = {*map(folded, columns)}
-        for _ in range(MOST_PREFIXES):
-            if folded(name) in taken:
-                name = f"predicted {name}"
-        return self._numbered(name, (*columns, *others))
 
     def _numbered(self, wanted: str, taken: Collection[str]) -> str:
         """Return a name that is not taken, with a number after it where that helps."""
