@@ -106,6 +106,8 @@ class _Query:
         """Return the query: that of leaves where a row comes to one, else of shares."""
         first = head(self.form, "--", json_text, times=self.dialect.given)
         about = self.dialect.comment(first)
+        if not self.names.keep:
+            about += "\n-- Other columns of the table, such as a key: export with keep."
         source = self.dialect.table(table)
         query = self._by_shares if self._divided or self._is_forest else self._by_leaf
         query = query if self.form.centres is None else self._by_distance
