@@ -87,7 +87,8 @@ def to_sql(
     check_named("dialect", dialect, DIALECTS)
     if not isinstance(table, str) or not all(table.split(".")):
         raise refusal(Setting("table", table), "is no name of a table")
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+    is_list = isinstance(keep, Sequence) and not isinstance(keep, str)
+    if not is_list or not all(isinstance(name, str) for name in keep):
         raise refusal(Setting("keep", keep), "is no list of names of columns")
     names = QueryNames(form, DIALECTS[dialect], tuple(keep))
     return _Query(form, DIALECTS[dialect], names).text(table)
