@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.exact_sums import means_of, parts_of, scales_for, sums_of
-from spinney.cluster.fit_k_means import nearest_scaled
+from spinney.cluster.fit_k_means import nearest_together
 from spinney.cluster.scaling import scaled_weights
 
 
@@ -29,7 +29,7 @@ class RunningCentroids:
     ) -> tuple[Integers, float]:
         """Take a batch in; return its clusters and inertia before it moved any."""
         points = self.centroids.astype(cells.dtype)
-        labels, squares, power = nearest_scaled(cells, points, n_jobs=n_jobs)
+        labels, squares, power = nearest_together(cells, points, n_jobs=n_jobs)
         cells = np.ldexp(cells, -power) if power else cells
         centroids = np.ldexp(self.centroids, -power)
         own, heavy = scaled_weights(np.empty(0) if weights is None else weights)

@@ -1,6 +1,6 @@
 """The formats of an export, by name: one table, one row per format."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from spinney.output.export.pmml_code import to_pmml
 from spinney.output.export.portable_models import portable
 from spinney.output.export.python_code import to_python
 from spinney.output.export.sql_code import to_sql
+from spinney.output.export.sql_dialects import DIALECTS
+from spinney.output.export.sql_names import QueryNames
 from spinney.output.export.tree_dot import to_dot
 from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
@@ -75,8 +77,14 @@ def _drawn(suffix: str) -> Callable[..., bytes]:
     return lambda model, **options: svg_bytes(_svg(model, **options), suffix)
 
 
-def _sql(model: Any, **options: str) -> str:
+def _sql(model: Any, **options: Any) -> str:
     return to_sql(portable(model), **options)
+
+
+def names_of_predictions(model: Any, dialect: str, columns: Sequence[str]) -> list[str]:
+    """Return which columns of a table have names that the query of "sql" makes."""
+    names = QueryNames(portable(model), DIALECTS[dialect])
+    return names.predictions_in(columns)
 
 
 TREES = ("tree", "forest")
@@ -104,7 +112,7 @@ FORMATS = {
         Format("c", ALL, lambda m: to_c(portable(m))),
         Format("onnx", ALL, lambda m: to_onnx(portable(m))),
         Format("pmml", ALL, lambda m: to_pmml(portable(m))),
-        Format("sql", ALL, _sql, options=("dialect", "table")),
+        Format("sql", ALL, _sql, options=("dialect", "table", "keep")),
     )
 }
 
