@@ -9,6 +9,7 @@ import os
 import stat
 import struct
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -327,10 +328,21 @@ def test_no_descriptor_is_left_open(stored):
     assert len(os.listdir("/dev/fd")) == before
 
 
-def test_why_a_folder_is_refused_is_told(stored):
+def test_why_a_folder_is_refused_is_reported(stored):
     stored.above.chmod(0o777)
     reason = f"everybody may write there: {str(stored.above)!r}"
     assert stored.code.obstacle(stored.folder) == reason
+
+
+def test_a_loop_stays_where_it_was_imported(stored_beside, monkeypatch, tmp_path):
+    """Somebody else's folder may have a loop and code of the same names."""
+    monkeypatch.chdir(stored_beside.above)
+    code = KeptCode(Path("loop.py"), "loop")
+    (tmp_path / "theirs" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "theirs" / "loop.py").touch()
+    stored_beside.plant(tmp_path / "theirs" / "__pycache__" / stored_beside.path.name)
+    monkeypatch.chdir(tmp_path / "theirs")
+    assert code.load(KINDS) == OWN
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o777])

@@ -21,6 +21,7 @@ from spinney._support.jit.compile import (
     kernel,
 )
 from spinney._support.jit.prefetch import prefetch
+from spinney.cli import compile_jobs, run
 
 ROOT = Path(__file__).parents[2]
 COMPILED = pytest.mark.skipif(OFF, reason="loops are not compiled")
@@ -89,9 +90,9 @@ def test_an_unknown_numba_compiles_by_its_public_means(
     import numba
 
     monkeypatch.setattr(numba, "__version__", version)
-    assert not jit._is_tried()
+    assert not jit.is_tried()
     if version == "0.69.0":
-        check_fallback("this version of Numba is none that Spinney was tried with")
+        check_fallback("Spinney was not tried with this version of Numba")
 
 
 @COMPILED
@@ -158,3 +159,17 @@ def test_the_range_of_numba_is_that_of_the_package():
     (pin,) = (line for line in pins if line.startswith("numba=="))
     major, minor, _ = pin.removeprefix("numba==").split(".")
     assert (int(major), int(minor) + 1) == TRIED[1]
+
+
+@COMPILED
+def test_what_is_left_to_numba_is_compiled_ahead_all_the_same(
+    own_compiler, monkeypatch, capsys
+):
+    import numba
+
+    ran = []
+    monkeypatch.setattr(numba, "__version__", "0.99.0")
+    monkeypatch.setattr(compile_jobs, "_in_process", ran.append)
+    assert run(["compile"]) == 0
+    assert len(ran) == len(compile_jobs.JOBS)
+    assert "was not tried with this version of Numba" in capsys.readouterr().err

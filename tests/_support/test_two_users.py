@@ -112,7 +112,7 @@ def command(program, user, place, *arguments):
     return [sys.executable, "-c", text, str(user), str(place.loop), *arguments]
 
 
-def told(program, place, *arguments):
+def output_of(program, place, *arguments):
     """Return what a program of the victim prints."""
     return subprocess.run(
         command(program, VICTIM, place, *arguments),
@@ -146,7 +146,7 @@ def ended(process):
 def test_who_swaps_files_while_they_are_read_has_none_loaded(place):
     attacker = begun(RACE, place)
     try:
-        assert told(LOAD, place, "20000") == "['nothing']"
+        assert output_of(LOAD, place, "20000") == "['nothing']"
         assert attacker.poll() is None
     finally:
         ended(attacker)
@@ -157,7 +157,7 @@ def test_nothing_is_stored_in_a_folder_that_another_user_made_first(place):
     place.folder.mkdir()
     place.folder.chmod(0o777)
     os.chown(place.folder, ATTACKER, ATTACKER)
-    assert told(SAVE, place) == "False False"
+    assert output_of(SAVE, place) == "False False"
     assert not list(place.folder.iterdir())
 
 
@@ -169,16 +169,16 @@ def test_a_link_of_another_user_leads_nowhere(place):
     old.touch()
     place.folder.symlink_to(precious)
     os.chown(place.folder, ATTACKER, ATTACKER, follow_symlinks=False)
-    assert told(SAVE, place) == "False False"
+    assert output_of(SAVE, place) == "False False"
     assert list(precious.iterdir()) == [old]
 
 
 def test_ones_own_folder_among_those_of_others_is_used(place):
     """Everybody may create files above it; nobody else can harm it."""
-    assert told(SAVE, place) == "True True"
+    assert output_of(SAVE, place) == "True True"
     attacker = begun(DISTURB, place)
     try:
-        assert told(LOAD, place, "5000") == "['own']"
+        assert output_of(LOAD, place, "5000") == "['own']"
         assert attacker.poll() is None
     finally:
         assert "harmed" not in ended(attacker)

@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from spinney._support.jit.compile import OFF, LeftToNumba
+from spinney._support.jit.compile import OFF, UNTRIED, LeftToNumba, is_tried
 from spinney._support.jit.kept_code import KeptCode, code_in, machine_mark, sources
 from spinney.errors import SpinneyError
 
@@ -31,6 +31,8 @@ def is_compiled() -> bool:
 
 def refuse_if_nothing_is_kept() -> None:
     """Refuse to compile what could be written nowhere, or would not be read again."""
+    if not OFF and not is_tried():
+        LeftToNumba.since(UNTRIED)
     if OFF or LeftToNumba.now:  # Numba's code is elsewhere
         return
     loops = {path.parent: path for path in sources() if path.parent.name == "loops"}

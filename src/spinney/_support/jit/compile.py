@@ -42,8 +42,23 @@ OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 # The versions of Numba whose private parts are known, from one to before the other.
 TRIED = ((0, 61), (0, 69))
+UNTRIED = "Spinney was not tried with this version of Numba"
 
 _COMPILING = RLock()
+
+
+def is_tried() -> bool:
+    """Return whether this version of Numba is one that ``translate`` is known to take.
+
+    Its number has two parts that count, and may end in anything.
+    """
+    import numba
+
+    oldest, following = TRIED
+    with suppress(ValueError):
+        version = tuple(map(int, numba.__version__.split(".")[:2]))
+        return oldest <= version < following
+    return False
 
 
 class LeftToNumba:
@@ -88,20 +103,6 @@ def instruction(home: str, name: str, plain: Callable[..., Any]) -> Any:
     The module is imported when a loop is compiled; ``plain`` does the same in Python.
     """
     return plain if OFF else Instruction(home, name, Kernel(plain))
-
-
-def _is_tried() -> bool:
-    """Return whether this version of Numba is one that ``translate`` is known to take.
-
-    Its number has two parts that count, and may end in anything.
-    """
-    import numba
-
-    oldest, following = TRIED
-    with suppress(ValueError):
-        version = tuple(map(int, numba.__version__.split(".")[:2]))
-        return oldest <= version < following
-    return False
 
 
 def _numba_may_store() -> bool:
@@ -225,9 +226,9 @@ class Entry(Kernel):
             return None
         try:
             ready = self._loaded(key)
-            if ready is None and _is_tried():
+            if ready is None and is_tried():
                 ready = self._compiled(key)
-            reason = "this version of Numba is none that Spinney was tried with"
+            reason = UNTRIED
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 # Numba does it if we cannot

@@ -112,7 +112,7 @@ class KeptCode:
     """
 
     def __init__(self, file: Path, name: str) -> None:
-        self._file = file
+        self._file = file.absolute()  # as it was when the loop was imported
         self._name = f"{file.stem}.{name}"
 
     def exists(self) -> bool:
