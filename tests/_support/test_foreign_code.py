@@ -32,7 +32,7 @@ class Stored:
 
     def __init__(self, monkeypatch, top, *, beside=False):
         self.top = top
-        (top / "package").mkdir()
+        (top / "package").mkdir(0o755)
         loop = top / "package" / "loop.py"
         loop.touch(0o644)
         monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)

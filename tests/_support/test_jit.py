@@ -213,6 +213,65 @@ def test_the_digest_covers_all_that_loops_import():
                 assert set(files or [home.with_suffix(".py")]) <= set(sources()), path
 
 
+TIMES = """
+import sys
+sys.path.insert(0, {folder!r})
+from times_loops import times_{first}{more}
+print(times_{first}(7), {call})
+"""
+
+TIMES_LOOPS = """
+from spinney._support.jit.compile import entry, kernel
+
+def multiplied(factor):
+    @kernel
+    def inner(number):
+        total = 0
+        for i in range(number):
+            LINES
+        return total
+
+    return inner
+
+twice, thrice = multiplied(20), multiplied(3000)
+
+@entry
+def times_two(number):
+    return twice(number) + twice(number + 1)
+
+@entry
+def times_three(number):
+    return thrice(number) + thrice(number + 1)
+"""
+
+
+def test_code_of_two_processes_is_not_mixed_up(tmp_path):
+    """Numba calls the functions of both by the same names, which a linker shares."""
+    # So long that it stays a function of its own.
+    lines = [f"total += factor * (i % {k} + 1) // (i + {k})" for k in range(3, 60)]
+    text = TIMES_LOOPS.replace("LINES", ("\n" + 12 * " ").join(lines))
+    (tmp_path / "times_loops.py").write_text(text, encoding="utf-8")
+
+    def run(first, second=""):
+        more = f", times_{second}" if second else ""
+        call = f"times_{second}(7)" if second else "0"
+        text = TIMES.format(folder=str(tmp_path), first=first, more=more, call=call)
+        variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "stored")}
+        done = subprocess.run(
+            [sys.executable, "-c", text],
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [int(number) for number in done.stdout.split()]
+
+    (two, _), (three, _) = run("two"), run("three")
+    assert two != three
+    assert run("two", "three") == [two, three]
+    assert run("three", "two") == [three, two]
+
+
 PLAIN = """
 import numpy as np
 from spinney._support.jit.compile import LeftToNumba

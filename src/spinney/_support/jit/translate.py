@@ -125,8 +125,13 @@ class _Program(JITCodeLibrary):
 
     def _finalize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if function.is_declaration and function.name in _ELSEWHERE:
-                function.name = _ELSEWHERE[function.name]
+            if function.is_declaration:
+                if function.name in _ELSEWHERE:
+                    function.name = _ELSEWHERE[function.name]
+            elif function.name != self.name:
+                # Numba numbers functions by process: others have the same names, and
+                # whoever loads both would call one for the other.
+                function.linkage = "internal"
         self.binary = self._codegen._tm.emit_object(self._final_module)
         self._finalized = True
 
