@@ -224,7 +224,8 @@ def choose_engine(
         quick = plain <= patience
         asked = quick or not rivals  # else loops grow it anyway
         exact = not asked or _agree_in_bits(engine, training, options)
-        divided = engine is RANKED and not exact and lacks_cells(training)
+        divides = engine is RANKED and asked and lacks_cells(training)
+        divided = divides and not (quick and exact)
         if quick and not exact and (rivals or divided):
             continue
         replays = rivals and quick
