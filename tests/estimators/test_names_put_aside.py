@@ -24,6 +24,8 @@ def table():
     return X, (X["a"] + X["b"] > 0).astype(int)
 
 
+# scikit-learn then says of a frame that the model was fitted without names.
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_arrays_are_predicted_where_names_are_put_aside(name):
     X, y = table()
