@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,6 +35,7 @@ from tools.fuzz_files import (
 )
 
 import spinney
+from spinney.output.explain.explanation_text import gain_ratio
 from spinney.output.file.container import FREELY_UNPACKED, pack
 
 MUTATIONS = 20_000  # the nightly script tries a million
@@ -263,3 +265,11 @@ def test_damage_leaves_what_it_damages_with_as_it_is():
         for _ in range(3):
             damage._change(content, random)
     assert repr(damage.PLAIN) == before
+
+
+def test_a_gain_that_pays_and_divides_nothing_has_no_ratio():
+    """A damaged table may leave one branch all the weight, and a threshold its price."""
+    line = SimpleNamespace(
+        gain=0.5, correction=0.1, split_information=0.0, gain_ratio=0.0
+    )
+    assert gain_ratio(line) == 0.0
