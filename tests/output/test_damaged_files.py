@@ -268,7 +268,7 @@ def test_damage_leaves_what_it_damages_with_as_it_is():
 
 
 def test_a_gain_that_pays_and_divides_nothing_has_no_ratio():
-    """A damaged table may leave one branch all the weight, and a threshold its price."""
+    """A damaged table may leave all the weight to one branch of a threshold."""
     line = SimpleNamespace(
         gain=0.5, correction=0.1, split_information=0.0, gain_ratio=0.0
     )
