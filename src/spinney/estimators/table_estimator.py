@@ -194,6 +194,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 refuse_other_kinds(table, declared)
             self.n_features_in_ = len(table.columns)
             self.feature_names_in_ = np.array(table.names, dtype=object)
+            self._fit_names = tuple(table.names)
             return table
         if is_framed(X):
             X = collected(X)
@@ -202,7 +203,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             cells = self._validated_array(X, y, reset=reset)
             table = read_table(cells, declarations=self._declarations(named=False))
-        names = tuple(map(str, getattr(self, "feature_names_in_", table.names)))
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:  # there are none, or another program has put them aside
+            names = table.names if reset else getattr(self, "_fit_names", table.names)
+        names = tuple(map(str, names))
+        if reset:
+            self._fit_names = names
         if names == table.names:
             return table
         columns = zip(names, table.columns, strict=True)
