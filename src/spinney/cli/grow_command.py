@@ -247,8 +247,6 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             settings=settings,
             declarations=declarations(options),
             weight=options["weight"],
-            # As in Python, where no recipe is the default of the place.
-            identifiers=False if away and options["recipe"] is None else None,
             **opening_of(options),
             class_weight=class_weight_of(options["class_weight"]),
             priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),

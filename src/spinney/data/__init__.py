@@ -15,6 +15,7 @@ from spinney.data.cells import (
 from spinney.data.column_warnings import (
     class_warnings,
     column_doubt,
+    column_identifier_warning,
     count_warning,
     counting_columns,
     counts_rows,
@@ -77,6 +78,7 @@ __all__ = [
     "class_warnings",
     "coded_column",
     "column_doubt",
+    "column_identifier_warning",
     "columns_named",
     "cost_array",
     "count_warning",

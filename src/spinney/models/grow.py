@@ -180,7 +180,6 @@ def grow_from(
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
-    identifiers: bool | None = None,
     keep_rows: bool = False,
     validation_share: float | None = None,
     **options: Any,
@@ -188,16 +187,13 @@ def grow_from(
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
-    says whether columns stay that only tell rows apart; if not given, the recipe does.
-    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
+    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
+    says that the model is to keep its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
-        # A default knows better than to ask for them.
-        identifiers = False if away and identifiers is None else identifiers
     recipe = Recipe.named(recipe).changed(**(settings or {}))
     if keep_rows and recipe.search == "hoeffding":
         raise refusal(
@@ -240,7 +236,6 @@ def grow_from(
         reserves=reserves,
         seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
-        identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,
         encoding=encoding,

@@ -121,7 +121,7 @@ def open_source(
     seed: int = 0,
     hashed: bool = False,
     from_zero: bool = False,
-    identifiers: bool = True,
+    identifiers: bool = False,
     format: str | None = None,
     encoding: str | None = None,
     complete: bool = False,

@@ -422,7 +422,7 @@ def rows_in_memory(
     declared: Declarations,
     *,
     from_zero: bool,
-    identifiers: bool = True,
+    identifiers: bool = False,
     complete: bool = False,
     first: bool = False,
 ) -> TrainingSet:
