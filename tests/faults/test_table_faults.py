@@ -29,7 +29,6 @@ from spinney import (
         ({"x": [], "y": []}, "no row"),
         ({"x": [1.0], "y": ["a"]}, "one row"),
         ({}, "no columns"),
-        ({"x": [1, 2, 3, 4], "y": ["a"] * 4}, "all 4 rows have one class"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning")

@@ -109,7 +109,7 @@ def test_a_lesson_asks_no_identifier(tmp_path, capfd):
 
 def test_look_tells_of_a_target_of_one_class():
     shop = {"size": [2, 1, 4], "sold": ["no", "no", "no"]}
-    assert "1 class, no, and a tree needs two" in str(spinney.look(shop, target="sold"))
+    assert "1 class, no: a tree would be one leaf" in str(spinney.look(shop, "sold"))
 
 
 def test_a_column_that_a_model_of_decimal_commas_misses_is_named(tmp_path):

@@ -189,7 +189,6 @@ def test_missing_classes_are_told_in_duckdb():
 @pytest.mark.parametrize(
     "labels, message",
     [
-        (["a", "a"], "all 2 rows have one class, 'a'"),
         ([None, None], "every"),
         (["a\nb", "c"], "line break"),
         ([0.5, 0.5], "all 2 rows have one value, 0.5"),

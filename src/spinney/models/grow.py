@@ -70,6 +70,10 @@ def grow_model(
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
+    if rows.has_one_class:  # there is nothing to choose, and no split to prune
+        pruning = "none" if held.validation is None else first.pruning
+        first, ccp_alpha = replace(first, pruning=pruning, tries=()), None
+        candidates = {first.name: first}
     if first.search == "hoeffding":
         by_rows = {"ccp_alpha": ccp_alpha, "validation_share": validation_share}
         refuse_options({**given, **by_rows, "validation": validation})

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from spinney._support.checks import check_named
 from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema, Table
@@ -93,6 +95,16 @@ class OpenedSource:
         if self.training is None:
             return self.source.root().n_rows
         return len(self.training.classes)
+
+    @property
+    def has_one_class(self) -> bool:
+        """Whether all rows have one class, so that a tree of them is a single leaf."""
+        if self.schema.target.is_numeric:
+            return False
+        if self.training is None:
+            return np.count_nonzero(self.source.root().rows) == 1
+        classes = self.training.classes
+        return bool((classes == classes[0]).all())
 
     @property
     def weight(self) -> float:
