@@ -102,7 +102,7 @@ class OpenedSource:
         if self.schema.target.is_numeric:
             return False
         if self.training is None:
-            return np.count_nonzero(self.source.root().rows) == 1
+            return bool(np.count_nonzero(self.source.root().rows) == 1)
         classes = self.training.classes
         return bool((classes == classes[0]).all())
 
