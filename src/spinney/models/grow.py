@@ -25,6 +25,7 @@ from spinney.models.held_rows import (
     read_validation,
     share_away,
 )
+from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.stream import begin_stream, is_streamed, stream_from
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
@@ -254,6 +255,8 @@ def grow_from(
         if validation_share is not None:
             options = {**options, "validation_share": validation_share}
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not recipe.tries:  # folds choose a tree that new rows bear out
+            warn_of_high_cardinality(model)
         if not keep_rows:
             return model
         given = {name: value for name, value in options.items() if name != "progress"}
