@@ -34,7 +34,7 @@ def warn_of_high_cardinality(model: Model, *, in_table: bool = True) -> None:
     if not found:
         return
     schema = model.tree.schema
-    asked = schema.behind(flatten(model.tree).needed)
+    asked = schema.behind(flatten(model.tree).arrays.asked)
     columns = [schema.attributes[index].name for index in asked]
     names = [name for name in found if name in columns]
     if not names:
