@@ -13,6 +13,7 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
+    SHARE_OF_IDENTIFIERS,
     class_warnings,
     column_doubt,
     column_identifier_warning,
@@ -52,6 +53,7 @@ __all__ = [
     "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
     "SECONDS_OF_A_DAY",
+    "SHARE_OF_IDENTIFIERS",
     "TIME_UNITS",
     "Association",
     "Attribute",

@@ -1,6 +1,6 @@
 """Nominal columns of many values with few rows each: splits on them overfit."""
 
-from spinney.data import Schema
+from spinney.data import SHARE_OF_IDENTIFIERS, Schema
 from spinney.errors import Setting, phrase, warn
 from spinney.growth import Model
 from spinney.trees.predict import flatten
@@ -36,7 +36,9 @@ def warn_of_high_cardinality(model: Model, *, in_table: bool = True) -> None:
     schema = model.tree.schema
     asked = schema.behind(flatten(model.tree).arrays.asked)
     columns = [schema.attributes[index].name for index in asked]
-    names = [name for name in found if name in columns]
+    # One that nearly numbers the rows has been told of as an identifier.
+    most = SHARE_OF_IDENTIFIERS * model.fingerprint.n_rows
+    names = [name for name, n in found.items() if name in columns and n < most]
     if not names:
         return
     some = ", ".join(f"{name!r} ({found[name]} values)" for name in names[:MOST_NAMED])
