@@ -36,12 +36,6 @@ def test_one_row(refuse):
     assert "one row: a tree needs at least two" in line
 
 
-def test_one_class(refuse):
-    line = refuse("size,sort\n1,a\n2,a\n")
-    assert "target 'sort': all 2 rows have one class, 'a'" in line
-    assert "another target" in line
-
-
 def test_a_target_that_is_absent(refuse):
     assert "no column 'sorte': did you mean 'sort'?" in refuse(GOOD, target="sorte")
 

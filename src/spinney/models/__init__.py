@@ -20,6 +20,10 @@ if TYPE_CHECKING:
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.high_cardinality import (
+        high_cardinality_columns,
+        warn_of_high_cardinality,
+    )
     from spinney.models.predict_away import predict_into
     from spinney.models.table_look import look, look_at
     from spinney.models.update import (
@@ -49,6 +53,7 @@ __all__ = [
     "grow_drawn_forest",
     "grow_from",
     "grow_model",
+    "high_cardinality_columns",
     "kept_rows_of",
     "load_model",
     "look",
@@ -56,6 +61,7 @@ __all__ = [
     "predict_into",
     "refuse_forest_arguments",
     "update_model",
+    "warn_of_high_cardinality",
     "whole_because",
 ]
 
@@ -73,6 +79,7 @@ __getattr__ = names_on_demand(
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),
+        "high_cardinality": ("high_cardinality_columns", "warn_of_high_cardinality"),
         "predict_away": ("predict_into",),
         "update": (
             "batch_of",

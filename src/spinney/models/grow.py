@@ -25,6 +25,7 @@ from spinney.models.held_rows import (
     read_validation,
     share_away,
 )
+from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.stream import begin_stream, is_streamed, stream_from
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.search.oblique import without_unused
@@ -70,6 +71,10 @@ def grow_model(
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
+    if rows.has_one_class:  # there is nothing to choose, and no split to prune
+        pruning = "none" if held.validation is None else first.pruning
+        first, ccp_alpha = replace(first, pruning=pruning, tries=()), None
+        candidates = {first.name: first}
     if first.search == "hoeffding":
         by_rows = {"ccp_alpha": ccp_alpha, "validation_share": validation_share}
         refuse_options({**given, **by_rows, "validation": validation})
@@ -180,7 +185,6 @@ def grow_from(
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
-    identifiers: bool | None = None,
     keep_rows: bool = False,
     validation_share: float | None = None,
     **options: Any,
@@ -188,16 +192,13 @@ def grow_from(
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
-    says whether columns stay that only tell rows apart; if not given, the recipe does.
-    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
+    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
+    says that the model is to keep its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
-        # A default knows better than to ask for them.
-        identifiers = False if away and identifiers is None else identifiers
     recipe = Recipe.named(recipe).changed(**(settings or {}))
     if keep_rows and recipe.search == "hoeffding":
         raise refusal(
@@ -240,7 +241,6 @@ def grow_from(
         reserves=reserves,
         seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
-        identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,
         encoding=encoding,
@@ -255,6 +255,8 @@ def grow_from(
         if validation_share is not None:
             options = {**options, "validation_share": validation_share}
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not recipe.tries:  # folds choose a tree that new rows bear out
+            warn_of_high_cardinality(model)
         if not keep_rows:
             return model
         given = {name: value for name, value in options.items() if name != "progress"}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from spinney._support.checks import check_named
 from spinney._support.memory_room import bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema, Table
@@ -95,6 +97,16 @@ class OpenedSource:
         return len(self.training.classes)
 
     @property
+    def has_one_class(self) -> bool:
+        """Whether all rows have one class, so that a tree of them is a single leaf."""
+        if self.schema.target.is_numeric:
+            return False
+        if self.training is None:
+            return bool(np.count_nonzero(self.source.root().rows) == 1)
+        classes = self.training.classes
+        return bool((classes == classes[0]).all())
+
+    @property
     def weight(self) -> float:
         """The weight of all rows."""
         rows = self.training
@@ -121,7 +133,7 @@ def open_source(
     seed: int = 0,
     hashed: bool = False,
     from_zero: bool = False,
-    identifiers: bool = True,
+    identifiers: bool = False,
     format: str | None = None,
     encoding: str | None = None,
     complete: bool = False,

@@ -89,7 +89,7 @@ class Roles:
     declared: Declarations
     from_zero: bool = False
     complete: bool = False
-    identifiers: bool = True
+    identifiers: bool = False
     wanted: Wanted = field(default_factory=Wanted)
 
 
