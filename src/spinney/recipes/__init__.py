@@ -8,6 +8,7 @@ from spinney.recipes.named_recipes import (
     candidates_of,
     default_recipe,
     refuse_uncommon,
+    with_bins,
 )
 from spinney.recipes.needs import refuse_unusable
 from spinney.recipes.other_words import our_names
@@ -34,4 +35,5 @@ __all__ = [
     "refuse_unusable",
     "setting_choices",
     "setting_texts",
+    "with_bins",
 ]

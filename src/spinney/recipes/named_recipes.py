@@ -124,6 +124,24 @@ def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
     return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
 
 
+def with_bins(recipe: Recipe) -> Recipe:
+    """Return a recipe under which numbers can be counted in bins.
+
+    A cut is neither charged by how many there are, nor placed at a value of the table.
+    What was changed by hand stays.
+
+    >>> with_bins(default_recipe(rows_at_hand=False)).thresholds
+    'midpoint'
+    """
+    settings: dict[str, Any] = {
+        "mdl_correction": False,
+        "thresholds": "midpoint",
+        "min_step": 0.0,
+    }
+    left = {name: each for name, each in settings.items() if name not in recipe.given}
+    return replace(recipe, **left)
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One of the ways to grow among which a recipe chooses.

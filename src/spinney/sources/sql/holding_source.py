@@ -202,6 +202,10 @@ class HoldingSource:
             return self._away.binned(requests, n_rows)
         return BinnedTables(joined_stacks(self.tables(requests)))
 
+    def is_remote(self, nodes: Iterable[int]) -> bool:
+        """Return whether the rows of some of these nodes are not fetched."""
+        return any(node not in self._holds for node in nodes)
+
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
         return self._answers(
