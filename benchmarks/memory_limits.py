@@ -29,7 +29,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "cart in bins": {"recipe": "cart", "missing": "branch"},
 }
 NAMES = ("x0", "x1", "x2", "x3", "x4", "c0", "c1", "c2", "k0", "k1", "k2")
-WITH_HOLES = ("x0", "x2", "x3", "c0", "k0")
+WITH_HOLES = ("x0", "x1", "x4", "c1", "k1")
 LABEL = """
     CASE WHEN (x0 > 0.5 AND c0 = 'red') OR (x2 > 60 AND k0 > 4)
          THEN 'late' ELSE 'on time' END AS y

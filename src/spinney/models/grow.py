@@ -31,7 +31,7 @@ from spinney.recipes import (
     Recipe,
     candidates_of,
     default_recipe,
-    with_bins,
+    in_bins,
 )
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
@@ -279,13 +279,13 @@ def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
     """
     if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
         return recipe
-    bounded = with_bins(recipe)
-    if bounded != recipe:
+    bounded = in_bins(recipe)
+    if bounded is not recipe:
         note(
-            f"numbers of more than {MOST_LISTED:,} rows are counted in bins, without "
-            f"the corrections of {recipe.name}: ",
+            f"more than {MOST_LISTED:,} rows are counted in bins, by recipe "
+            f"{bounded.name!r}: ",
             Setting("recipe", recipe.name),
-            " keeps these and takes more memory",
+            " counts all values and takes more memory",
             of_reading=False,
         )
     return bounded

@@ -7,8 +7,8 @@ from spinney.recipes.named_recipes import (
     SETTINGS,
     candidates_of,
     default_recipe,
+    in_bins,
     refuse_uncommon,
-    with_bins,
 )
 from spinney.recipes.needs import refuse_unusable
 from spinney.recipes.other_words import our_names
@@ -30,10 +30,10 @@ __all__ = [
     "candidates_of",
     "check_alphas",
     "default_recipe",
+    "in_bins",
     "our_names",
     "refuse_uncommon",
     "refuse_unusable",
     "setting_choices",
     "setting_texts",
-    "with_bins",
 ]

@@ -124,22 +124,22 @@ def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
     return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
 
 
-def with_bins(recipe: Recipe) -> Recipe:
-    """Return a recipe under which numbers can be counted in bins.
+def in_bins(recipe: Recipe) -> Recipe:
+    """Return the default for many rows, whose numbers are counted in bins.
 
-    A cut is neither charged by how many there are, nor placed at a value of the table.
-    What was changed by hand stays.
+    It is CART without surrogates, pruned by errors as C4.5 does. Settings that were
+    changed by hand stay; where CART has no use for one of them nothing changes.
 
-    >>> with_bins(default_recipe(rows_at_hand=False)).thresholds
-    'midpoint'
+    >>> in_bins(default_recipe(rows_at_hand=False)).missing
+    'branch'
     """
-    settings: dict[str, Any] = {
-        "mdl_correction": False,
-        "thresholds": "midpoint",
-        "min_step": 0.0,
-    }
-    left = {name: each for name, each in settings.items() if name not in recipe.given}
-    return replace(recipe, **left)
+    settings: dict[str, Any] = {"missing": "branch", "min_samples_leaf": 2}
+    settings |= {"pruning": "error-based", "raising": False}
+    settings |= {name: getattr(recipe, name) for name in recipe.given}
+    try:
+        return RECIPES["cart"].changed(**settings)
+    except ParameterError:
+        return recipe
 
 
 @dataclass(frozen=True, slots=True)

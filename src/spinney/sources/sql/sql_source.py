@@ -239,6 +239,8 @@ class SqlSource:
         """Return tables whose bins can be opened."""
 
         def opened(lines: NDArray[np.bool_]) -> BinnedTables:
+            if self._room is not None:
+                self._room.check_bins(stack, lines)
             intervals = intervals_of(stack, lines)
             parts = self._opened(intervals, [node for node, _ in wanted])
             inside = self._stack(CountedLines.joined(parts), wanted)
@@ -284,6 +286,10 @@ class SqlSource:
         ]
         parts = [FetchedLines.read(answer, self.schema) for answer in answers]
         return FetchedLines.joined(parts)
+
+    def check_memory(self) -> None:
+        """Refuse to go on where the limit of memory is used up."""
+        self._engine.check_memory()
 
     def settle(self, nodes: Collection[int]) -> None:
         """Keep the lines of nodes, so that each can be read by itself."""

@@ -8,9 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spinney._support.memory_room import MemoryBudget
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, phrase
+from spinney.sources.opened_bins import MOST_LINES
+from spinney.trees import TableStack
 
 LINE, CLASS = 200, 32
 """Bytes of a line while its table is counted and searched, and more for each class."""
@@ -96,6 +101,24 @@ class TableRoom:
         if sum(lines.values()) > self.most:
             largest = max(lines, key=lambda index: lines[index])
             raise self.refusal(largest, sum(lines.values()))
+
+    def check_bins(self, stack: TableStack, lines: NDArray[np.bool_]) -> None:
+        """Refuse to open bins where the tables of bins have grown too large."""
+        if len(lines) + MOST_LINES > self.most:
+            opened = stack.attribute[stack.owner[lines]]
+            index = int(np.bincount(opened).argmax())
+            name = self.schema.attributes[index].name
+            n_bytes = (len(lines) + MOST_LINES) * self.n_bytes
+            raise ParameterError(
+                Setting("memory_limit", self.budget.given),
+                f" has no room for the bins of column {name!r} that must be opened",
+                remedy=phrase(
+                    "raise it to {}, or grow a smaller tree ({} or {})",
+                    self.budget.limit_for_tables(2 * n_bytes),
+                    Setting("max_depth", 12),
+                    Setting("min_samples_leaf", 100),
+                ),
+            )
 
     def refusal(self, index: int, n_lines: int) -> ParameterError:
         """Return the error for a column of too many values, with what helps."""

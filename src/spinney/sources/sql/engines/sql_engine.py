@@ -184,7 +184,7 @@ class SqlEngine:
 
     def keep(self, query: exp.Query) -> str:
         """Keep the rows of a select as a temporary table, and return its name."""
-        self._check_memory()
+        self.check_memory()
         name = f"spinney_{token_hex(8)}"
         self._kept.append(name)
         self._keep(name, query)
@@ -219,12 +219,12 @@ class SqlEngine:
 
     def fetch(self, statement: exp.Expr) -> list[Sequence[Any]]:
         """Return the columns of a statement's answer."""
-        self._check_memory()
+        self.check_memory()
         answer = self.execute(statement)
         assert answer is not None
         return answer
 
-    def _check_memory(self) -> None:
+    def check_memory(self) -> None:
         """Refuse to go on beyond the limit; tables are dropped all the same."""
         if self.budget is not None:
             self.budget.check()
