@@ -17,7 +17,7 @@ from spinney.errors import ParameterError, Setting, phrase
 from spinney.sources.opened_bins import MOST_LINES
 from spinney.trees import TableStack
 
-LINE, CLASS = 200, 32
+LINE, CLASS = 260, 32
 """Bytes of a line while its table is counted and searched, and more for each class."""
 MOST_IN_BINS = 6
 """Numbers are counted in bins for at most so many classes (``search.bin_bounds``)."""
