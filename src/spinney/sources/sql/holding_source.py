@@ -79,7 +79,6 @@ class HoldingSource:
         nodes are taken ``in_order``, those between which there is a large one are not
         held together: below that one others will be.
         """
-        self._away.check_memory()
         at_hand = [node for node in n_rows if node in self._holds]
         away = {node: n for node, n in n_rows.items() if node not in self._holds}
         every = sum(away.values()) <= self._most_rows
@@ -190,6 +189,7 @@ class HoldingSource:
         requests: Sequence[OfTables],
         ask: Callable[[Source, list[OfTables]], Iterator[TableStack]],
     ) -> Iterator[TableStack]:
+        self._away.check_memory()
         for owner, places in self._by_owner(requests, lambda request: request.node):
             numbers = np.array(places)
             for stack in ask(owner, [requests[place] for place in places]):
