@@ -79,7 +79,7 @@ def test_the_wrong_encoding(refuse):
 def test_a_folder(refused, folder):
     (folder / "table.csv").mkdir()
     line = refused(3, "grow", "table.csv", "--target", "sort", "-o", "x.spinney")
-    assert "'table.csv' is a folder: name a file in it" in line
+    assert "'table.csv' is a folder without Parquet files: name a file" in line
 
 
 def test_no_such_file(refused):

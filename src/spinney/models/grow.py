@@ -7,7 +7,7 @@ from typing import Any
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
-from spinney.errors import ParameterError, Setting, phrase, refusal
+from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import Engine, Model, options_of
 from spinney.growth.folds import (
     CopiedRows,
@@ -27,10 +27,18 @@ from spinney.models.held_rows import (
 )
 from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.stream import begin_stream, is_streamed, stream_from
-from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
+from spinney.recipes import (
+    RECIPES,
+    Recipe,
+    candidates_of,
+    default_recipe,
+    in_bins,
+)
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
 
+MOST_LISTED = 500_000
+"""All values of a column are counted by default in tables of at most so many rows."""
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
 
@@ -197,6 +205,7 @@ def grow_from(
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
+    by_default = recipe is None
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
@@ -248,6 +257,8 @@ def grow_from(
         if validation is not None:
             reading = {"format": format, "encoding": encoding}
             validation = read_validation(rows.schema, validation, weight, **reading)
+        if by_default:
+            recipe = _bounded(recipe, rows)
         if keep_rows:
             _refuse_keeping(rows, validation)
         if (held := rows.reserved) is not None:
@@ -261,6 +272,25 @@ def grow_from(
             return model
         given = {name: value for name, value in options.items() if name != "progress"}
         return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+
+
+def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
+    """Return the default recipe for rows elsewhere; of many rows it counts in bins.
+
+    How much memory there is has no say, so that the tree is the same everywhere.
+    """
+    if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
+        return recipe
+    bounded = in_bins(recipe)
+    if bounded is not recipe:
+        note(
+            f"more than {MOST_LISTED:,} rows are counted in bins, by recipe "
+            f"{bounded.name!r}: ",
+            Setting("recipe", recipe.name),
+            " counts all values and takes more memory",
+            of_reading=False,
+        )
+    return bounded
 
 
 def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:

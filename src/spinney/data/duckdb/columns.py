@@ -197,6 +197,11 @@ class RawColumn:
     values: tuple[str, ...] = ()
 
 
+def family_of(kind: "DuckDBPyType") -> Family | None:
+    """Return what family a type of DuckDB is of, None where it is of none."""
+    return _FAMILIES.get(str(kind.id))
+
+
 def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
     """Return a column of the relation, unless its type has no place in a table."""
     identity = str(kind.id)

@@ -127,6 +127,7 @@ def counted_source(
 
     ``typed`` says that cells have types, as all but those of text files do.
     """
+    engine.budget = roles.wanted.budget
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)
