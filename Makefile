@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test test-core suite lint test-loops test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
+.PHONY: axe demo test test-core suite lint test-loops test-fallback test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -71,6 +71,14 @@ test-loops: $(VENV)/.tools
 	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \
 	  tests/growth/test_grow_ranked.py tests/trees/test_flat_layout.py \
 	  tests/extensions/clustering/test_fit_k_means.py tests/extensions/clustering/test_fit_k_prototypes.py
+
+# Trees whose loops are compiled by Numba's own njit alone. It stores code by the file of a
+# loop, and would not see that another loop has changed: so it begins with nothing.
+test-fallback: $(VENV)/.tools
+	rm -rf $(VENV)/fallback
+	SPINNEY_PLAIN_JIT=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/fallback $(BIN)/python -m pytest \
+	  -n 2 tests/_support/test_numba_fallback.py tests/growth/test_models_by_loops.py \
+	  tests/extensions/streaming/test_streaming.py
 
 # What checks the pages for those who cannot see them; tests/extensions/explorer/browser takes it if there.
 axe:

@@ -29,6 +29,7 @@ def test_days_and_instants_meet_when_predicting():
         model.predict({"x": [3.0]})
 
 
+@pytest.mark.filterwarnings("ignore:splits on high-cardinality")
 def test_a_hundred_thousand_categories_in_two_groups():
     categories = [f"c{place // 2}" for place in range(200_000)]
     labels = ["b" if place // 2 % 3 == 0 else "a" for place in range(200_000)]

@@ -3,9 +3,10 @@
     python -m tools.compare_exports [--formats python,onnx] [--models c4.5]
 
 Every format is run for real over models of every kind: on training rows, at every
-threshold and one unit in the last place on either side, without cells, and with values
-that were never seen. What a format cannot say must be refused by name; a format whose
-tool is not installed is named, and not counted.
+threshold and one unit in the last place on either side, without cells, with values that
+were never seen, and in tables with a column of every name that the export has inside.
+What a format cannot say must be refused by name; a format whose tool is not installed
+is named, and not counted.
 """
 
 import argparse
@@ -13,8 +14,11 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.helpers.export_cases import CASES
+from tests.helpers.export_cases import CASES, Case
 from tests.helpers.export_compare import WAYS, compare
+from tests.helpers.export_names import CAPITALS
+
+ALL_CAPITALS = tuple(CAPITALS)
 
 
 @dataclass
@@ -26,6 +30,19 @@ class Counts:
     refused: Counter[str] = field(default_factory=Counter)
     different: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, case: Case, *, capitals: str) -> None:
+        """Compare one model, in the table of its case and in one of hostile columns."""
+        way = WAYS[name]
+        result = compare(way, case)
+        if result.refusal is not None:
+            self.refused[name] += 1
+            return
+        self.models[name] += 1
+        for found in (result, compare(way, case, beside=capitals)):
+            self.rows[name] += found.rows
+            if found.differences:
+                self.different[f"{name}, {case}"] = found.differences
 
     def lines(self) -> list[str]:
         """Return what there is to tell, a line for each format, and the sums."""
@@ -53,15 +70,9 @@ def counted(formats: list[str] | None = None, models: str = "") -> Counts:
         if way.missing_tool:
             counts.left_out[name] = way.missing_tool
             continue
-        for case in (case for case in CASES if models in str(case)):
-            result = compare(way, case)
-            if result.refusal is not None:
-                counts.refused[name] += 1
-                continue
-            counts.models[name] += 1
-            counts.rows[name] += result.rows
-            if result.differences:
-                counts.different[f"{name}, {case}"] = result.differences
+        for at, case in enumerate(CASES):
+            if models in str(case):
+                counts.add(name, case, capitals=ALL_CAPITALS[at % len(ALL_CAPITALS)])
     return counts
 
 

@@ -123,6 +123,39 @@ def entry(data: bytearray, random: Random) -> None:
     data[at : at + dtype.itemsize] = _number(dtype, random)
 
 
+def exchange(data: bytearray, random: Random) -> None:
+    """Let two numbers of an array change places, or one stand in the other's."""
+    first, width, lines = _array(data, random)
+    one, other = (first + width * random.randrange(lines) for _ in range(2))
+    numbers = data[one : one + width], data[other : other + width]
+    data[other : other + width] = numbers[0]
+    if random.random() < 0.5:
+        data[one : one + width] = numbers[1]
+
+
+def scale(data: bytearray, random: Random) -> None:
+    """Multiply a number of an array, or all of them, by one that is large or small."""
+    first, width, lines = _array(data, random, kind="f")
+    line = random.randrange(lines)
+    some = slice(line, line + 1) if random.random() < 0.5 else slice(0, lines)
+    dtype = np.dtype(f"<f{width}")
+    numbers = np.frombuffer(bytes(data[first : first + width * lines]), dtype).copy()
+    with np.errstate(all="ignore"):
+        numbers[some] *= 10.0 ** random.choice((-300, -20, -3, 3, 20, 100, 200))
+    data[first : first + width * lines] = numbers.tobytes()
+
+
+def _array(data: bytearray, random: Random, kind: str = "fiu") -> tuple[int, int, int]:
+    """Return where an array begins, how wide its numbers are, and how many."""
+    entries = _read(bytes(data[8 : _start(data)]))
+    places = [place for name, place in entries.items() if name != METADATA]
+    places = [place for place in places if DTYPES[place["dtype"]].kind in kind]
+    place = random.choice(places)
+    first, last = map(int, place["data_offsets"])
+    width = DTYPES[place["dtype"]].itemsize
+    return _start(data) + first, width, (last - first) // width
+
+
 def _number(dtype: "np.dtype[Any]", random: Random) -> bytes:
     if dtype.kind != "f":
         return np.array(random.choice(WHOLE), np.int64).astype(dtype).tobytes()
@@ -189,7 +222,10 @@ def _change(content: Any, random: Random) -> None:
 
 
 Deed = Callable[[bytearray, Random], None]
-INSIDE: Sequence[Deed] = (entry, entry, entry, model, model, header)
+INSIDE: Sequence[Deed] = (
+    *(entry, entry, exchange, scale),
+    *(model, model, header),
+)
 OUTSIDE: Sequence[Deed] = (flip, byte, copy, cut, digit, grow)
 
 

@@ -3,7 +3,9 @@
 ``python -m tools.fuzz_files --count 1000000`` tries as many mutations of the files in
 ``tests/golden``, and of some of them as JSON (``tools/damage.py`` has the ways). Each
 loads, or is a ``ModelFormatError``; what loads can be printed, predicted with,
-explained and exported, or says why not by a ``SpinneyError``. Whatever else happens is
+explained and exported, or says why not by a ``SpinneyError``. Of every twentieth
+mutation all is tried that a user might do: all explanations, prunings, pictures, pages,
+the lesson and every export. Whatever else happens is
 a find: another error, a warning that is not ours, more than two seconds, a crash, a
 hang, memory beyond a limit. Its bytes are stored in ``tests/golden/damaged``, which
 ``tests/output/test_damaged_files.py`` tries again for ever.
@@ -29,9 +31,9 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -41,6 +43,7 @@ from typing import Any
 import spinney
 from spinney.errors import ModelFormatError, SpinneyError, SpinneyWarning
 from spinney.models import load_model
+from spinney.output.export_formats import FORMATS
 from tools.damage import mutated, mutated_json, mutated_text
 
 __all__ = [
@@ -72,6 +75,11 @@ ROOM = 1 << 30  # bytes that a process may ask for beyond what it has
 PIECE = 20_000  # mutations of one child
 # A disk would take most of the time: a file is written anew for every mutation.
 IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+FULLY = 20  # of so many mutations, all that can be done is done with one
+SLOW_FORMATS = ("png", "pdf")  # which draw what "svg" draws, by another program
+# They need neither rows nor more to be said.
+PRUNE_METHODS = ("error-based", "pessimistic", "collapse", "mdl", "simplify")
 
 Rows = dict[str, list[Any]]
 
@@ -146,12 +154,12 @@ def rows_for(name: str) -> Rows:
 
 
 def _uses(model: Any, rows: Rows) -> list[Callable[[], object]]:
-    """Return all that a user might do with a model."""
+    """Return what is quickly done with a model."""
     always: list[Callable[[], object]] = [
         lambda: str(model),
         lambda: model.predict(rows),
     ]
-    kind = getattr(model, "kind", "clusters")
+    kind = kind_of(model)
     if kind == "forest":
         return [*always, lambda: str(model.trees[0]), lambda: model.importances]
     if kind == "rules":
@@ -167,9 +175,60 @@ def _uses(model: Any, rows: Rows) -> list[Callable[[], object]]:
     ]
 
 
-def used(model: Any, rows: Rows) -> None:
-    """Do all with a model; only an error nobody meant passes."""
-    for use in _uses(model, rows):
+def kind_of(model: Any) -> str:
+    """Return the kind of a model."""
+    return str(getattr(model, "kind", "clusters"))
+
+
+def _all_uses(model: Any, rows: Rows) -> list[Callable[[], object]]:
+    """Return all that a user might do with a model, in Python or in the shell."""
+    kind = kind_of(model)
+    if kind == "rules":
+        return _uses(model, rows)
+    uses: list[Callable[[], object]] = [
+        partial(model.export, name)
+        for name, form in FORMATS.items()
+        if kind in form.kinds and name not in SLOW_FORMATS
+    ]
+    if kind == "forest":
+        return [
+            *uses,
+            lambda: str(model.importances()),
+            lambda: str(model.interactions()),
+            lambda: model.outputs(rows),
+            lambda: model.trees[0].export("svg"),
+            lambda: str(model.trees[0].explain(node=0)),
+        ]
+    if kind == "tree":
+        uses += [partial(_explained, model, rows, node) for node in range(4)]
+        uses += [partial(_pruned, model, method) for method in PRUNE_METHODS]
+        uses += [
+            lambda: str(model.prune(alpha=0.1)),
+            lambda: str(model.prune(nodes=[0])),
+            lambda: model.outputs(rows),
+            lambda: model.plot(bars=True).svg,
+        ]
+    return uses
+
+
+def _explained(model: Any, rows: Rows, node: int) -> None:
+    """Explain a node, each attribute there, and a row."""
+    str(model.explain(node=node))
+    for name in rows:
+        with suppress(SpinneyError):
+            str(model.explain(node=node, attribute=name))
+    row = {name: cells[node : node + 1] for name, cells in rows.items()}
+    str(model.explain(row=row))
+
+
+def _pruned(model: Any, method: str) -> None:
+    str(model.prune(method))
+
+
+def used(model: Any, rows: Rows, *, fully: bool = False) -> None:
+    """Do much with a model, or all; only an error nobody meant passes."""
+    uses = _uses(model, rows)
+    for use in uses + _all_uses(model, rows) if fully else uses:
         try:
             use()
         except SpinneyError as error:
@@ -192,7 +251,9 @@ def bounded() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def tried(data: bytes, path: Path, rows: Rows, *, use: bool = True) -> Trial:
+def tried(
+    data: bytes, path: Path, rows: Rows, *, use: bool = True, fully: bool = False
+) -> Trial:
     """Write a damaged file, and see what becomes of it.
 
     If it takes far too long the system ends the process (SIGVTALRM).
@@ -207,7 +268,7 @@ def tried(data: bytes, path: Path, rows: Rows, *, use: bool = True) -> Trial:
         try:
             model = loaded(path)
             if use:
-                used(model, rows)
+                used(model, rows, fully=fully)
         except ModelFormatError:
             outcome = "refused"
         except Exception as error:  # noqa: BLE001 (whatever it is, it is a find)
@@ -251,7 +312,7 @@ def warmed(path: Path) -> None:
     for name, data in originals().items():
         file = path / file_name(name)
         file.write_bytes(data)
-        used(loaded(file), rows_for(name))
+        used(loaded(file), rows_for(name), fully=True)
 
 
 def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
@@ -263,7 +324,8 @@ def run_piece(seed: int, first: int, last: int, keep: Path, path: Path) -> None:
             name = names[number % len(names)]
             data = mutation(name, seed, number)
             os.pwrite(last_begun.fileno(), b"%12d" % number, 0)
-            trial = tried(data, path / file_name(name), rows_for(name))
+            fully = number // len(names) % FULLY == 0
+            trial = tried(data, path / file_name(name), rows_for(name), fully=fully)
             total.outcomes[trial.outcome] += 1
             total.slowest = max(total.slowest, trial.seconds)
             where = trial.problem.rpartition("(")[2]
@@ -376,7 +438,8 @@ def replayed(keep: Path) -> dict[str, str]:
         for path in sorted(keep.glob("*")):
             stem = path.name.partition("-")[0]
             name = next(name for name in originals() if name.startswith(stem))
-            trial = tried(path.read_bytes(), Path(directory, path.name), rows_for(name))
+            file, rows = Path(directory, path.name), rows_for(name)
+            trial = tried(path.read_bytes(), file, rows, fully=True)
             if trial.problem:
                 harmful[path.name] = f"{trial.outcome}: {trial.problem}"
     return harmful

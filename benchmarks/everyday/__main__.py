@@ -45,7 +45,7 @@ from benchmarks.speed.programs import trees
 from spinney._support.text_table import aligned
 
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # an installed package has its bytecode
-TRANSLATES = "translates its loops"
+COMPILES = "Compiling "  # as its message begins
 
 
 def waited(arguments: Iterable[str], patience: float) -> tuple[str, str, int | None]:
@@ -82,8 +82,8 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 def not_done(options: argparse.Namespace, err: str) -> str:
     """Return the words for a program that was stopped."""
-    translated = f" (Spinney {TRANSLATES} meanwhile)" if TRANSLATES in err else ""
-    return f"not done after {options.patience:g} s{translated}"
+    compiled = " (Spinney compiled meanwhile)" if COMPILES in err else ""
+    return f"not done after {options.patience:g} s{compiled}"
 
 
 def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
@@ -118,8 +118,8 @@ def run_cell(cell: Cell, options: argparse.Namespace) -> Result:
         result.runs[OWN] = result.runs[OWN] or [result.first]
     elif code:
         result.missed = f"worker failed: {' '.join(err.split())[-300:]}"
-    elif TRANSLATES in err:
-        result.notes.append(f"its first fit {TRANSLATES}")
+    elif COMPILES in err:
+        result.notes.append("its first fit compiled")
     return result
 
 

@@ -83,7 +83,8 @@ Recipe, optional
         ``"c4.5"``. ``model.recipe`` tells which it was. ``"m5"`` is for numeric
         targets only.
     nominal, numeric, ignore : sequences of str
-        Columns whose kind is declared, or that are left out.
+        Columns whose kind is declared, or that are left out. Columns that only tell
+        rows apart are left out, too, unless their kind is declared.
     ordinal : mapping of str to levels
         Ordered columns with their levels, low to high; or texts such as
         ``"size:small<medium<large"``.

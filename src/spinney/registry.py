@@ -105,6 +105,7 @@ ENTRIES: dict[str, dict[str, str]] = {
         "cluster lesson": f"{_CLUSTERING}.cluster_lesson:cluster_slides",
         "explore": f"{_PACKAGE}.explorer",
         "lesson": f"{_PACKAGE}.lessons",
+        "names of predictions": f"{_EXPORTS}:names_of_predictions",
         "predict into": f"{_DATABASES}.predict_into:predict_into",
         "stream": f"{_PACKAGE}.streaming.stream_model",
         "update": f"{_PACKAGE}.incremental.update_model",

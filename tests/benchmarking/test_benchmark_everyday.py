@@ -180,9 +180,9 @@ def test_runs_of_a_worker(monkeypatch):
     result = written(monkeypatch, begun, code=None)
     late = ["scikit-learn: not done after 60 s"]
     assert (result.best(), result.missed, result.notes) == (3, "", late)
-    said = "Spinney translates its loops for this machine"
+    said = "Compiling for this machine (up to 20 s, first run only)."
     result = written(monkeypatch, peer, said, code=None)
-    assert "translates its loops meanwhile" in result.missed
+    assert "Spinney compiled meanwhile" in result.missed
     result = written(monkeypatch, [], "no memory", code=1)
     assert result.missed == "worker failed: no memory"
     result = written(monkeypatch, [{"program": "spinney", "failed": "refused"}])

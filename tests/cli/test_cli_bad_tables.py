@@ -36,12 +36,6 @@ def test_one_row(refuse):
     assert "one row: a tree needs at least two" in line
 
 
-def test_one_class(refuse):
-    line = refuse("size,sort\n1,a\n2,a\n")
-    assert "target 'sort': all 2 rows have one class, 'a'" in line
-    assert "another target" in line
-
-
 def test_a_target_that_is_absent(refuse):
     assert "no column 'sorte': did you mean 'sort'?" in refuse(GOOD, target="sorte")
 
@@ -85,7 +79,7 @@ def test_the_wrong_encoding(refuse):
 def test_a_folder(refused, folder):
     (folder / "table.csv").mkdir()
     line = refused(3, "grow", "table.csv", "--target", "sort", "-o", "x.spinney")
-    assert "'table.csv' is a folder: name a file in it" in line
+    assert "'table.csv' is a folder without Parquet files: name a file" in line
 
 
 def test_no_such_file(refused):

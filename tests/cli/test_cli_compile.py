@@ -50,7 +50,7 @@ def test_what_was_not_kept_is_no_success(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compile_jobs, "_in_process", lambda name: None)
     assert run(["compile"]) == 1
-    assert "compiled loops cannot be kept: not in" in capsys.readouterr().err
+    assert "compiled code cannot be stored in" in capsys.readouterr().err
     assert not is_compiled()
     assert not list(tmp_path.rglob("*.code"))
 
@@ -63,8 +63,9 @@ def test_nothing_is_compiled_where_nothing_can_be_kept(monkeypatch, capsys, tmp_
     monkeypatch.setattr(compile_jobs, "_in_process", ran.append)
     assert run(["compile"]) == 1
     said = capsys.readouterr().err
-    assert f"compiled loops cannot be kept: not in '{file / 'below'}" in said
-    assert "let NUMBA_CACHE_DIR name a folder" in said
+    assert f"compiled code cannot be stored in '{file / 'below'}" in said
+    assert "(Not a directory: 'file')" in said
+    assert "set NUMBA_CACHE_DIR to a folder that you can write to" in said
     assert not ran
 
 
@@ -78,7 +79,7 @@ def test_nothing_is_compiled_where_others_may_write(monkeypatch, capsys, tmp_pat
     capsys.readouterr()
     assert run(["compile"]) == 1
     err = capsys.readouterr().err
-    assert "compiled loops cannot be kept" in err
+    assert "(everybody may write there)" in err
     assert "0 of" not in err
 
 

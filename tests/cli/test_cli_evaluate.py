@@ -227,8 +227,6 @@ def test_bad_data(refused, given, write):
     assert "there is no file 'gone.csv'" in refused(3, *given, "--costs", "gone.csv")
     write("costs.csv", "actual,predicted,cost\nyes,no,much\nno,yes,1\n")
     assert "has the cost 'much'" in refused(3, *given, "--costs", "costs.csv")
-    write("one.csv", "x,y\n1,a\n2,a\n")
-    assert "one class" in refused(3, "evaluate", "one.csv", "--target", "y")
 
 
 def test_costs_of_other_classes(refused, given, write):

@@ -1,11 +1,16 @@
 """``predict`` and ``score`` over tables that are written as people write them."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 from tests.helpers.workbooks import write_workbook
 
 import spinney
+from spinney import SpinneyError
+from spinney.cli import run
+from spinney.data import Attribute, Schema, Target
+from spinney.data.readers import read_table
 
 # An index without a name, decimal commas, points between thousands, days first.
 HEAD = ";Größe;Preis;Tag;Ort;Ort;Rabatt;Klasse"
@@ -108,3 +113,40 @@ def test_a_workbook(works, refused, german):
     assert out == works("predict", "m.spinney", german, "--keep", "all")
     line = refused(2, "predict", "m.spinney", path, "-o", "out.xlsx")
     assert "'out.xlsx' tells no format: use one of .csv, .tsv" in line
+
+
+LATER = {
+    "dates": ("03/14/2026 08:32 AM", "04/05/2026 09:15 PM", "Recorded Date"),
+    "numbers": ("1", "12.5", "Duration (seconds)"),
+}
+
+
+@pytest.mark.parametrize("kind", LATER)
+@pytest.mark.parametrize("command", ["predict", "score"])
+def test_the_cell_that_does_not_fit_is_named_with_its_row(
+    kind, command, tmp_path, capsys
+):
+    """A second line of names was passed over, and a good date was named."""
+    early, late, name = LATER[kind]
+    lines = [f"{cell},{label}" for cell, label in ((early, "no"), (late, "yes"))] * 10
+    table, later = tmp_path / "table.csv", tmp_path / "later.csv"
+    table.write_text("\n".join(["at,sold", *lines]), encoding="utf-8")
+    later.write_text("\n".join(["at,sold", f"{name},Sold", *lines]), encoding="utf-8")
+    model = str(tmp_path / "m.spinney")
+    asked = [str(table), "--target", "sold", "--recipe", "cart"]
+    assert run(["grow", *asked, "-o", model]) == 0
+    capsys.readouterr()
+    assert run([command, model, str(later)]) == 3
+    line = capsys.readouterr().err
+    assert f"but holds {name!r} in row 1: fix that cell or leave it empty" in line
+    assert line.endswith("grow anew by spinney grow DATA --nominal at\n")
+    with pytest.raises(SpinneyError, match=r"spinney\.grow\(data, …, nominal="):
+        spinney.load(model).predict(str(later))
+
+
+def test_a_row_is_counted_from_the_first_of_the_whole_table():
+    attribute = Attribute("at", "numeric")
+    part = replace(read_table({"at": ["1", "two", "3"]}), first_row=50_001)
+    schema = Schema((attribute,), Target("y", ("a", "b")))
+    with pytest.raises(SpinneyError, match="holds 'two' in row 50002"):
+        schema.encode(part)

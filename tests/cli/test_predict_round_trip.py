@@ -125,6 +125,12 @@ def test_names_that_a_kept_column_has(works, write, kept):
     assert header == ("x,leaf,p(a),y,predicted y,predicted p(a),p(b),predicted leaf")
 
 
+def test_rows_of_an_earlier_run_are_predicted_again(works, write, kept):
+    write("c.csv", "x,y,Predicted Y\n1,u,v\n")
+    text = works("predict", "m.spinney", "c.csv", "--append")
+    assert text.splitlines()[0] == "x,y,Predicted Y,predicted predicted y"
+
+
 def test_what_is_refused(refused, kept):
     for arguments, said in (
         (("--keep", "idd"), "no column 'idd' to keep: did you mean 'id'?"),

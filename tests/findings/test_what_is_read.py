@@ -156,11 +156,18 @@ def told_of_counts(grow, *args, **options):
     return [str(each.message) for each in told if "numbers the" in str(each.message)]
 
 
+def _left_out_count(name):
+    return (
+        f"column '{name}' numbers the rows and is left out; to keep it, declare it "
+        f"(numeric=['{name}'])"
+    )
+
+
 @pytest.mark.parametrize("name", NUMBERS_OF_ROWS)
 @pytest.mark.parametrize("recipe", ["cart", "c4.5", "id3"])
-def test_numbers_of_rows_are_warned_of_once(name, recipe):
+def test_numbers_of_rows_are_told_of_once(name, recipe):
     data = {name: [*NUMBERS_OF_ROWS[name]], **COUNTED}
-    warning = f"column '{name}' numbers the rows: leave it out (ignore=['{name}'])"
+    warning = _left_out_count(name)
     for table in (data, pd.DataFrame(data)):
         assert told_of_counts(spinney.grow, table, "sold", recipe=recipe) == [warning]
         declared = {"recipe": recipe, "numeric": [name]}
@@ -170,11 +177,11 @@ def test_numbers_of_rows_are_warned_of_once(name, recipe):
 
 
 @pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
-def test_numbers_of_rows_are_warned_of_wherever_they_are(place, tmp_path, request):
+def test_numbers_of_rows_are_told_of_wherever_they_are(place, tmp_path, request):
     data = {"id": [1019 - at for at in range(20)], **COUNTED}
     with placed(place, data, tmp_path, request) as (table, how):
         told = told_of_counts(spinney.grow, table, "sold", recipe="c4.5", **how)
-        assert told == ["column 'id' numbers the rows: leave it out (ignore=['id'])"]
+        assert told == [_left_out_count("id")]
         declared = {"recipe": "c4.5", "numeric": ["id"], **how}
         assert told_of_counts(spinney.grow, table, "sold", **declared) == []
 
@@ -216,6 +223,25 @@ def test_estimators_warn_of_numbers_of_rows(estimator):
         assert told_of_counts(estimator().fit, unnamed, COUNTED["sold"]) == []
 
 
+@pytest.mark.parametrize(
+    "estimator", [spinney.TreeClassifier, spinney.ForestClassifier]
+)
+def test_estimators_warn_of_texts_that_only_tell_rows_apart(estimator):
+    """They were split on, and nothing was said: `n_features_in_` must stay."""
+    texts = [f"s{at}" for at in range(20)]
+    X = pd.DataFrame({"session_id": texts, "size": COUNTED["size"]})
+    with pytest.warns(SpinneyWarning) as told:
+        model = estimator().fit(X, COUNTED["sold"])
+    assert model.n_features_in_ == 2
+    assert [str(each.message) for each in told] == [
+        "column 'session_id' looks like an identifier, all 20 values differ: leave it "
+        "out of X, or declare it (nominal=['session_id'])"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator(nominal=["session_id"]).fit(X, COUNTED["sold"])
+
+
 @pytest.mark.parametrize("place", ["memory", "parts", "duckdb", "sqlite"])
 @pytest.mark.parametrize("n_rows", [4, 20])
 def test_an_index_of_few_rows_may_be_one_of_prices(n_rows, place, tmp_path, request):
@@ -235,22 +261,21 @@ def test_an_index_of_few_rows_may_be_one_of_prices(n_rows, place, tmp_path, requ
         assert spinney.grow(table, "sold", **how).schema.names == names
 
 
-def test_evaluate_warns_of_numbers_of_rows():
+def test_evaluate_tells_of_numbers_of_rows():
     data = {"id": [*range(1, 21)], **COUNTED}
     told = told_of_counts(spinney.evaluate, data, "sold", recipes=["cart", "c4.5"])
-    assert told == ["column 'id' numbers the rows: leave it out (ignore=['id'])"]
+    assert told == [_left_out_count("id")]
 
 
+@pytest.mark.parametrize("recipe", [None, "c4.5", "cart"])
 @pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
-def test_where_no_recipe_is_named_identifiers_are_left_out_everywhere(
-    place, tmp_path, request
-):
+def test_identifiers_are_left_out_everywhere(place, recipe, tmp_path, request):
     names = {"id": [*range(20)], "name": [f"n{at}" for at in range(20)]}
     told = {}
     with placed(place, names | COUNTED, tmp_path, request) as (table, how):
         for data, options in ((table, how), (names | COUNTED, {})):
             with pytest.warns(SpinneyNote) as notes:
-                model = spinney.grow(data, "sold", **options)
+                model = spinney.grow(data, "sold", recipe=recipe, **options)
             assert model.schema.names == ("size",)
             told[len(told)] = {str(each.message) for each in notes}
     assert told[0] == told[1]
@@ -264,7 +289,7 @@ def test_the_shell_leaves_identifiers_of_a_database_out(tmp_path, capfd):
     assert run([*asked, "--ignore", "index", "-o", str(path)]) == 0
     assert "'id' numbers the rows and is left out" in capfd.readouterr().err
     assert run([*asked, "--recipe", "c4.5", "--ignore", "index"]) == 0
-    assert "'id' numbers the rows: leave it out (--ignore id)" in capfd.readouterr().err
+    assert "'id' numbers the rows and is left out" in capfd.readouterr().err
 
 
 def told_of(data, **declared):
@@ -433,15 +458,13 @@ def test_an_odd_cell_among_numbers_is_named_with_a_remedy_that_holds(
             with pytest.warns(SpinneyWarning) as caught:
                 model = spinney.grow(data, "sold", recipe=recipe, **how)
             told[recipe] = [str(each.message) for each in caught]
-            assert ("age" in model.schema.names) is (recipe is not None)
+            assert "age" not in model.schema.names
         mended = {"missing_values": ["x"], "numeric": ["age"], "recipe": "c4.5"}
         model = spinney.grow(data, "sold", **mended, **how)
     assert model.schema.attributes[0].kind == "numeric"
     because = f"column 'age' reads as text because of 'x'{where}"
-    assert told == {
-        None: [f"{because}, and is left out: {remedy}"],
-        "c4.5": [f"{because}: {remedy}"],
-    }
+    left_out = [f"{because}, and is left out: {remedy}"]
+    assert told == {None: left_out, "c4.5": left_out}
 
 
 def test_a_text_among_numbers_of_a_sheet(tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tests.helpers import export_runs
 from tests.helpers.export_cases import Case, grown, outputs_of, rows_of
+from tests.helpers.export_names import CAPITALS, free_names, names_in, with_columns
 from tests.helpers.postgres import programs
 
 from spinney.errors import ParameterError
@@ -28,6 +29,7 @@ class Way:
     rows: Callable[..., Any] = lambda _, rows: list(rows)
     same_sums: bool = True
     missing_tool: str | None = None
+    dialect: str | None = None
 
 
 def _needs(tool: object, name: str) -> str | None:
@@ -64,12 +66,14 @@ WAYS = {
     "duckdb": Way(
         "sql",
         export_runs.by_duckdb,
+        dialect="duckdb",
         rows=lambda _, rows: export_runs.sql_rows(rows),
         same_sums=False,
     ),
     "postgres": Way(
         "sql",
         export_runs.by_postgres,
+        dialect="postgres",
         rows=lambda _, rows: export_runs.sql_rows(rows),
         same_sums=False,
         missing_tool=_needs(programs() and find_spec("psycopg"), "PostgreSQL"),
@@ -77,6 +81,7 @@ WAYS = {
     "spark": Way(
         "sql",
         export_runs.by_spark,
+        dialect="spark",
         rows=lambda _, rows: export_runs.sql_rows(rows),
         same_sums=False,
         missing_tool=_needs(find_spec("pyspark") and which("java"), "pyspark or Java"),
@@ -84,6 +89,7 @@ WAYS = {
     "sqlite": Way(
         "sql",
         export_runs.by_sqlite,
+        dialect="sqlite",
         rows=lambda _, rows: export_runs.sql_rows(rows),
         same_sums=False,
     ),
@@ -99,11 +105,22 @@ class Compared:
     refusal: str | None = None
 
 
-def compare(way: Way, case: Case) -> Compared:
-    """Compare what an export and its model say of the rows of a case."""
+def compare(way: Way, case: Case, *, beside: str | None = None) -> Compared:
+    """Compare what an export and its model say of the rows of a case.
+
+    ``beside`` says in which capitals the names that the export has inside are columns
+    of the rows, too.
+    """
     model, rows = grown(case), way.rows(grown(case), rows_of(case))
+    asked = rows
     try:
-        outputs, labels = way.ask(model, rows)
+        if beside is not None:
+            names = names_in(model, way.format, way.dialect)
+            taken = [*rows[0], export_runs.ROW_NUMBER]
+            more = free_names(names, taken, CAPITALS[beside])
+            assert more
+            asked = with_columns(rows, more)
+        outputs, labels = way.ask(model, asked)
     except ParameterError as refusal:
         return Compared(refusal=str(refusal))
     expected, classes = outputs_of(model, rows)

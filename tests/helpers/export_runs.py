@@ -40,6 +40,9 @@ TYPES = {
     "moment": pa.timestamp("us"),
 }
 
+ROW_NUMBER = "row number"
+KEPT = [ROW_NUMBER]
+
 NODE = shutil.which("node")
 CC = shutil.which("gcc") or shutil.which("cc")
 DOUBLES = ctypes.POINTER(ctypes.c_double)
@@ -147,7 +150,7 @@ def sql_rows(rows):
 
 
 def cells_by_column(rows):
-    numbered = [{**row, "row number": float(at)} for at, row in enumerate(rows)]
+    numbered = [{**row, ROW_NUMBER: float(at)} for at, row in enumerate(rows)]
     return {name: [row[name] for row in numbered] for name in numbered[0]}
 
 
@@ -158,7 +161,7 @@ def by_duckdb(model, rows):
     }
     connection = duckdb.connect()
     connection.register('some "rows"', pa.table(columns))
-    query = model.export("sql", dialect="duckdb", table='some "rows"')
+    query = model.export("sql", dialect="duckdb", table='some "rows"', keep=KEPT)
     return answers(
         connection.execute(f'SELECT * FROM ({query}) ORDER BY "row number"'), model
     )
@@ -175,26 +178,25 @@ def by_sqlite(model, rows):
         for line in zip(*columns.values(), strict=True)
     ]
     connection.executemany(f"INSERT INTO data VALUES ({marks})", lines)
-    query = model.export("sql", dialect="sqlite")
+    query = model.export("sql", dialect="sqlite", keep=KEPT)
     return answers(
         connection.execute(f'SELECT * FROM ({query}) ORDER BY "row number"'), model
     )
 
 
 def answers(cursor, model):
+    """Return what a query says in its last columns: the label, and then the shares."""
     target = model.schema.target
     names = [each[0] for each in cursor.description]
-    records = cursor.fetchall()
-
-    def cells(name):
-        return [record[names.index(name)] for record in records]
-
-    label = cells(f"predicted {target.name}")
+    assert len({*names}) == len(names)
+    records = [tuple(record) for record in cursor.fetchall()]
+    n_outputs = 1 if target.is_numeric else 1 + len(target.classes)
+    label, *shares = zip(*(record[-n_outputs:] for record in records), strict=True)
     if target.is_numeric:
         return np.array(label)[:, None], None
     if model.kind == "clusters":
-        return labels_only(label)
-    return np.array([cells(f"p({each})") for each in target.classes]).T, label
+        return labels_only([*label])
+    return np.array(shares).T, [*label]
 
 
 def by_onnx(model, rows):
@@ -204,8 +206,10 @@ def by_onnx(model, rows):
         model.export("onnx"), providers=["CPUExecutionProvider"]
     )
     form, target = portable(model), model.schema.target
-    given = {c.name: onnx_cells([row[c.name] for row in rows], c) for c in form.columns}
-    said = session.run(None, given)
+    pairs = zip(session.get_inputs(), form.columns, strict=True)
+    given = {i.name: onnx_cells([row[c.name] for row in rows], c) for i, c in pairs}
+    names = ["prediction"] if target.is_numeric else ["label", "probabilities"]
+    said = session.run(names[:1] if model.kind == "clusters" else names, given)
     if target.is_numeric:
         return said[0][:, None], None
     if model.kind == "clusters":
@@ -302,7 +306,7 @@ def by_postgres(model, rows):
     marks = ", ".join(["%s"] * len(columns))
     lines = [*zip(*columns.values(), strict=True)]
     cursor.executemany(f"INSERT INTO data VALUES ({marks})", lines)
-    query = model.export("sql", dialect="postgres")
+    query = model.export("sql", dialect="postgres", keep=KEPT)
     ordered = f'SELECT * FROM ({query}) AS said ORDER BY "row number"'
     return answers(cursor.execute(ordered), model)
 
@@ -363,7 +367,7 @@ def by_spark(model, rows):
     ]
     frame = session.createDataFrame(lines, types.StructType(fields))
     frame.createOrReplaceTempView("data")
-    query = model.export("sql", dialect="spark")
+    query = model.export("sql", dialect="spark", keep=KEPT)
     ordered = f"SELECT * FROM ({query}) ORDER BY `row number`"
     return answers(SparkAnswer(session.sql(ordered)), model)
 

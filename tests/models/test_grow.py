@@ -189,7 +189,6 @@ def test_missing_classes_are_told_in_duckdb():
 @pytest.mark.parametrize(
     "labels, message",
     [
-        (["a", "a"], "all 2 rows have one class, 'a'"),
         ([None, None], "every"),
         (["a\nb", "c"], "line break"),
         ([0.5, 0.5], "all 2 rows have one value, 0.5"),
@@ -209,8 +208,8 @@ def test_columns_worth_a_look_are_told():
         "x": list(range(12)),
         "y": ["a", "b"] * 6,
     }
-    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
-        grow(columns)
+    with pytest.warns(SpinneyNote, match="'name' has values of which all 12 differ"):
+        assert grow(columns).schema.names == ("x",)
 
 
 @pytest.mark.parametrize("n_repeats", [0, 2, 3])
@@ -270,9 +269,12 @@ IDENTIFIED = {
 }
 
 
-def test_the_default_leaves_out_what_only_tells_rows_apart():
+@pytest.mark.parametrize(
+    "recipe", ["auto", "id3", "c4.5", "cart", "chaid", "optimal", "hoeffding"]
+)
+def test_every_recipe_leaves_out_what_only_tells_rows_apart(recipe):
     with pytest.warns(SpinneyNote) as told:
-        model = spinney.grow(IDENTIFIED, "sold")
+        model = spinney.grow(IDENTIFIED, "sold", recipe=recipe)
     assert model.schema.names == ("size",)
     assert [str(each.message) for each in told] == [
         "column 'id' numbers the rows and is left out; to keep it, declare it "
@@ -282,22 +284,23 @@ def test_the_default_leaves_out_what_only_tells_rows_apart():
     ]
 
 
-def test_what_is_declared_stays_and_so_does_all_by_a_named_recipe():
-    declared = {"numeric": ["id"], "nominal": ["name"]}
-    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
-        model = spinney.grow(IDENTIFIED, "sold", **declared)
-    assert model.schema.names == ("id", "name", "size")
+def test_numbers_of_rows_are_left_out_by_a_recipe_for_numbers():
+    rows = {**IDENTIFIED, "sold": [1.5, 2.5, 8.5, 9.5] * 6}
+    with pytest.warns(SpinneyNote, match="is left out"):
+        model = spinney.grow(rows, "sold", recipe="m5")
+    assert model.schema.names == ("size",)
+
+
+@pytest.mark.parametrize("recipe", [None, "c4.5"])
+def test_what_is_declared_stays_and_so_does_all_where_nothing_else_would(recipe):
+    declared = {"numeric": ["id"], "nominal": ["name"], "recipe": recipe}
     for data in (IDENTIFIED, relation(IDENTIFIED)):
-        with pytest.warns(SpinneyWarning) as told:
-            model = spinney.grow(data, "sold", recipe="c4.5")
-        assert sorted(str(each.message).split(":")[0] for each in told) == [
-            "column 'id' numbers the rows",
-            "column 'name' looks like an identifier, all 24 values differ",
-        ]
+        with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
+            model = spinney.grow(data, "sold", **declared)
         assert model.schema.names == ("id", "name", "size")
     only = {"name": IDENTIFIED["name"], "sold": IDENTIFIED["sold"]}
     with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
-        assert spinney.grow(only, "sold").schema.names == ("name",)
+        assert spinney.grow(only, "sold", recipe=recipe).schema.names == ("name",)
 
 
 IRIS = TABLES / "iris.csv"

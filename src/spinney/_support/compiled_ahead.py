@@ -4,87 +4,82 @@ It stands beside the machine code, is called by a digest of all modules (which s
 loops are called with) and by the machine, and lists the files of code that there were.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from spinney._support.atomic_file import write_whole
-from spinney._support.jit.call_arguments import Code
-from spinney._support.jit.compile import OFF, PLAIN
+from spinney._support.jit.compile import OFF, UNTRIED, LeftToNumba, is_tried
 from spinney._support.jit.kept_code import KeptCode, code_in, machine_mark, sources
 from spinney.errors import SpinneyError
 
 _PACKAGE = Path(__file__).parents[1]
+_HOME = KeptCode(Path(__file__), "ahead")  # stands where the record does
+_LARGEST = 1 << 20  # bytes of the record
 
 
 def is_compiled() -> bool:
     """Return whether all that was compiled ahead by these modules is there still."""
-    for record in _records():
+    for folder in _HOME.trusted_folders():
         with suppress(OSError, UnicodeDecodeError):
-            listed = record.read_text(encoding="utf-8").splitlines()
-            return bool(listed) and all(Path(each).is_file() for each in listed)
+            record = folder.read(f"ahead.{_digest()}.{_ending()}", limit=_LARGEST)
+            listed = record.decode().splitlines()
+            return bool(listed) and set(listed) <= set(_stored_files())
     return False
 
 
 def refuse_if_nothing_is_kept() -> None:
     """Refuse to compile what could be written nowhere, or would not be read again."""
-    if OFF or PLAIN:  # Numba's code is elsewhere
+    if not OFF and not is_tried():
+        LeftToNumba.since(UNTRIED)
+    if OFF or LeftToNumba.now:  # Numba's code is elsewhere
         return
     loops = {path.parent: path for path in sources() if path.parent.name == "loops"}
     for loop in loops.values():
-        name = f"probe_{os.getpid()}"  # of this process: another may probe, too
-        probe = KeptCode(loop, name)
-        probe.save((), Code(name, "", (), b""))
-        is_kept = probe.load(()) is not None
-        for folder in probe.folders():
-            with suppress(OSError):
-                for path in folder.glob(f"{loop.stem}.{name}.*"):
-                    path.unlink()
-        if not is_kept:
-            raise _not_kept(probe)
+        probe = KeptCode(loop, "probe")
+        if not probe.can_save():
+            raise _not_stored(probe)
 
 
 def note_compiled() -> None:
-    """Record all code for this machine; refuse if none was kept."""
-    if OFF or PLAIN:
+    """Record all code for this machine; refuse if none was stored."""
+    if OFF or LeftToNumba.now:
         return
-    kept = sorted({str(path) for path in _kept_files()})
-    if not kept:
-        raise _not_kept(KeptCode(Path(__file__), "ahead"))
-    content = ["\n".join(kept).encode()]
-    for record in _records():
-        with suppress(OSError, SpinneyError):
-            record.parent.mkdir(parents=True, exist_ok=True)
-            for old in record.parent.glob(f"ahead.*.{machine_mark()}.txt"):
-                old.unlink(missing_ok=True)
-            write_whole(record, content)
+    stored = sorted(set(_stored_files()))
+    if not stored:
+        raise _not_stored(_HOME)
+    for folder in _HOME.trusted_folders(create=True):
+        with suppress(OSError):
+            for old in folder.names():
+                if old.startswith("ahead.") and old.endswith(_ending()):
+                    folder.remove(old)
+            folder.write(f"ahead.{_digest()}.{_ending()}", ["\n".join(stored).encode()])
             return
 
 
-def _not_kept(code: KeptCode) -> SpinneyError:
+def _not_stored(code: KeptCode) -> SpinneyError:
     """Return the refusal of folders that hold no code that would be run."""
-    tried = " nor ".join(repr(str(folder)) for folder in code.folders())
+    tried = " or ".join(
+        f"{str(path)!r} ({code.obstacle(path) or 'nothing was stored'})"
+        for path in code.folders()
+    )
     return SpinneyError(
-        f"compiled loops cannot be kept: not in {tried}",
-        remedy="let NUMBA_CACHE_DIR name a folder that you, and nobody else, may write "
-        "to, on a disk that has room",
+        f"compiled code cannot be stored in {tried}",
+        remedy="set NUMBA_CACHE_DIR to a folder that you can write to and nobody else, "
+        "on a disk that has room",
     )
 
 
-def _records() -> Iterator[Path]:
-    """Give the places where the record may be, the best first."""
-    name = f"ahead.{_digest()}.{machine_mark()}.txt"
-    for folder in KeptCode(Path(__file__), "ahead").folders():
-        yield folder / name
+def _ending() -> str:
+    return f"{machine_mark()}.txt"
 
 
-def _kept_files() -> Iterator[Path]:
-    for loop in sources():
-        for folder in KeptCode(loop, "").folders():
-            yield from code_in(folder)
+def _stored_files() -> Iterator[str]:
+    """Give the files of code for this machine, of all loops."""
+    for loop in {path.parent: path for path in sources()}.values():
+        for folder in KeptCode(loop, "").trusted_folders():
+            yield from (str(folder.path / name) for name in code_in(folder))
 
 
 @cache

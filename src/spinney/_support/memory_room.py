@@ -2,14 +2,20 @@
 
 import os
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from spinney._support.checks import is_whole
-from spinney.errors import Setting, refusal
+from spinney._support.peak_memory import give_back, resident
+from spinney.errors import ParameterError, Setting, phrase, refusal
 
 PART = 4
 """One of so many parts of a machine's memory is taken where nothing is said."""
 LEAST = 1 << 30
+LEAST_LIMIT = 768 << 20
+"""A limit below this is taken for this: libraries and DuckDB need it anyway."""
+LIBRARIES = 256 << 20
+"""What the interpreter and the libraries take at most."""
 LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -41,6 +47,83 @@ def bytes_of(limit: object, name: str = "memory_limit") -> int:
         "is no size",
         "such as '2GiB', '500MB', or bytes; 0 is none",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBudget:
+    """A limit of the memory of the whole process, and its shares.
+
+    What was resident when the work began counts up to ``LIBRARIES``: what is beyond
+    that is the user's own. Libraries take a quarter of 1 GiB, DuckDB three sixteenths,
+    rows that are fetched a quarter; the tree, and what allocators do not give back,
+    have the rest. Count tables that come from an engine are there before rows are
+    fetched, and take half of what libraries leave.
+
+    Parameters
+    ----------
+    given : int or str
+        The limit as the user has written it.
+
+    Examples
+    --------
+    >>> budget = MemoryBudget("1GiB")
+    >>> [share >> 20 for share in (budget.duckdb, budget.rows, budget.tables)]
+    [192, 256, 384]
+    """
+
+    given: int | str
+    before: int | None = field(default_factory=resident)
+
+    @property
+    def limit(self) -> int:
+        """The limit in bytes that is kept."""
+        return max(bytes_of(self.given), LEAST_LIMIT)
+
+    @property
+    def duckdb(self) -> int:
+        """What DuckDB may take for its buffers."""
+        return 3 * self.limit // 16
+
+    @property
+    def rows(self) -> int:
+        """What rows may take that are fetched; that of a small limit is not raised."""
+        return bytes_of(self.given) // 4
+
+    @property
+    def tables(self) -> int:
+        """What the count tables of one question may take."""
+        return (self.limit - LIBRARIES) // 2
+
+    def limit_for_tables(self, n_bytes: int) -> str:
+        """Return a limit that has room for count tables of so many bytes.
+
+        >>> MemoryBudget("1GiB").limit_for_tables(3 << 30)
+        '7GiB'
+        """
+        return f"{-(-(2 * n_bytes + LIBRARIES) // (1 << 30))}GiB"
+
+    def check(self) -> None:
+        """Refuse to go on where more is resident than the limit allows."""
+        if self._excess() > 0:
+            give_back()
+            if (excess := self._excess()) > 0:
+                taken = (self.limit + excess) / (1 << 30)
+                raise ParameterError(
+                    Setting("memory_limit", self.given),
+                    f" is used up: {taken:.1f} GiB are taken",
+                    remedy=phrase(
+                        "raise it, or grow a smaller tree ({} or {})",
+                        Setting("max_depth", 12),
+                        Setting("min_samples_leaf", 100),
+                    ),
+                )
+
+    def _excess(self) -> int:
+        """Return by how many bytes the limit is exceeded, 0 where nothing tells."""
+        now = resident()
+        if now is None or self.before is None:
+            return 0
+        return now - max(0, self.before - LIBRARIES) - self.limit
 
 
 def usual_room() -> int:

@@ -18,7 +18,7 @@ def peak_of(work: Callable[[], Any]) -> int | None:
     Where the system does not tell (only Linux does), None.
     """
     gc.collect()
-    _give_back()
+    give_back()
     try:
         # 5 makes the peak of the resident size start anew: proc(5), clear_refs.
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
@@ -30,6 +30,14 @@ def peak_of(work: Callable[[], Any]) -> int | None:
     return max(0, _status("VmHWM") - before)
 
 
+def resident() -> int | None:
+    """Return how many bytes of this process are resident; None where nothing tells."""
+    try:
+        return _status("VmRSS")
+    except (OSError, StopIteration):
+        return None
+
+
 def _status(name: str) -> int:
     """Return a figure of this process in bytes."""
     text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
@@ -37,7 +45,7 @@ def _status(name: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Give freed memory back to the system, where the C library can."""
     if os.name != "posix":
         return

@@ -23,8 +23,8 @@ engine_options = all_of(
     click.option(
         "--memory-limit",
         metavar="SIZE",
-        help="What an engine and rows read from it may take, such as 2GiB; 0 reads "
-        "none.",
+        help="Memory limit of the process where an engine counts the rows, such as "
+        "2GiB; 0 fetches no rows.",
     ),
 )
 

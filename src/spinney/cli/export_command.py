@@ -23,6 +23,7 @@ __all__ = ["export"]
         "spinney export melons.spinney --to javascript -o melons.mjs",
         "spinney export melons.spinney --to c -o melons.c",
         "spinney export melons.spinney --to sql --dialect postgres --table orders",
+        "spinney export melons.spinney --to sql --table orders --keep id,date",
         "spinney export forest.spinney --tree 3 --to dot | dot -Tsvg > tree.svg",
     ),
     short_help="Write MODEL as Python, JavaScript, C, SQL, ONNX, PMML and more.",
@@ -46,6 +47,13 @@ __all__ = ["export"]
     metavar="NAME",
     help='Of sql: the table to select rows from, "data" by default.',
 )
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="A,B",
+    help="Of sql: list these columns of the table, too, before those that MODEL reads. "
+    "Repeatable.",
+)
 @tree_option
 @output_options
 def export(model: str, **options: Any) -> None:
@@ -54,6 +62,7 @@ def export(model: str, **options: Any) -> None:
     Programs need nothing of Spinney. The first lines of each say which columns rows
     must have, and docs/exports.md what is equal to what.
     """
+    from spinney.data import columns_named
     from spinney.models import ALL_KINDS
     from spinney.output import exported
 
@@ -61,7 +70,11 @@ def export(model: str, **options: Any) -> None:
     check_output(output, force=force)
     loaded = member_of(load(model, *ALL_KINDS), model, options["tree"])
     content = exported(
-        loaded, options["to"], dialect=options["dialect"], table=options["table"]
+        loaded,
+        options["to"],
+        dialect=options["dialect"],
+        table=options["table"],
+        keep=columns_named(options["keep"], ()) or None,
     )
     data = content.encode("utf-8") if isinstance(content, str) else content
     if output is None or output == STANDARD_OUTPUT:

@@ -42,8 +42,6 @@ OF_UPDATES = frozenset(
     {"data", "update", "remove", "format_", "encoding", "jobs", "output", "force"}
     | {"ascii_", "json_", "quiet"}
 )
-# A column has many values where they are more than ten, each of fewer rows than twenty.
-ROWS_A_VALUE, FEWEST_VALUES = 20, 10
 MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
 
 
@@ -234,6 +232,8 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     away = is_counted_away(data, options["source"], table=options["table"])
     default = default_recipe(rows_at_hand=not away)
     recipe, settings = recipe_of(options, default)
+    if recipe is default:
+        recipe = None  # as in Python: that of the place
     with (
         workers(options),
         progress_bar("growing", after=PATIENCE) as progress,
@@ -246,8 +246,6 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             settings=settings,
             declarations=declarations(options),
             weight=options["weight"],
-            # As in Python, where no recipe is the default of the place.
-            identifiers=False if away and options["recipe"] is None else None,
             **opening_of(options),
             class_weight=class_weight_of(options["class_weight"]),
             priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
@@ -388,16 +386,13 @@ def _of_many_values(model: "Model") -> str:
 
     A question about such a column divides the rows it was found on, and no others.
     """
-    most = max(FEWEST_VALUES, model.fingerprint.n_rows / ROWS_A_VALUE)
-    many = [
-        (attribute.name, len(attribute.values))
-        for attribute in model.schema.attributes
-        if attribute.kind == "nominal" and len(attribute.values) > most
-    ]
+    from spinney.models import high_cardinality_columns
+
+    many = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
     if not many:
         return ""
-    listed = ", ".join(f"{name} ({n})" for name, n in many)
-    options = " ".join(f"--ignore {shlex.quote(name)}" for name, _ in many)
+    listed = ", ".join(f"{name} ({n})" for name, n in many.items())
+    options = " ".join(f"--ignore {shlex.quote(name)}" for name in many)
     return f"columns of many values fit rows by chance, {listed}: try {options}"
 
 

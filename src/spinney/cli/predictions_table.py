@@ -97,14 +97,16 @@ class Predictions:
 def predicted_rows(predictions: Predictions, batches: ModelBatches) -> RowStream:
     """Return kept columns with the predictions beside them.
 
-    A prediction whose name a kept column has is called "predicted ...".
+    A prediction whose name a kept column has is called "predicted ...", and "predicted
+    predicted ..." beside the column of an earlier run.
     """
     kept = [Field(column.name, column.type) for column in batches.kept]
-    taken = {field.name for field in kept}
-    fields = [
-        Field(f"predicted {field.name}", field.type) if field.name in taken else field
-        for field in predictions.fields
-    ]
+    taken, fields = {field.name.lower() for field in kept}, list[Field]()
+    for field in predictions.fields:
+        name = field.name
+        while name.lower() in taken:
+            name = f"predicted {name}"
+        fields.append(Field(name, field.type))
     return RowStream((*kept, *fields), _cells(predictions, batches))
 
 

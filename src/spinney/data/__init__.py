@@ -13,8 +13,10 @@ from spinney.data.cells import (
     warn_of_large_integers,
 )
 from spinney.data.column_warnings import (
+    SHARE_OF_IDENTIFIERS,
     class_warnings,
     column_doubt,
+    column_identifier_warning,
     count_warning,
     counting_columns,
     counts_rows,
@@ -51,6 +53,7 @@ __all__ = [
     "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
     "SECONDS_OF_A_DAY",
+    "SHARE_OF_IDENTIFIERS",
     "TIME_UNITS",
     "Association",
     "Attribute",
@@ -77,6 +80,7 @@ __all__ = [
     "class_warnings",
     "coded_column",
     "column_doubt",
+    "column_identifier_warning",
     "columns_named",
     "cost_array",
     "count_warning",

@@ -231,7 +231,8 @@ DATES = {
     )
 }
 CLOCK = ClockForm("time of day", (), ())
-FORMS: tuple[Form, ...] = (*NUMBERS, *DATES.values(), CLOCK)
+DATES_AND_CLOCKS: tuple[Form, ...] = (*DATES.values(), CLOCK)
+FORMS: tuple[Form, ...] = (*NUMBERS, *DATES_AND_CLOCKS)
 # Whole numbers with zeros before them, as names have.
 PADDED = r"\s*[+-]?0[0-9]+\s*"
 DIGIT = re.compile("[0-9]")  # which all that is of some form has

@@ -32,7 +32,7 @@ from spinney.data.times import (
     seconds_of_day,
     time_text,
 )
-from spinney.errors import CellError, DataError, Setting, Text, phrase, warn
+from spinney.errors import CellError, DataError, Setting, Step, Text, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
 
@@ -90,10 +90,12 @@ def refuse_infinity(name: str, value: float) -> InfiniteCellError:
     )
 
 
-def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataError:
+def refuse_text(
+    name: str, value: Value, *, declarations: Declarations, row: int | None = None
+) -> DataError:
     """Return the error for a text in a column that was declared numeric."""
     if declarations.only is not None:
-        return refuse_later(name, value)
+        return refuse_later(name, value, row=row)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
         remedy=phrase(
@@ -103,16 +105,22 @@ def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataE
     )
 
 
-def refuse_later(name: str, value: Value, kind: str = "numeric") -> DataError:
-    """Return the error for a text where the model knows numbers or dates."""
+def refuse_later(
+    name: str, value: Value, kind: str = "numeric", *, row: int | None = None
+) -> DataError:
+    """Return the error for a text where the model knows numbers or dates.
+
+    ``row`` is the first that holds it, counted from 1, where rows have an order.
+    """
     # A column without any cell is one of numbers, too.
+    where = "" if row is None else f" in row {row}"
     return DataError(
-        f"column {name!r} was {kind} when the model was grown, but holds {value!r} "
-        "here",
+        f"column {name!r} was {kind} when the model was grown, but holds {value!r}"
+        f"{where}",
         remedy=phrase(
-            "mend that cell or leave it empty; if it holds names, grow the model anew "
-            "with {}",
-            Setting("nominal", [name]),
+            "fix that cell or leave it empty; if the column holds labels, grow anew by "
+            "{}",
+            Step("grow", (Setting("nominal", [name]),), subject="data"),
         ),
     )
 

@@ -59,16 +59,18 @@ def identifier_warnings(table: Table) -> list[SpinneyWarning]:
     column 'name' looks like an identifier, all 12 values differ: ignore it \
 (ignore=['name'])
     """
-    counted = [
-        (column, int(np.count_nonzero(~column.missing)))
-        for column in table.columns
-        if column.kind == "nominal"
-    ]
-    return [
-        identifier_warning(column.name, len(column.present), n_cells)
-        for column, n_cells in counted
-        if is_identifier(column.present, n_cells) and not odd_texts_of(column)
-    ]
+    found = map(column_identifier_warning, table.columns)
+    return [warning for warning in found if warning is not None]
+
+
+def column_identifier_warning(column: Column) -> SpinneyWarning | None:
+    """Return the warning about a column of texts that (nearly) all differ, if it is."""
+    if column.kind != "nominal":
+        return None
+    n_cells = int(np.count_nonzero(~column.missing))
+    if not is_identifier(column.present, n_cells) or odd_texts_of(column):
+        return None
+    return identifier_warning(column.name, len(column.present), n_cells)
 
 
 def without_identifiers(

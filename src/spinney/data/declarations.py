@@ -210,11 +210,12 @@ def check_names(
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
     """Raise unless every declared column exists and is declared once."""
     may_lack = declarations.only is not None or declarations.as_written
+    known = set(names)
     for name in declarations.names:
-        if name not in names and not may_lack:
+        if name not in known and not may_lack:
             parts = [part.strip() for part in name.split(",")]
             remedy: Text = did_you_mean(name, names)
-            if len(parts) > 1 and set(parts) <= set(names):
+            if len(parts) > 1 and set(parts) <= known:
                 kind = "ignore" if name in declarations.ignore else "nominal"
                 kind = "numeric" if name in declarations.numeric else kind
                 each = Setting(kind, parts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import shown, signs_to_ascii, value_text
+from spinney.data.cell_forms import DATES_AND_CLOCKS, NUMBERS
 from spinney.data.cells import parse_number, refuse_later
 from spinney.data.formula import Conjunction, Difference, moved
 from spinney.data.notation import Notation
@@ -66,14 +67,15 @@ class Attribute:
         name = shown(self.name)
         return signs_to_ascii(name) if ascii_only and self.formula else name
 
-    def encode(self, column: Column) -> "NDArray[Any]":
+    def encode(self, column: Column, *, first_row: int = 1) -> "NDArray[Any]":
         """Return the column's cells in this attribute's codes; -1 or NaN if missing.
 
         A value that the attribute does not know is treated as missing. Values
-        match by their text, so that 7, 7.0 and "7" are one value.
+        match by their text, so that 7, 7.0 and "7" are one value. ``first_row`` is the
+        number of the column's first row in the table that a message names.
         """
         if self.kind == "numeric":
-            return self._numbers(column)
+            return self._numbers(column, first_row)
         if column.kind == "numeric":
             known = [None if np.isnan(cell) else float(cell) for cell in column.cells]
             codes, levels = factorise(known)
@@ -106,7 +108,7 @@ class Attribute:
             return next(same, code)
         return code
 
-    def _numbers(self, column: Column) -> "NDArray[Any]":
+    def _numbers(self, column: Column, first_row: int) -> "NDArray[Any]":
         """Return numbers in this attribute's unit; text is read as such."""
         if column.kind == "numeric":
             numbers = converted(column.cells, column.unit, self.unit)
@@ -121,14 +123,30 @@ class Attribute:
                 raise DataError(msg)
             return self.all_missing(len(column.cells))
         known = [self._number(value_text(level)) for level in column.levels]
-        return np.array([*known, np.nan])[column.cells]
+        if None in known:
+            unread = [code for code, number in enumerate(known) if number is None]
+            raise self._misfit(column, unread, first_row)
+        return np.array([*known, np.nan], dtype=np.float64)[column.cells]
 
-    def _number(self, text: str) -> float:
+    def _number(self, text: str) -> float | None:
         number = parse_number(text) if self.unit is None else self._time(text)
-        if number is None or np.isinf(number):
-            kind = "numeric" if self.unit is None else "a date or time"
-            raise refuse_later(self.name, text, kind)
-        return number
+        return None if number is None or np.isinf(number) else number
+
+    def _misfit(self, column: Column, codes: list[int], first_row: int) -> DataError:
+        """Return the error for the text that keeps a column from being read.
+
+        Dates of any form are not to blame where another text makes them texts.
+        """
+        forms = NUMBERS if self.unit is None else DATES_AND_CLOCKS
+        texts = {code: value_text(column.levels[code]) for code in codes}
+        code = next(
+            (c for c, text in texts.items() if not any(f.reads(text) for f in forms)),
+            codes[0],
+        )
+        rows = np.flatnonzero(column.cells == code)
+        row = int(rows[0]) + first_row if len(rows) else None
+        kind = "numeric" if self.unit is None else "a date or time"
+        return refuse_later(self.name, texts[code], kind, row=row)
 
     def _time(self, text: str) -> float | None:
         """Return an ISO date or time, of either form, in this attribute's unit."""
@@ -282,7 +300,7 @@ class Schema:
             columns[index] = (
                 attribute.all_missing(table.n_rows)
                 if column is None
-                else attribute.encode(column)
+                else attribute.encode(column, first_row=table.first_row)
             )
         return self.completed(columns, sorted(indices))
 

@@ -106,7 +106,7 @@ def target_reading(column: Column, declared: Declarations) -> Text:
     more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
     some = ", ".join(texts[:MOST_NAMED])
     if len(texts) == 1:
-        return f"target {name!r} is read as 1 class, {some}, and a tree needs two"
+        return f"target {name!r} is read as 1 class, {some}: a tree would be one leaf"
     return f"target {name!r} is read as {len(texts)} classes: {some}{more}"
 
 

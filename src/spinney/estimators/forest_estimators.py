@@ -132,7 +132,10 @@ class ForestEstimator(GrownEstimator, FittedForest):
         model = self._grown().model(number)
         declared = {name: getattr(self, name) for name in DECLARED}
         estimator = self._tree_class(model.recipe, n_jobs=self.n_jobs, **declared)
-        shared = ("classes_", "n_features_in_", "feature_names_in_", "_by_name")
+        shared = (
+            *("classes_", "n_features_in_", "feature_names_in_"),
+            *("_fit_names", "_by_name"),
+        )
         for name in shared:
             if name in vars(self):
                 setattr(estimator, name, getattr(self, name))

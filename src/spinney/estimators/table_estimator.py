@@ -21,6 +21,7 @@ from spinney.data import (
     Target,
     Value,
     class_warnings,
+    column_identifier_warning,
     count_warning,
     counting_columns,
     declarations_of,
@@ -49,16 +50,29 @@ DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
-def _counts(table: Table, declared: Declarations) -> list[SpinneyWarning]:
-    """Return the warnings of columns that count the rows, which X need not have."""
+def _identifiers(table: Table, declared: Declarations) -> list[SpinneyWarning]:
+    """Return the warnings of columns that only tell rows apart, which X need not have.
+
+    None is left out: what predicts has as many columns as X had.
+    """
+    counts = [
+        (name, "numeric", count_warning(name))
+        for name in counting_columns(table, declared)
+    ]
+    texts = [
+        (column.name, "nominal", warning)
+        for column in table.columns
+        if declared.kind(column.name) is None
+        and (warning := column_identifier_warning(column))
+    ]
     return [
         SpinneyWarning(
-            *count_warning(name).args,
+            *warning.args,
             remedy=phrase(
-                "leave it out of X, or declare it ({})", Setting("numeric", [name])
+                "leave it out of X, or declare it ({})", Setting(kind, [name])
             ),
         )
-        for name in counting_columns(table, declared)
+        for name, kind, warning in (*counts, *texts)
     ]
 
 
@@ -130,7 +144,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             *number_warnings(table, declared),
             *placeholder_warnings(table, declared),
             *written_warnings(table, declared),
-            *_counts(table, declared),
+            *_identifiers(table, declared),
             *class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:
@@ -194,6 +208,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 refuse_other_kinds(table, declared)
             self.n_features_in_ = len(table.columns)
             self.feature_names_in_ = np.array(table.names, dtype=object)
+            self._fit_names = tuple(table.names)
             return table
         if is_framed(X):
             X = collected(X)
@@ -202,7 +217,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             cells = self._validated_array(X, y, reset=reset)
             table = read_table(cells, declarations=self._declarations(named=False))
-        names = tuple(map(str, getattr(self, "feature_names_in_", table.names)))
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:  # there are none, or another program has put them aside
+            names = table.names if reset else getattr(self, "_fit_names", table.names)
+        names = tuple(map(str, names))
+        if reset:
+            self._fit_names = names
         if names == table.names:
             return table
         columns = zip(names, table.columns, strict=True)

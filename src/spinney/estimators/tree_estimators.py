@@ -27,6 +27,7 @@ from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
     grow_model,
+    warn_of_high_cardinality,
 )
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
@@ -61,6 +62,8 @@ class TreeEstimator(GrownEstimator, FittedTree):
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, (recipe,))
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
+        if not recipe.tries:
+            warn_of_high_cardinality(model, in_table=False)
         self._adopt(model)
         if model.kept is not None:  # of a stream, which partial_fit goes on with
             self._settings_of_first = self._settings()

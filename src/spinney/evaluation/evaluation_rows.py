@@ -1,6 +1,5 @@
 """The rows to evaluate on: read once, the kinds of columns fixed once."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from spinney.data import (
     level_order,
     without_identifiers,
 )
-from spinney.errors import DataError, SpinneyWarning
+from spinney.errors import DataError
 from spinney.sources.opened import table_of_rows
 from spinney.sources.rows import (
     NumberFacts,
@@ -36,8 +35,8 @@ class EvaluationRows:
 
     ``truth`` holds class codes, or numbers where ``classes`` is None. The columns
     keep the kinds that the whole table gives them; what a recipe learns from
-    values, it learns from the rows it is given. ``identifiers`` are columns that only
-    tell rows apart, and that some recipes leave out.
+    values, it learns from the rows it is given. Columns that only tell rows apart are
+    not among them, unless they are declared.
     """
 
     table: Table
@@ -46,7 +45,18 @@ class EvaluationRows:
     truth: Cells
     weight: str | None
     weights: Floats | None
-    identifiers: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, list[str]]:
+        """The columns by their kinds, to be declared where a part is grown on.
+
+        A part may look as if a column numbered its rows, though no whole table does.
+        """
+        kinds: dict[str, list[str]] = {"nominal": [], "numeric": []}
+        for column in self.table.columns:
+            if column.kind in kinds and column.name not in (self.target, self.weight):
+                kinds[column.kind].append(column.name)
+        return kinds
 
     @property
     def n_rows(self) -> int:
@@ -59,7 +69,6 @@ def rows_of(
     target: str,
     *,
     declarations: Declarations,
-    keep_identifiers: bool = True,
     weight: str | None = None,
     table: str | None = None,
     format: str | None = None,
@@ -67,8 +76,8 @@ def rows_of(
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once.
 
-    ``keep_identifiers`` says that a recipe may ask about columns that only tell rows
-    apart. Those are found in the whole table: no part of it counts its rows.
+    Columns that only tell rows apart are found in the whole table, and left out of all
+    its parts: every recipe is measured on the same columns.
     """
     check_roles(target, weight, declarations)
     read = table_of_rows(
@@ -82,14 +91,9 @@ def rows_of(
     if not rows.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
-    attributes = rows.without((target, weight or ""))
-    with warnings.catch_warnings():
-        if keep_identifiers:  # who leaves them out need not say so
-            warnings.simplefilter("ignore", SpinneyWarning)
-        kept = without_identifiers(attributes, declarations, places)
-    identifiers = tuple(name for name in attributes.names if name not in kept.names)
-    if not keep_identifiers:
-        rows, attributes, identifiers = rows.without(identifiers), kept, ()
+    every = rows.without((target, weight or ""))
+    attributes = without_identifiers(every, declarations, places)
+    rows = rows.without({*every.names} - {*attributes.names})
     tell_doubts(attributes, rows[target], declarations, places)
     column, classes = rows[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
@@ -108,7 +112,6 @@ def rows_of(
         truth,
         weight,
         weights,
-        identifiers,
     )
 
 

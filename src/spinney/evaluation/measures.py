@@ -175,11 +175,14 @@ def class_measures(
                 truth, predicted, average="macro", zero_division=0, **at
             ),
             "auc": _area(truth, shares, weights),
-            "log_loss": metrics.log_loss(truth, shares, labels=labels, **at),
-            "brier": metrics.brier_score_loss(
-                truth, shares, labels=labels, scale_by_half=False, **at
-            ),
+            "log_loss": 0.0,
+            "brier": 0.0,
         }
+        if len(labels) > 1:  # one class alone has the whole probability
+            measured["log_loss"] = metrics.log_loss(truth, shares, labels=labels, **at)
+            measured["brier"] = metrics.brier_score_loss(
+                truth, shares, labels=labels, scale_by_half=False, **at
+            )
     if costs is not None:
         measured["cost"] = np.average(costs[predicted, truth], weights=weights)
     return _plain(measured)

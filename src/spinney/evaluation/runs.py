@@ -186,8 +186,6 @@ def grown_on(
     from spinney.api import grow, grow_forest
 
     grower = grow_forest if variant.is_forest else grow
-    if not variant.keeps_identifiers:
-        train = train.without(rows.identifiers)
     try:
         return grower(
             train,
@@ -251,12 +249,12 @@ def _for_these(
 
     A setting for such a class is left out: ``grow`` would take it for a slip.
     """
-    given = dict(arguments)
+    given = {**arguments, **rows.kinds}
     if given.get("recipe") == FOREST:
         given["recipe"] = given.pop("trees", "cart")
     if rows.classes is None:
         # Few whole numbers in a part are no reason to take them for classes.
-        given["numeric"] = [rows.target]
+        given["numeric"] = [*given["numeric"], rows.target]
         return given
     present = np.unique(cells)
     if len(present) == len(rows.classes):

@@ -119,7 +119,6 @@ def setup_of(
         data,
         target,
         declarations=asked.declarations,
-        keep_identifiers=any(each.keeps_identifiers for each in asked.variants),
         **reading,
     )
     costs = asked.costs(target, rows.classes)

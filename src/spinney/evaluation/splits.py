@@ -144,14 +144,6 @@ def _one_out(scheme: Scheme, rows: EvaluationRows) -> Scheme:
                 "left out is of a class that the others are not: give more rows"
             )
             raise DataError(msg)
-        if len(counts) == 2 and counts.min() == 1:
-            label = rows.classes[int(counts.argmin())]
-            msg = (
-                f"target {shown(rows.target)!r}: one row alone is {shown(label)!r}, "
-                "and without it there is nothing to tell apart: give more rows of that "
-                "class"
-            )
-            raise DataError(msg)
     return replace(scheme, folds=max(2, rows.n_rows), one_out=True)
 
 

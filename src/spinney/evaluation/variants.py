@@ -84,11 +84,6 @@ class Variant:
         return self.arguments.get("recipe") == FOREST
 
     @property
-    def keeps_identifiers(self) -> bool:
-        """Whether it may ask about columns that only tell rows apart."""
-        return not self.is_forest and not _named(self.recipe).tries
-
-    @property
     def recipe(self) -> Any:
         """The recipe that is named, or else the default."""
         return self.arguments.get("recipe", DEFAULT_RECIPE)

@@ -1,9 +1,10 @@
 """Who grows a tree: the plain learner, or one of two sets of compiled loops.
 
-All of them grow the same tree. The plain learner takes anything, and rows wherever
-they are; compiled loops take what ``binned_limits`` and ``ranked_limits`` say, where it
-takes longer to do without them than to load them: one large tree, or small ones from
-the second on. Asking loads none.
+All of them grow the same tree, and its file is the same to the byte, whatever the
+process has loaded before (docs/reliability.md). The plain learner takes anything, and
+rows wherever they are; compiled loops take what ``binned_limits`` and ``ranked_limits``
+say, where it takes longer to do without them than to load them: one large tree, or
+small ones from the second on. Asking loads none.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +18,8 @@ from spinney import registry
 from spinney._support.arrays import Floats
 from spinney._support.jit.loading_price import without_loops, worth_loading
 from spinney.growth.best_first import limited
-from spinney.growth.binned.binned_limits import can_grow_binned
+from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
+from spinney.growth.counted_nodes import counted_in_order
 from spinney.growth.growth_options import Options
 from spinney.growth.loop_weights import can_replay, evenly_weighed
 from spinney.growth.plain.construct import grow_with_construction
@@ -70,18 +72,22 @@ class Engine:
     replays : bool
         Whether the plain learner might as well have grown the tree: it finds the
         splits that lost, when somebody asks, and trees of forests have its gains.
+    recounts : bool
+        Whether it depends on what is loaded who grows the tree, and their sums round
+        differently: then nodes are counted once more, in the order of the rows.
     """
 
     name: str
     grows: Callable[[OpenedSource, Recipe, Options], Tree]
     replays: bool = False
+    recounts: bool = False
 
     def grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
         """Return the unpruned tree."""
         rows = _evenly_weighed(rows)
         tree = self.grows(rows, recipe, options)
         if not self.replays:
-            return tree
+            return self._counted(tree, rows, recipe, options.class_weights)
         kept = _kept(rows)
         return replayed(tree, lambda: PLAIN.grow(kept, recipe, options))
 
@@ -95,20 +101,27 @@ class Engine:
 
             result = grow_and_prune(rows.at_hand, recipe, options)
             if not self.replays:
-                return result
+                scale = options.class_weights
+                counted = self._counted(result.tree, rows, recipe, scale)
+                return replace(result, tree=counted)
             kept = _kept(rows)
             tree = replayed(
                 result.tree, lambda: PLAIN.grow_and_prune(kept, recipe, options).tree
             )
             return replace(result, tree=tree)
         tree = self.grow(rows, recipe, options)
-        return pruned_after_growing(
+        result = pruned_after_growing(
             tree,
             rows.source,
             recipe=recipe,
             class_weights=options.class_weights,
             validation=options.validation,
         )
+        if recipe.pruning != "error-based":
+            return result
+        # Branches that were raised have been counted anew.
+        counted = self._counted(result.tree, rows, recipe, options.class_weights)
+        return replace(result, tree=counted)
 
     def recount(
         self,
@@ -119,11 +132,20 @@ class Engine:
     ) -> Tree:
         """Return a tree that this engine grew, counted again on other labels."""
         rows = _evenly_weighed(rows)
-        nodes = lazy_nodes_of(tree)
-        counted = None if nodes is None else nodes.recounted(rows.at_hand)
+        nodes, options = lazy_nodes_of(tree), Options(class_weights=class_weights)
+        same = not self.recounts or can_replay(rows.at_hand, options)
+        counted = nodes.recounted(rows.at_hand) if nodes is not None and same else None
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
+
+    def _counted(
+        self, tree: Tree, rows: OpenedSource, recipe: Recipe, scale: Floats | None
+    ) -> Tree:
+        """Return the tree, counted once more where it must be."""
+        if not self.recounts:
+            return tree
+        return counted_in_order(tree, rows.at_hand, recipe, scale)
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
@@ -168,8 +190,13 @@ def choose_engine(
 
     Rows that are not at hand, where ``training`` is None, are for the plain learner.
     ``rivals`` says that somebody may ask for the splits that lost. Loops do not keep
-    all of these exactly; where the plain learner is quick, it finds them then. So the
-    same rows give the same nodes, whatever a process has loaded before.
+    all of these exactly; where the plain learner is quick, it finds them then.
+
+    The same rows give the same model, and its file is the same to the byte, whatever a
+    process has loaded before. What is loaded decides in two cases only. Either all
+    sums are exact, so that both agree in every bit; or nobody asks for splits that
+    lost, and the nodes are counted once more in the order of the rows (``recounts``).
+    ``python -m tools.compare_growers`` holds it.
     """
     if recipe.search != "greedy":
         return _other_grower(recipe.search)
@@ -183,15 +210,35 @@ def choose_engine(
         (BINNED, BINNED_LOOPS, can_grow_binned, PATIENCE),
         (RANKED, RANKED_LOOPS, can_grow_ranked, PATIENCE_OF_SEVERAL),
     ):
-        replays = rivals and plain <= patience
-        if replays and not can_replay(training, options):
+        quick = plain <= patience
+        asked = quick or not rivals  # else loops grow it anyway
+        exact = not asked or _agree_in_bits(engine, training, options)
+        divides = engine is RANKED and asked and lacks_cells(training)
+        divided = divides and not (quick and exact)
+        if quick and not exact and (rivals or divided):
             continue
-        by_price = replays or not rivals
-        if by_price and not worth_loading(*loops, instead=plain):
+        replays = rivals and quick
+        by_price = replays or not (rivals or divided)
+        loads = not by_price or worth_loading(*loops, instead=plain)
+        if not loads and exact:
             continue
         if can_grow(training, recipe, options):
-            return replace(engine, replays=replays)
+            recounts = by_price and not exact
+            grower = engine if loads else PLAIN
+            return replace(grower, replays=replays and loads, recounts=recounts)
     return PLAIN
+
+
+def _agree_in_bits(engine: Engine, training: TrainingSet, options: Options) -> bool:
+    """Return whether loops and plain learner agree in every bit of a node.
+
+    Parts of divided rows are multiplied by class weights before, or after, they are
+    added up.
+    """
+    scaled = options.class_weights is not None
+    if engine is RANKED and scaled and lacks_cells(training):
+        return False
+    return can_replay(training, options)
 
 
 def choose_engine_of_forest(

@@ -73,7 +73,10 @@ def refuse_without_classes(parameter: str, target: Target) -> None:
 
 
 def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
-    """Return the costs in the order of the classes; each class must cost something."""
+    """Return the costs in the order of the classes; each must cost something.
+
+    Except that a class that is the only one is never missed.
+    """
     refuse_without_classes("cost_matrix", schema.target)
     costs = cost_array(cost_matrix, schema.target.classes)
     with np.errstate(over="ignore"):
@@ -85,7 +88,7 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
                 f": the costs where {true!r} is true add up to infinity: scale all of "
                 "them down",
             )
-        if not cost > 0:
+        if not cost > 0 and len(costs) > 1:
             raise ParameterError(
                 Setting("cost_matrix"),
                 f": no error costs anything where {true!r} is true: give each class "

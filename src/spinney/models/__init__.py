@@ -20,6 +20,10 @@ if TYPE_CHECKING:
         refuse_forest_arguments,
     )
     from spinney.models.grow import grow_from, grow_model
+    from spinney.models.high_cardinality import (
+        high_cardinality_columns,
+        warn_of_high_cardinality,
+    )
     from spinney.models.table_look import look, look_at
 
 __all__ = [
@@ -39,10 +43,12 @@ __all__ = [
     "grow_drawn_forest",
     "grow_from",
     "grow_model",
+    "high_cardinality_columns",
     "load_model",
     "look",
     "look_at",
     "refuse_forest_arguments",
+    "warn_of_high_cardinality",
 ]
 
 __getattr__ = names_on_demand(
@@ -59,5 +65,6 @@ __getattr__ = names_on_demand(
             "refuse_forest_arguments",
         ),
         "grow": ("grow_from", "grow_model"),
+        "high_cardinality": ("high_cardinality_columns", "warn_of_high_cardinality"),
     },
 )

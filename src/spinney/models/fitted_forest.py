@@ -408,7 +408,6 @@ def forest_from(
         hashed=True,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
-        identifiers=False,
         **opening,
     ) as opened:
         if opened.schema.target.is_numeric:

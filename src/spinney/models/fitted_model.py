@@ -273,6 +273,7 @@ class FittedTable(Explored, LargeTables):
         path: "str | os.PathLike[str] | None" = None,
         dialect: str | None = None,
         table: str | None = None,
+        keep: Sequence[str] | None = None,
         data: Any = None,
         bars: bool | None = None,
     ) -> Any:
@@ -295,6 +296,8 @@ class FittedTable(Explored, LargeTables):
             Of "sql": in whose words, DuckDB's if not given.
         table : str, optional
             Of "sql": the table to select rows from, "data" if not given.
+        keep : sequence of str, optional
+            Of "sql": columns of that table to list before those that the model reads.
         data : table with the target column, optional
             Of pictures of trees, as of ``plot``, and of "html", as of ``explore``.
         bars : bool, optional
@@ -320,6 +323,7 @@ class FittedTable(Explored, LargeTables):
             path=path,
             dialect=dialect,
             table=table,
+            keep=keep,
             data=data,
             bars=bars,
         )

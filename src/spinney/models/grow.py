@@ -8,7 +8,7 @@ from spinney import registry
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney.data import Declarations
-from spinney.errors import ParameterError, Setting, phrase, refusal
+from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import Engine, KeptRows, Model, options_of
 from spinney.growth.folds import (
     CopiedRows,
@@ -24,10 +24,19 @@ from spinney.models.held_rows import (
     read_validation,
     share_away,
 )
-from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
+from spinney.models.high_cardinality import warn_of_high_cardinality
+from spinney.recipes import (
+    RECIPES,
+    Recipe,
+    candidates_of,
+    default_recipe,
+    in_bins,
+)
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
 
+MOST_LISTED = 500_000
+"""All values of a column are counted by default in tables of at most so many rows."""
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
 
@@ -68,6 +77,10 @@ def grow_model(
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
+    if rows.has_one_class:  # there is nothing to choose, and no split to prune
+        pruning = "none" if held.validation is None else first.pruning
+        first, ccp_alpha = replace(first, pruning=pruning, tries=()), None
+        candidates = {first.name: first}
     if first.search == "hoeffding":
         by_rows = {"ccp_alpha": ccp_alpha, "validation_share": validation_share}
         stream = registry.load("operation", "stream")
@@ -180,7 +193,6 @@ def grow_from(
     format: str | None = None,
     encoding: str | None = None,
     validation: Any = None,
-    identifiers: bool | None = None,
     keep_rows: bool = False,
     validation_share: float | None = None,
     **options: Any,
@@ -188,16 +200,14 @@ def grow_from(
     """Grow on a table that holds its target; ``options`` are those of grow_model.
 
     ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``identifiers``
-    says whether columns stay that only tell rows apart; if not given, the recipe does.
-    ``keep_rows`` says that the model is to keep its rows, so that others can be added.
+    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
+    says that the model is to keep its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
+    by_default = recipe is None
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
-        # A default knows better than to ask for them.
-        identifiers = False if away and identifiers is None else identifiers
     recipe = Recipe.named(recipe).changed(**(settings or {}))
     if keep_rows and recipe.search == "hoeffding":
         raise refusal(
@@ -243,7 +253,6 @@ def grow_from(
         reserves=reserves,
         seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
-        identifiers=not recipe.tries if identifiers is None else identifiers,
         complete=recipe.drops_rows,
         format=format,
         encoding=encoding,
@@ -251,6 +260,8 @@ def grow_from(
         if validation is not None:
             reading = {"format": format, "encoding": encoding}
             validation = read_validation(rows.schema, validation, weight, **reading)
+        if by_default:
+            recipe = _bounded(recipe, rows)
         if keep_rows:
             _refuse_keeping(rows, validation)
         if (held := rows.reserved) is not None:
@@ -258,10 +269,31 @@ def grow_from(
         if validation_share is not None:
             options = {**options, "validation_share": validation_share}
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not recipe.tries:  # folds choose a tree that new rows bear out
+            warn_of_high_cardinality(model)
         if not keep_rows:
             return model
         given = {name: value for name, value in options.items() if name != "progress"}
         return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+
+
+def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
+    """Return the default recipe for rows elsewhere; of many rows it counts in bins.
+
+    How much memory there is has no say, so that the tree is the same everywhere.
+    """
+    if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
+        return recipe
+    bounded = in_bins(recipe)
+    if bounded is not recipe:
+        note(
+            f"more than {MOST_LISTED:,} rows are counted in bins, by recipe "
+            f"{bounded.name!r}: ",
+            Setting("recipe", recipe.name),
+            " counts all values and takes more memory",
+            of_reading=False,
+        )
+    return bounded
 
 
 def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:

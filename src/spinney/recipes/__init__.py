@@ -7,6 +7,7 @@ from spinney.recipes.named_recipes import (
     SETTINGS,
     candidates_of,
     default_recipe,
+    in_bins,
     refuse_uncommon,
 )
 from spinney.recipes.needs import refuse_unusable
@@ -29,6 +30,7 @@ __all__ = [
     "candidates_of",
     "check_alphas",
     "default_recipe",
+    "in_bins",
     "our_names",
     "refuse_uncommon",
     "refuse_unusable",

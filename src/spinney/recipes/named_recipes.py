@@ -124,6 +124,24 @@ def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
     return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
 
 
+def in_bins(recipe: Recipe) -> Recipe:
+    """Return the default for many rows, whose numbers are counted in bins.
+
+    It is CART without surrogates, pruned by errors as C4.5 does. Settings that were
+    changed by hand stay; where CART has no use for one of them nothing changes.
+
+    >>> in_bins(default_recipe(rows_at_hand=False)).missing
+    'branch'
+    """
+    settings: dict[str, Any] = {"missing": "branch", "min_samples_leaf": 2}
+    settings |= {"pruning": "error-based", "raising": False}
+    settings |= {name: getattr(recipe, name) for name in recipe.given}
+    try:
+        return RECIPES["cart"].changed(**settings)
+    except ParameterError:
+        return recipe
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One of the ways to grow among which a recipe chooses.

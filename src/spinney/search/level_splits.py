@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.segments import first_best_by, starts_of
+from spinney._support.segments import (
+    first_best_by,
+    starts_of,
+    sums_by,
+    sums_in_order,
+)
 from spinney._support.ties import first_best
 from spinney.data import Attribute, Schema
 from spinney.search.buckets import codes_of
@@ -133,11 +138,13 @@ class LevelSplits:
         n_branches = self.n_branches[numbers]
         first, lines = starts_of(n_branches), self.tables.lines_of(numbers)
         branch = np.repeat(first[:-1], self.tables.counts[numbers]) + self.branch[lines]
-        sizes = np.bincount(branch, self.tables.sizes[lines], minlength=first[-1])
+        weights = sums_by(branch, self.tables.weights[lines], int(first[-1]))
+        numeric = weights.shape[1] != self.tables.rows.shape[1]
+        sizes = weights[:, 0] if numeric else sums_in_order(weights)
         shares = np.empty(len(sizes))
         for size in np.unique(n_branches).tolist():
             own = first[:-1][n_branches == size, None] + np.arange(size)
-            shares[own] = sizes[own] / sizes[own].sum(axis=1, keepdims=True)
+            shares[own] = sizes[own] / sums_in_order(sizes[own])[:, None]
         return shares, first
 
     def _middles(self, numbers: Integers) -> Floats:

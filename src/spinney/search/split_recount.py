@@ -6,6 +6,7 @@ from math import exp
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.segments import sums_in_order
 from spinney.data import Attribute
 from spinney.trees import Candidate, CountTable, Intervals, Split, branch_table
 from spinney.trees.criteria import Criterion
@@ -26,8 +27,10 @@ def recount(
     """
     split = candidate.split
     table = _with_branches_only(table, split)
-    sizes = table.merged(split.branch_of(table.values), split.n_branches).sizes
-    known = float(sizes.sum())
+    merged = table.merged(split.branch_of(table.values), split.n_branches)
+    numeric = merged.weights.shape[1] != merged.rows.shape[1]
+    sizes = merged.weights[:, 0] if numeric else sums_in_order(merged.weights)
+    known = float(sums_in_order(sizes))
     shares = sizes / known if known > 0 else np.full(len(sizes), 1 / len(sizes))
     split = replace(split, shares=tuple(shares.tolist()))
     counts = sides_of(table, split) if attribute.kind == "numeric" else table

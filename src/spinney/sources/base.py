@@ -268,6 +268,10 @@ class Bins(Protocol):
         """Return the tables of all requests, at nodes of so many rows."""
         ...
 
+    def is_remote(self, nodes: Iterable[int]) -> bool:
+        """Return whether the rows of some of these nodes are not in memory."""
+        ...
+
 
 @runtime_checkable
 class BucketCounts(Protocol):

@@ -65,4 +65,7 @@ def altered_priors(
     """
     matrix = np.asarray(costs, dtype=np.float64)
     cost = (matrix / (matrix.max() or 1.0)).sum(axis=0)
-    return np.asarray(cost * (weights.sum() / (cost * weights).sum()))
+    total = (cost * weights).sum()
+    if not total:  # one class alone is never missed
+        return np.ones(len(weights))
+    return np.asarray(cost * (weights.sum() / total))

@@ -130,11 +130,11 @@ def test_reserved_rows_take_room(options, reserved, tmp_path):
             words = rf"reserves \d+ rows to prune by, and {n_lines} have room"
             with pytest.raises(ParameterError, match=words) as refused:
                 spinney.grow(
-                    data, "y", **options, memory_limit=2 * n_lines * LINE, **how
+                    data, "y", **options, memory_limit=4 * n_lines * LINE, **how
                 )
             assert refused.value.parameter == "validation_share"
         assert not reserved
-        spinney.grow(data, "y", **options, memory_limit=2 * 250 * LINE, **how)
+        spinney.grow(data, "y", **options, memory_limit=4 * 250 * LINE, **how)
     assert len(reserved[0]) <= 250
 
 

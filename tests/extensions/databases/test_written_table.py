@@ -7,7 +7,7 @@ from tests.helpers.database_tables import TABLE, fill_sqlite, in_postgres, quote
 
 import spinney
 from spinney.cli import run
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.predict_into import predict_into
 
@@ -101,6 +101,50 @@ def test_no_table_that_a_query_reads_is_replaced(query, connection):
     assert names(connection) == before
 
 
+@pytest.mark.parametrize("recipe", ["cart", "c4.5"])
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_the_table_of_an_earlier_run_is_predicted_anew(
+    engine, recipe, connection, request
+):
+    """Its columns leaf, p(a) and predicted y were taken for what the query makes."""
+    model = spinney.grow(COLUMNS, "y", recipe=recipe)
+    made = f"p({predicted(model)[0]})"
+    old = {
+        **COLUMNS,
+        "id": [float(at) for at in range(6)],
+        "leaf": [float(at % 3) for at in range(6)],
+        made: [0.5] * 6,
+        "predicted y": ["old"] * 6,
+        "t": ["x"] * 6,
+        "q": ["y"] * 6,
+    }
+    words = f"columns '{made}'.*'predicted y' are replaced by the new predictions"
+    words = words.replace("(", r"\(").replace(")", r"\)")
+    asked = f'SELECT "predicted y", "{made}", leaf, t FROM "scored" ORDER BY id'
+    if engine == "sqlite":
+        connection.execute(f"DROP TABLE {quoted(TABLE)}")
+        fill_sqlite(connection, old)
+        with pytest.warns(SpinneyWarning, match=words):
+            predict_into(model, connection, "scored", table=TABLE)
+        lines = connection.execute(asked).fetchall()
+    else:
+        import psycopg
+
+        with in_postgres(request.getfixturevalue("postgres"))(old) as (address, how):
+            with pytest.warns(SpinneyWarning, match=words):
+                predict_into(model, address, "scored", **how)
+            with psycopg.connect(address) as server:
+                lines = server.execute(asked.encode()).fetchall()
+                server.execute("DROP TABLE scored")
+    labels, shares, leaves, texts = zip(*lines, strict=True)
+    assert [*labels] == predicted(model)
+    classes = [f"p({each})" for each in model.schema.target.classes]
+    expected = model.outputs(COLUMNS)[:, classes.index(made)]
+    assert [*shares] == pytest.approx(expected)
+    assert [*leaves] == old["leaf"]
+    assert [*texts] == old["t"]
+
+
 @pytest.mark.parametrize("mark", [":n", "?", "@n"])
 def test_a_query_that_waits_for_a_value_is_refused(mark, connection):
     model = spinney.grow(COLUMNS, "y", recipe="cart")
@@ -128,7 +172,8 @@ def test_a_name_with_its_schema_is_replaced_there_alone(connection):
     assert predict_into(model, connection, "other.p", table=TABLE, force=True) == 6
     assert connection.execute("SELECT count(*) FROM main.p").fetchone() == (3,)
     # Reading one p and writing the other takes nothing away.
-    assert predict_into(model, connection, "p", table="other.p", force=True) == 6
+    with pytest.warns(SpinneyWarning, match="are replaced by the new predictions"):
+        assert predict_into(model, connection, "p", table="other.p", force=True) == 6
 
 
 def test_a_server_replaces_no_table_that_a_query_reads(postgres):

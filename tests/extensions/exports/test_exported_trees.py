@@ -38,5 +38,6 @@ def test_python_and_duckdb_answer_as_the_tree(rows, recipe):
     table = {n: pa.array([row[n] for row in asked], type=t) for n, t in TYPES.items()}
     table["row"] = pa.array(range(len(asked)))
     connection.register("data", pa.table(table))
-    query = f'SELECT "predicted class" FROM ({model.export("sql")}) ORDER BY "row"'
+    query = model.export("sql", keep=["row"])
+    query = f'SELECT "predicted class" FROM ({query}) ORDER BY "row"'
     assert [line[0] for line in connection.execute(query).fetchall()] == labels

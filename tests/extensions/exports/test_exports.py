@@ -4,6 +4,7 @@ import math
 import sqlite3
 import sys
 from dataclasses import replace
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -35,6 +36,7 @@ from tests.helpers.hostile_names import NAMES
 
 import spinney
 from spinney.data import Target
+from spinney.data.readers import read_table
 from spinney.errors import MissingExtraError, ParameterError
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.exports.javascript_code import to_javascript
@@ -296,23 +298,73 @@ def test_onnx_refuses_what_it_cannot_hold():
         alone.export("onnx")
 
 
+FAR = (1e130, -1e308, 1.7e308, 2.0**400, 2.0**401, 8.5, 5.0, 1.0, -3.0)
+
+
+def found_clusters(method, **settings):
+    """Return clusters of numbers, with names beside them for k-prototypes."""
+    table = {"size": [1.0, 2.0, 8.0, 9.0], "width": [1.0, 1.5, 5.0, 7.0]}
+    if method == "KPrototypes":
+        table["hue"] = ["a", "b", "a", "b"]
+    found = getattr(spinney, method)(2, random_state=0, **settings).fit(
+        read_table(table)
+    )
+    rows = [
+        dict(zip(table, cells, strict=True))
+        for cells in product(FAR, FAR, *(["a", "b", None],) * (len(table) - 2))
+    ]
+    return FittedClusters(found.clusters_), rows
+
+
+@pytest.mark.parametrize("method", ["KMeans", "KPrototypes"])
+def test_a_row_has_its_cluster_whatever_rows_are_beside_it(method):
+    """One of 1e308 had sent all others to the first cluster."""
+    model, rows = found_clusters(method)
+    alone = [outputs_of(model, [row])[1][0] for row in rows]
+    assert outputs_of(model, rows)[1] == alone
+    assert {*alone} == {0, 1}
+    tiny = spinney.KMeans(2, random_state=0).fit({"x": [0.0, 1e-200, 8e-200]})
+    labels = list(tiny.predict({"x": [0.0, 8e-200]}))
+    assert labels[0] != labels[1]
+    assert list(tiny.predict({"x": [0.0, 8e-200, 1.0]}))[:2] == labels
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("KMeans", {}),
+        ("KMeans", {"standardise": True}),
+        ("KPrototypes", {}),
+        ("KPrototypes", {"standardise": True}),
+    ],
+)
+@pytest.mark.parametrize("way", ["python", "javascript", "c"])
+def test_programs_measure_numbers_of_any_size_as_the_model_does(way, method, settings):
+    if WAYS[way].missing_tool:
+        pytest.skip(WAYS[way].missing_tool)
+    model, rows = found_clusters(method, **settings)
+    assert WAYS[way].ask(model, rows)[1] == outputs_of(model, rows)[1]
+
+
 @pytest.mark.parametrize("row", [{"size": None}, {"size": 1e130}], ids=["none", "far"])
 def test_what_k_means_cannot_measure_is_refused(row):
-    """Programs raise; what cannot raise answers -1 or NULL."""
+    """Programs raise for what is missing; what cannot raise answers -1 or NULL.
+
+    ONNX and SQL have no words for large squares.
+    """
     found = spinney.KMeans(2, random_state=0).fit({"size": [1.0, 2.0, 8.0, 9.0]})
     model = FittedClusters(found.clusters_)
-    names = {}
-    exec(model.export("python"), names)
-    with pytest.raises(ValueError, match="'size'"):
-        names["predict"](row)
+    if row["size"] is None:
+        with pytest.raises(ValueError, match="'size'"):
+            by_python(model, [row])
+        if CC is not None:
+            assert by_c(model, [row])[1] == [-1]
     assert by_onnx(model, [row])[1] == [-1]
-    if CC is not None:
-        assert by_c(model, [row])[1] == [-1]
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE data (size)")
     connection.execute("INSERT INTO data VALUES (?)", [row["size"]])
     (line,) = connection.execute(model.export("sql", dialect="sqlite")).fetchall()
-    assert line[-1] is None
+    assert line[1:] == (None, None, None)
 
 
 def test_clusters_in_single_precision_are_refused():

@@ -195,7 +195,7 @@ def test_engines_read_three_thousand_leaves(engine):
 
 def test_each_branch_is_asked_for_once_and_little_is_nested():
     query = to_sql(bushy(1000), dialect="postgres")
-    tree = query[query.rindex("SELECT t.*") :]
+    tree = query[query.rindex("SELECT t.") :]
     depth = deepest = 0
     for word in re.findall(r"\b(?:CASE|END)\b", tree):
         depth += 1 if word == "CASE" else -1

@@ -179,7 +179,6 @@ PART = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
         (["rows.csv"], r"'rows.csv' is no Parquet file"),
         (["rows.parquet"], "there is no file 'rows.parquet'"),
         ("rows *.parquet", r"there is no file 'rows \*.parquet'"),
-        ([{"x": [1.0, 2.0], "y": ["a", "a"]}], "all 2 rows have one class, 'a'"),
         ([{"x": [1.0], "y": [None]}], "every one of the 1 cells is missing"),
     ],
 )

@@ -5,13 +5,15 @@ Kernels allocate nothing, all arrays come from Python: so references are not cou
 A *kernel* is a loop that other loops call; an *entry* is one that Python calls. Neither
 needs Numba before it is compiled: whoever finds machine code on disk never imports it.
 
-How ``translate`` compiles them takes private parts of Numba. Should a version of Numba
-have changed these, the environment variable SPINNEY_PLAIN_JIT=1 leaves everything to
-Numba's own ``njit``: the same results, after a longer wait for the first of them. Numba
-then keeps machine code by the file of a loop only, not by those that it calls; who
-changes loops is to delete what is kept.
+How ``translate`` compiles them takes private parts of Numba. Where these have changed,
+everything is left to Numba's own ``njit``: the same results, after a longer wait for
+the first of them. That is so for a version of Numba that nobody has tried, after
+anything that goes wrong in compiling or loading, and where SPINNEY_PLAIN_JIT is 1.
+Numba then stores machine code by the file of a loop only, not by those that it calls:
+who changes loops is to delete what it has stored.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,12 +34,49 @@ from spinney._support.jit.call_arguments import (
 )
 from spinney._support.jit.kept_code import KeptCode
 from spinney._support.jit.steady_clock import standing_still
+from spinney._support.trusted_folder import trusted_folder
+from spinney.errors import warn
 
 # Loops run as they are written.
 OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-PLAIN = os.environ.get("SPINNEY_PLAIN_JIT") == "1"
+
+# The versions of Numba whose private parts are known, from one to before the other.
+TRIED = ((0, 61), (0, 69))
+UNTRIED = "Spinney was not tried with this version of Numba"
 
 _COMPILING = RLock()
+
+
+def is_tried() -> bool:
+    """Return whether this version of Numba is one that ``translate`` is known to take.
+
+    Its number has two parts that count, and may end in anything.
+    """
+    import numba
+
+    oldest, following = TRIED
+    with suppress(ValueError):
+        version = tuple(map(int, numba.__version__.split(".")[:2]))
+        return oldest <= version < following
+    return False
+
+
+class LeftToNumba:
+    """Whether Numba's own ``njit`` compiles loops, in this process."""
+
+    now = os.environ.get("SPINNEY_PLAIN_JIT") == "1"
+
+    @classmethod
+    def since(cls, reason: str) -> None:
+        """Leave all that is not compiled yet to Numba, and warn of it once."""
+        if not cls.now:
+            cls.now = True
+            (_, oldest), (_, following) = TRIED
+            warn(
+                f"{reason}; Numba's own compiler is used: results are the same, the "
+                "first run takes longer",
+                remedy=f"install numba>=0.{oldest},<0.{following}",
+            )
 
 
 def kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,9 +84,7 @@ def kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
 
     What it divides by 0 is infinite or NaN.
     """
-    if OFF:
-        return loop
-    return _plain(loop) if PLAIN else Kernel(loop)
+    return loop if OFF else Kernel(loop)
 
 
 def entry(loop: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,9 +94,7 @@ def entry(loop: Callable[..., Any]) -> Callable[..., Any]:
     and not unpacked. Arrays may be read-only, if they are only read: that compiles
     nothing again.
     """
-    if OFF:
-        return loop
-    return _plain(loop) if PLAIN else Entry(loop)
+    return loop if OFF else Entry(loop)
 
 
 def instruction(home: str, name: str, plain: Callable[..., Any]) -> Any:
@@ -67,27 +102,44 @@ def instruction(home: str, name: str, plain: Callable[..., Any]) -> Any:
 
     The module is imported when a loop is compiled; ``plain`` does the same in Python.
     """
-    return plain if OFF else Instruction(home, name)
+    return plain if OFF else Instruction(home, name, Kernel(plain))
 
 
-def _plain(loop: Callable[..., Any]) -> Any:
-    import numba
+def _numba_may_store() -> bool:
+    """Return whether nobody else can write where Numba stores code, as pickles.
 
-    return numba.njit(nogil=True, error_model="numpy", cache=True)(loop)
+    Without such a folder it is stored beside the sources or in the user's cache.
+    """
+    from numba import config
+
+    folder = getattr(config, "CACHE_DIR", "")
+    if not folder:
+        return True
+    with suppress(OSError), trusted_folder(Path(folder), create=True):
+        return True
+    return False
 
 
 class Instruction:
     """A function written for the compiler, out of which loops can be made."""
 
-    def __init__(self, home: str, name: str) -> None:
-        self.home, self.name = home, name
+    def __init__(self, home: str, name: str, plain: "Kernel") -> None:
+        self.home, self.name, self.plain = home, name, plain
 
-    @cached_property
+    @property
     def _numba_type_(self) -> Any:
         """What Numba asks of an object that a loop names."""
+        return self.plain._numba_type_ if LeftToNumba.now else self._own_type
+
+    @cached_property
+    def _own_type(self) -> Any:
         from spinney._support.jit.translate import type_of_intrinsic
 
         return type_of_intrinsic(getattr(import_module(self.home), self.name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let Numba tell loops apart by what they close over."""
+        return type(self), (self.home, self.name, self.plain)
 
 
 class Kernel:
@@ -97,13 +149,35 @@ class Kernel:
         self.loop = loop
         update_wrapper(self, loop)
 
-    @cached_property
+    @property
     def _numba_type_(self) -> Any:
         """What Numba asks of an object that a loop names."""
+        return self._type_by_numba if LeftToNumba.now else self._own_type
+
+    @cached_property
+    def _type_by_numba(self) -> Any:
+        from numba.core import types
+
+        return types.Dispatcher(self._by_numba)
+
+    @cached_property
+    def _by_numba(self) -> Any:
+        """The loop as Numba compiles it, by its public means alone."""
+        import numba
+
+        stored = _numba_may_store()
+        return numba.njit(nogil=True, error_model="numpy", cache=stored)(self.loop)
+
+    @cached_property
+    def _own_type(self) -> Any:
         from spinney._support.jit.translate import translated, type_of_kernel
 
         self._translated = translated(self.loop)  # a type does not keep it
         return type_of_kernel(self._translated)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let Numba tell loops apart by the kernels that they close over."""
+        return type(self), (self.loop,)
 
     def __call__(self, *values: Any) -> Any:
         """Refuse: it has no machine code of its own."""
@@ -120,7 +194,7 @@ class Entry(Kernel):
     def __init__(self, loop: Callable[..., Any]) -> None:
         super().__init__(loop)
         self.kept = KeptCode(Path(loop.__code__.co_filename), loop.__name__)
-        self._ready: dict[tuple[Kind, ...], Callable[[list[Slot]], Any]] = {}
+        self._ready: dict[tuple[Kind, ...], Callable[[list[Slot]], Any] | None] = {}
 
     def __call__(self, *values: Any) -> Any:
         """Run the loop, without the interpreter's lock."""
@@ -129,19 +203,40 @@ class Entry(Kernel):
         for value in values:
             flatten(value, kinds, slots)
         key = tuple(kinds)
-        return (self._ready.get(key) or self._made_ready(key))(slots)
+        ready = self._ready.get(key) or self._made_ready(key)
+        return self._by_numba(*values) if ready is None else ready(slots)
 
     @property
     def is_loaded(self) -> bool:
         """Whether it has been called before."""
         return bool(self._ready)
 
-    def _made_ready(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
+    def _made_ready(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
+        """Return what runs the loop; None if it is left to Numba."""
         with _COMPILING:
             if key not in self._ready:
                 with standing_still():
-                    self._ready[key] = self._loaded(key) or self._compiled(key)
+                    self._ready[key] = self._loaded_or_compiled(key)
             return self._ready[key]
+
+    def _loaded_or_compiled(
+        self, key: tuple[Kind, ...]
+    ) -> Callable[[list[Slot]], Any] | None:
+        if LeftToNumba.now:
+            return None
+        try:
+            ready = self._loaded(key)
+            if ready is None and is_tried():
+                ready = self._compiled(key)
+            reason = UNTRIED
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 # Numba does it if we cannot
+            ready = None
+            reason = f"loops could not be compiled ({type(error).__name__}: {error})"
+        if ready is None:
+            LeftToNumba.since(reason)
+        return ready
 
     def _loaded(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any] | None:
         """Return the code that is kept; None where there is none that can be called."""
@@ -151,12 +246,35 @@ class Entry(Kernel):
         return None
 
     def _compiled(self, key: tuple[Kind, ...]) -> Callable[[list[Slot]], Any]:
-        """Compile the loop, and keep its code."""
+        """Compile the loop, and store its code."""
+        _announce(self.kept)
         from spinney._support.jit.translate import machine_code
 
         code = machine_code(self.loop, key)
         self.kept.save(key, code)
         return call_of(code, key)
+
+
+_announced: list[str] = []
+
+
+def _announce(kept: KeptCode) -> None:
+    """Say once per process why nothing seems to happen."""
+    if _announced:
+        return
+    if kept.can_save():
+        message = (
+            "Compiling for this machine (up to 20 s, first run only). "
+            "`spinney compile` compiles everything in advance."
+        )
+    else:
+        message = (
+            "Compiling (20 s in every run: compiled code cannot be stored). Set "
+            "NUMBA_CACHE_DIR to a folder only you can write to, or build the image "
+            "with `spinney compile`."
+        )
+    _announced.append(message)
+    logging.getLogger("spinney").warning(message)
 
 
 # A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes

@@ -1,31 +1,35 @@
 """Machine code on disk, for these very sources and this machine.
 
-Code is kept beside the loop, in ``__pycache__``; where nobody may write there, in the
-user's folder for such things; if NUMBA_CACHE_DIR names a folder, there alone. A file is
-named by the loop, a digest of all sources of loops, one of the machine, processor and
-compiler, and one of what the loop is called with. It begins with a digest of the rest,
-and is run only where nobody but its user could have written it.
+Code is stored beside the loop, in ``__pycache__``; where nobody may write there, in the
+user's cache folder; if NUMBA_CACHE_DIR names a folder, there alone. A file is named by
+the loop, a digest of all sources of loops, one of the machine, processor and compiler,
+and one of what the loop is called with. It begins with a digest of the rest.
+
+Whoever can write such a file can run code as its reader. So files are read, written and
+deleted only in a ``trusted_folder``.
 
 Kernels call each other across files: so the digest is of all of them.
 """
 
 import json
 import os
-import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from spinney._support.atomic_file import write_whole
 from spinney._support.jit.call_arguments import Code, Kind
-from spinney.errors import SpinneyError
+from spinney._support.trusted_folder import TrustedFolder, trusted_folder
 
 _PACKAGE = Path(__file__).parents[2]
 _SUFFIX = ".code"
+_BESIDE = "__pycache__"
+# In bytes: more than the code of any entry takes, and more than is ever read.
+_ROOM, _LARGEST = 1 << 20, 1 << 26
 RESULTS = ("d", "?", "q", "")  # as Code.result has them
 
 # Of the variables of the environment that Numba knows, those that change its code.
@@ -90,9 +94,10 @@ def mark_of_kinds(kinds: tuple[Kind, ...]) -> str:
     return sha256("\n".join(map(_text_of, kinds)).encode()).hexdigest()[:16]
 
 
-def code_in(folder: Path, stem: str = "*") -> Iterator[Path]:
-    """Give the files of a folder that hold code for this machine, of a loop or all."""
-    return iter(folder.glob(f"{stem}.{machine_mark()}.*{_SUFFIX}"))
+def code_in(folder: TrustedFolder, stem: str = "*") -> list[str]:
+    """Return the files of a folder with code for this machine, of a loop or all."""
+    pattern = f"{stem}.{machine_mark()}.*{_SUFFIX}"
+    return [name for name in folder.names() if fnmatchcase(name, pattern)]
 
 
 class KeptCode:
@@ -107,55 +112,62 @@ class KeptCode:
     """
 
     def __init__(self, file: Path, name: str) -> None:
-        self._file = file
+        self._file = file.absolute()  # as it was when the loop was imported
         self._name = f"{file.stem}.{name}"
 
     def exists(self) -> bool:
         """Return whether there is code for this machine, for whatever arguments."""
         if not self._file.is_file():
             return False
-        return any(any(code_in(each, self._stem())) for each in self.folders())
+        return any(code_in(each, self._stem()) for each in self.trusted_folders())
 
     def load(self, kinds: tuple[Kind, ...]) -> Code | None:
         """Return the code for arguments of some kinds, None if there is none."""
         if not self._file.is_file():
             return None
         name = self._named(kinds)
-        for folder in self.folders():
+        for folder in self.trusted_folders():
             with suppress(OSError):
-                if self._is_trusted(folder / name):
-                    code = _unwritten((folder / name).read_bytes())
-                    if code is not None:
-                        return code
+                code = _unwritten(folder.read(name, limit=_LARGEST))
+                if code is not None:
+                    return code
         return None
 
-    def _is_trusted(self, path: Path) -> bool:
-        """Return whether nobody else can have written a file, which is then run.
-
-        It is of this user, the superuser, or whose the loop itself is; and others may
-        not write to it, nor to its folder: a group may that is the user's first one.
-        """
-        if sys.platform == "win32":  # where folders say who may write
-            return True
-        owners = {os.geteuid(), 0, self._file.stat().st_uid}
-        file, folder = path.stat(), path.parent.stat()
-        safe = stat.S_ISREG(file.st_mode) and not _others_write(file)
-        kept = folder.st_mode & stat.S_ISVTX or not _others_write(folder)
-        return file.st_uid in owners and safe and bool(kept)
-
     def save(self, kinds: tuple[Kind, ...], code: Code) -> None:
-        """Keep code, where that is possible, and let go of that of older sources."""
+        """Store code, where that is possible, and delete that of older sources."""
         if not self._file.is_file():
             return
         name = self._named(kinds)
-        for folder in self.folders():
-            with suppress(OSError, SpinneyError):
-                folder.mkdir(parents=True, exist_ok=True)
-                write_whole(folder / name, _written(code))
-                for old in folder.glob(f"{self._name}.*{_SUFFIX}"):
-                    if not old.name.startswith(self._stem()):
-                        old.unlink(missing_ok=True)
+        for folder in self.trusted_folders(create=True):
+            with suppress(OSError):
+                folder.write(name, _written(code))
+                for old in folder.names():
+                    is_own = fnmatchcase(old, f"{self._name}.*{_SUFFIX}")
+                    if is_own and not old.startswith(self._stem()):
+                        folder.remove(old)
                 return
+
+    def can_save(self) -> bool:
+        """Return whether code can be stored somewhere."""
+        return not all(self.obstacle(path) for path in self.folders())
+
+    def obstacle(self, path: Path) -> str:
+        """Return why a folder cannot hold code that is read again; "" if it can."""
+        probe = f".{self._name}.{os.getpid()}"  # another process may probe, too
+        try:
+            if not self._file.is_file():
+                return "there is no source file"
+            with self.opened(path, create=True) as folder:
+                folder.write(probe, [bytes(_ROOM)])
+                try:
+                    folder.read(probe, limit=_ROOM)
+                finally:
+                    folder.remove(probe)
+        except OSError as error:
+            where = error.filename
+            at = f": {where!r}" if where not in (None, str(path)) else ""
+            return f"{error.strerror or error}{at}"
+        return ""
 
     def _stem(self) -> str:
         # The loop may be none of ours, as those of tests.
@@ -165,6 +177,22 @@ class KeptCode:
     def _named(self, kinds: tuple[Kind, ...]) -> str:
         return f"{self._stem()}.{machine_mark()}.{mark_of_kinds(kinds)}{_SUFFIX}"
 
+    def trusted_folders(self, *, create: bool = False) -> Iterator[TrustedFolder]:
+        """Yield those of the folders in which nobody else can write, each while open.
+
+        ``create`` says to create folders that are missing.
+        """
+        for path in self.folders():
+            with suppress(OSError), self.opened(path, create=create) as folder:
+                yield folder
+
+    def opened(
+        self, path: Path, *, create: bool = False
+    ) -> AbstractContextManager[TrustedFolder]:
+        """Open one of the folders; it raises OSError where others may write to it."""
+        module = self._file if path.name == _BESIDE else None
+        return trusted_folder(path, module=module, create=create)
+
     def folders(self) -> Iterator[Path]:
         """Yield the folders that code may be in, the best first."""
         home = sha256(str(self._file.parent).encode()).hexdigest()[:16]
@@ -172,15 +200,9 @@ class KeptCode:
         if named:
             yield Path(named) / f"spinney-{home}"
             return
-        yield self._file.parent / "__pycache__"
+        yield self._file.parent / _BESIDE
         with suppress(RuntimeError):  # there is no home
             yield _users_folder() / f"spinney-{home}"
-
-
-def _others_write(about: os.stat_result) -> bool:
-    """Return whether somebody may write who is not of the user's first group."""
-    of_group = about.st_mode & stat.S_IWGRP and about.st_gid not in (os.getegid(), 0)
-    return bool(about.st_mode & stat.S_IWOTH or of_group)
 
 
 def _users_folder() -> Path:

@@ -2,15 +2,11 @@
 
 from typing import Any
 
-from spinney._support.jit.compile import PLAIN, instruction, kernel
+from spinney._support.jit.compile import instruction
 
 
 def _nothing(_matrix: Any, _row: int, _column: int) -> None:
     """Do nothing where loops are not compiled."""
 
 
-prefetch = (
-    kernel(_nothing)
-    if PLAIN
-    else instruction("spinney._support.jit.prefetch_hint", "hint", _nothing)
-)
+prefetch = instruction("spinney._support.jit.prefetch_hint", "hint", _nothing)

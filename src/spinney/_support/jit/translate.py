@@ -4,11 +4,10 @@ Left to itself, Numba optimises a function again within each function that calls
 those within theirs. Here a loop is translated only, and everything below an entry is
 optimised once, with it: half the time for the same machine code.
 
-This takes private parts of Numba; ``compile`` says how to do without.
+This takes private parts of Numba; ``compile`` does without where they have changed.
 """
 
 import gc
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -58,7 +57,6 @@ def type_of_intrinsic(intrinsic: Any) -> Any:
 @global_compiler_lock
 def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
     """Return an entry, with all that it calls, as machine code."""
-    _announce()
     with _no_garbage(), _remembering():
         dispatcher = translated(loop)
         dispatcher.compile(types_of(kinds))
@@ -72,20 +70,6 @@ def machine_code(loop: Callable[..., Any], kinds: tuple[Kind, ...]) -> Code:
         library.finalize()
         result = RESULTS[whole.fndesc.restype]
         return Code(name, result, library.needs(), library.binary)
-
-
-def _announce() -> None:
-    """Say once per process why nothing seems to happen."""
-    if not _announced:
-        _announced.append(True)
-        logging.getLogger("spinney").warning(
-            "Spinney translates its loops for this machine, those of this task: this "
-            "takes up to 20 seconds, once. Other tasks need others; `spinney "
-            "compile` translates all of them ahead."
-        )
-
-
-_announced: list[bool] = []
 
 
 @contextmanager
@@ -141,8 +125,13 @@ class _Program(JITCodeLibrary):
 
     def _finalize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if function.is_declaration and function.name in _ELSEWHERE:
-                function.name = _ELSEWHERE[function.name]
+            if function.is_declaration:
+                if function.name in _ELSEWHERE:
+                    function.name = _ELSEWHERE[function.name]
+            elif function.name != self.name:
+                # Numba numbers functions by process: others have the same names, and
+                # whoever loads both would call one for the other.
+                function.linkage = "internal"
         self.binary = self._codegen._tm.emit_object(self._final_module)
         self._finalized = True
 

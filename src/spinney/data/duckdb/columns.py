@@ -174,7 +174,8 @@ def plan(
         raise nothing_left(declarations, names)
     columns = tuple(described_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
-        _check_texts(relation, raw_columns, declarations)
+        # A file has its rows in an order, a relation may have none.
+        _check_texts(relation, raw_columns, declarations, in_order=names is not written)
         _check_cells(relation, raw_columns, columns)
         return _without_unseen_types(relation, columns, declarations)
 
@@ -194,6 +195,11 @@ class RawColumn:
     type: str
     is_wide: bool
     values: tuple[str, ...] = ()
+
+
+def family_of(kind: "DuckDBPyType") -> Family | None:
+    """Return what family a type of DuckDB is of, None where it is of none."""
+    return _FAMILIES.get(str(kind.id))
 
 
 def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> RawColumn:
@@ -241,18 +247,35 @@ def _check_texts(
     relation: "DuckDBPyRelation",
     raw_columns: Sequence[RawColumn],
     declarations: Declarations,
+    *,
+    in_order: bool,
 ) -> None:
-    """Raise for a text that is no number where the column was declared numeric."""
-    tests = {}
+    """Raise for a text that is no number where the column was declared numeric.
+
+    A text without a digit comes first: others may be numbers that it made texts.
+    """
+    tests, texts = {}, {}
     for raw in raw_columns:
         if raw.family == "text" and raw.name in declarations.numeric:
             text = text_expression(raw.quoted, "text", declarations.missing)
             number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
             test = f"{number} AND NOT contains({text}, '_')"
-            tests[raw.name] = f"min(CASE WHEN {test} THEN NULL ELSE {text} END)"
+            odd = f"CASE WHEN {test} THEN NULL ELSE {text} END"
+            word = f"CASE WHEN regexp_matches({text}, '[0-9]') THEN NULL ELSE {odd} END"
+            tests[raw.name] = f"coalesce(min({word}), min({odd}))"
+            texts[raw.name] = text
     for name, cell in aggregated(relation, tests).items():
-        if cell is not None:
-            raise refuse_text(name, str(cell), declarations=declarations)
+        if cell is None:
+            continue
+        row = _first_row(relation, texts[name], str(cell)) if in_order else None
+        raise refuse_text(name, str(cell), declarations=declarations, row=row)
+
+
+def _first_row(relation: "DuckDBPyRelation", text: str, cell: str) -> int:
+    """Return the first row, counted from 1, in which an expression is a text."""
+    numbered = relation.project(f'{text} AS "cell", row_number() OVER () AS "row"')
+    found = numbered.filter(f'"cell" = {quote_text(cell)}').aggregate('min("row")')
+    return int(found.fetchall()[0][0])
 
 
 def _check_cells(

@@ -1,4 +1,4 @@
-"""A DuckDB connection that may read one file and nothing else."""
+"""A DuckDB connection that may read the files of one table and nothing else."""
 
 import re
 import tempfile
@@ -78,8 +78,8 @@ def own_folder(above: str) -> Iterator[Path]:
 
 
 @contextmanager
-def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
-    """Give a connection in memory that reads this file, and close it.
+def connected(*paths: Path) -> Iterator["DuckDBPyConnection"]:
+    """Give a connection in memory that reads these files, and close it.
 
     What does not fit into memory goes to a folder that nobody else can read, and that
     is removed after.
@@ -99,7 +99,9 @@ def connected(path: Path) -> Iterator["DuckDBPyConnection"]:
             config["memory_limit"] = f"{limit}B"
         with closing(duckdb.connect(":memory:", config=config)) as connection:
             # A glob is checked as it is written and again as the file it matches.
-            allowed = f"{quote_text(str(path))}, {literal_path(path)}"
+            allowed = ", ".join(
+                f"{quote_text(str(path))}, {literal_path(path)}" for path in paths
+            )
             connection.execute(f"SET allowed_paths = [{allowed}]")
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")

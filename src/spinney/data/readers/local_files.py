@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import IO, cast
 
 from spinney.data.declarations import Declarations
+from spinney.data.readers.file_sets import TableFile, files_of_table, is_file_set
 from spinney.data.reading_notes import ReadingNotes
 from spinney.errors import (
     DataError,
+    ParameterError,
     Setting,
-    Step,
-    Text,
     phrase,
     refusal,
     refuse_unknown,
@@ -65,6 +65,8 @@ def format_of(path: str, *, declared: str | None = None) -> str:
         return declared
     if path == STANDARD_INPUT:
         return "csv"
+    if is_file_set(path):
+        return "parquet"
     plain = Path(path.lower().removesuffix(".gz"))
     if "://" in path:
         msg = f"{path.partition('://')[0]}://… is an address, and a file is needed"
@@ -122,12 +124,16 @@ def refuse_notation(declarations: Declarations, format: str | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A plain file that can be read at ``path``, and what the user knows it as."""
+    """A plain file that can be read at ``path``, and what the user knows it as.
+
+    A table in several files has these as ``parts``, the first of them at ``path``.
+    """
 
     path: Path
     origin: str
     format: str
     encoding: str | None
+    parts: tuple[TableFile, ...] = ()
 
 
 @contextmanager
@@ -145,6 +151,12 @@ def opened_file(
     kind = format_of(path, declared=format)
     refuse_notation(declarations, kind)
     notes = ReadingNotes(quiet=declarations.only is not None)
+    if path != STANDARD_INPUT and is_file_set(path):
+        if encoding is not None:
+            raise _no_encoding(_known_encoding(encoding), "parquet")
+        parts = files_of_table(path, tuple(SUFFIXES), declared=format)
+        yield LocalFile(parts[0].path, path, "parquet", None, parts), notes
+        return
     with readable(path, format=kind, encoding=encoding, notes=notes) as local:
         yield LocalFile(local, origin_of(path), kind, encoding), notes
 
@@ -161,8 +173,7 @@ def readable(
     if encoding is not None:
         encoding = _known_encoding(encoding)
         if format in NOT_TEXT:
-            remedy = f"leave it out for {format} files"
-            raise refusal(Setting("encoding", encoding), "is for text", remedy)
+            raise _no_encoding(encoding, format)
     try:
         with _uncompressed_file(path, format) as local:
             if format in NOT_TEXT:
@@ -185,6 +196,11 @@ def readable(
         raise
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _no_encoding(encoding: str, format: str) -> ParameterError:
+    remedy = f"leave it out for {format} files"
+    return refusal(Setting("encoding", encoding), "is for text", remedy)
 
 
 def wrong_encoding(path: str, encoding: str | None) -> DataError:
@@ -298,21 +314,12 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
             yield file
 
 
-def _other_path(path: str) -> Text:
-    """Return what to do about a path that leads to no file."""
-    if any(sign in path for sign in "*?["):
-        return phrase(
-            "this reads one file; a table in several Parquet files is for trees, "
-            "forests, k-means and evaluations, as in {}",
-            Step("grow", (Setting("source", "parts"),), subject="data"),
-        )
-    return "check its name and folder"
-
-
 def _unreadable(path: str, error: OSError) -> DataError:
     """Return the error for a file that the operating system will not give."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"there is no file {path!r}", remedy=_other_path(path))
+        return DataError(
+            f"there is no file {path!r}", remedy="check its name and folder"
+        )
     if isinstance(error, IsADirectoryError):
         return DataError(f"{path!r} is a folder: name a file in it")
     if isinstance(error, PermissionError):

@@ -52,7 +52,7 @@ def opened_relation(
     encoding: str | None = None,
     connection: "DuckDBPyConnection | None" = None,
 ) -> Iterator[OpenRelation]:
-    """Open a CSV, TSV or Parquet file, or take a relation as it is."""
+    """Open a CSV, TSV or Parquet file, several of Parquet, or take a relation."""
     if not isinstance(data, (str, os.PathLike)):
         if not is_relation(data):
             raise _no_relation(type(data).__name__)
@@ -80,7 +80,7 @@ def scanned_file(
 ) -> Iterator[OpenRelation]:
     """Open a file of a format that DuckDB reads."""
     if file.format == "parquet":
-        scanned = open_parquet(file.path, file.origin)
+        scanned = open_parquet(file.path, file.origin, file.parts)
     else:
         scanned = open_delimited(
             file.path,

@@ -1,31 +1,184 @@
-"""Parquet, through DuckDB."""
+"""Parquet, through DuckDB: one file, or several that are one table.
 
+Several files are one select each, of the columns of the first file by their names, and
+of the partition's values as literals, united in the order of the files.
+"""
+
+from collections.abc import Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from spinney.data.duckdb.columns import translated_errors
+from spinney.data.duckdb.columns import family_of, translated_errors
 from spinney.data.duckdb.connection import connected, literal_path
+from spinney.data.duckdb.sql_text import quote_identifier, quote_text
+from spinney.data.readers.file_sets import TableFile, key_types
+from spinney.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb.sqltypes import DuckDBPyType
 
 
 @contextmanager
 def open_parquet(
-    path: Path, origin: str
+    path: Path, origin: str, parts: Sequence[TableFile] = ()
 ) -> "Iterator[tuple[DuckDBPyConnection, DuckDBPyRelation, list[str]]]":
-    """Give a connection, a relation over the file, and the names of its columns."""
-    with connected(path) as connection:
+    """Give a connection, a relation over the file, and the names of its columns.
+
+    Where the table is in several files, these are its ``parts``.
+    """
+    with connected(*(part.path for part in parts) if parts else [path]) as connection:
+        if not parts:
+            described = _described(connection, TableFile(path), origin)
+            relation = connection.sql(f"FROM {_read([path])}")
+            yield connection, relation, list(described.names)
+            return
+        files = [_described(connection, part, str(part.path)) for part in parts]
         with translated_errors(repr(origin)):
-            literal = literal_path(path)
-            relation = connection.sql(f"FROM read_parquet({literal})")
-            schema = connection.sql(
-                f"SELECT name, num_children FROM parquet_schema({literal})"
-            ).fetchall()
-        yield connection, relation, _top_names(schema)
+            relation = connection.sql(_united(connection, files))
+        keys = [name for name, _ in _own_keys(files[0])]
+        yield connection, relation, [*files[0].names, *keys]
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """A file with its columns: their names, what DuckDB calls them, and their types."""
+
+    file: TableFile
+    names: tuple[str, ...]
+    written: tuple[str, ...]
+    types: "tuple[DuckDBPyType, ...]"
+
+    def layout(self) -> tuple[Any, ...]:
+        """Return what files share that are read together."""
+        return self.file.keys, self.names, self.written, tuple(map(str, self.types))
+
+
+def _read(paths: Sequence[Path]) -> str:
+    """Return the call that reads files of equal columns; folders have no say."""
+    listed = ", ".join(map(literal_path, paths))
+    return f"read_parquet([{listed}], hive_partitioning = false)"
+
+
+def _described(
+    connection: "DuckDBPyConnection", file: TableFile, origin: str
+) -> _Described:
+    """Return a file with its columns."""
+    with translated_errors(repr(origin)):
+        relation = connection.sql(f"FROM {_read([file.path])}")
+        schema = connection.sql(
+            f"SELECT name, num_children FROM parquet_schema({literal_path(file.path)})"
+        ).fetchall()
+        written, types = tuple(relation.columns), tuple(relation.types)
+    return _Described(file, tuple(_top_names(schema)), written, types)
+
+
+def _own_keys(file: _Described) -> list[tuple[str, str | None]]:
+    """Return the keys of a file's partition that are none of its own columns."""
+    return [(name, value) for name, value in file.file.keys if name not in file.names]
+
+
+def _united(connection: "DuckDBPyConnection", files: Sequence[_Described]) -> str:
+    """Return the select of all rows of some files, in their order."""
+    for each in files:
+        _check_names(each, files[0])
+    columns = _types_of_columns(connection, files)
+    keys = key_types([each.file for each in files])
+    selects = []
+    for _, group in groupby(files, key=_Described.layout):
+        together = list(group)
+        first = together[0]
+        cells = [
+            quote_identifier(written) if _alike(kind, wanted) else f"NULL::{wanted}"
+            for written, kind, wanted in (
+                (first.written[at], first.types[at], columns[name])
+                for name, at in _places(first, files[0])
+            )
+        ]
+        values = dict(_own_keys(first))
+        cells += [
+            "NULL" if values[name] is None else _literal(values[name], keys[name])
+            for name, _ in _own_keys(files[0])
+        ]
+        # DuckDB takes names for equal that differ in capitals alone.
+        named = ", ".join(f"{cell} AS c{at}" for at, cell in enumerate(cells))
+        selects.append(f"SELECT {named} FROM {_read([e.file.path for e in together])}")
+    return " UNION ALL ".join(selects)
+
+
+def _literal(value: str | None, kind: str) -> str:
+    return f"CAST({quote_text(value or '')} AS {kind})"
+
+
+def _places(file: _Described, first: _Described) -> list[tuple[str, int]]:
+    """Return where the columns of the first file are in another one, by their names."""
+    if file.names == first.names:
+        return [(name, at) for at, name in enumerate(file.names)]
+    return [(name, file.names.index(name)) for name in first.names]
+
+
+def _check_names(file: _Described, first: _Described) -> None:
+    """Refuse a file that has other columns than the first one."""
+    if file.names == first.names:
+        return
+    lacks = [name for name in first.names if name not in file.names]
+    more = [name for name in file.names if name not in first.names]
+    if lacks or more or len(set(file.names)) < len(file.names):
+        differs = f"lacks column {lacks[0]!r} of" if lacks else "has other columns than"
+        if more and not lacks:
+            differs = f"has a column {more[0]!r} that is not in"
+        msg = f"{str(file.file.path)!r} {differs} {str(first.file.path)!r}"
+        remedy = "name files of the same columns, or write them anew with these"
+        raise DataError(msg, remedy=remedy)
+
+
+def _alike(kind: "DuckDBPyType", other: "DuckDBPyType") -> bool:
+    """Return whether two types are of one family: numbers of any size are."""
+    family = family_of(kind)
+    return str(kind) == str(other) or (
+        family is not None and family == family_of(other)
+    )
+
+
+def _types_of_columns(
+    connection: "DuckDBPyConnection", files: Sequence[_Described]
+) -> "dict[str, DuckDBPyType]":
+    """Return a type of each column that all files have which know a cell of it."""
+    found: dict[str, tuple[DuckDBPyType, _Described]] = {}
+    for file in files:
+        for name, at in _places(file, files[0]):
+            kind = file.types[at]
+            if name not in found:
+                found[name] = kind, file
+                continue
+            before, where = found[name]
+            if _alike(kind, before) or not _has_cells(connection, file, at):
+                continue
+            if _has_cells(connection, where, where.names.index(name)):
+                msg = (
+                    f"column {name!r} is of type {kind} in {str(file.file.path)!r} and "
+                    f"{before} in {str(where.file.path)!r}"
+                )
+                remedy = "write the files with the same types"
+                raise DataError(msg, remedy=remedy)
+            found[name] = kind, file
+    return {name: kind for name, (kind, _) in found.items()}
+
+
+def _has_cells(connection: "DuckDBPyConnection", file: _Described, at: int) -> bool:
+    """Return whether a file knows a cell of a column."""
+    cell = quote_identifier(file.written[at])
+    with translated_errors(repr(str(file.file.path))):
+        relation = connection.sql(
+            f"SELECT count({cell}) FROM {_read([file.file.path])}"
+        )
+        ((n_cells,),) = relation.fetchall()
+    return bool(n_cells)
 
 
 def _top_names(schema: list[tuple[str, int | None]]) -> list[str]:

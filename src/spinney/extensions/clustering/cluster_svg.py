@@ -85,11 +85,15 @@ def _offs(clusters: Clusters) -> Floats:
     kinds = [attribute.kind for attribute in clusters.schema.attributes]
     places = np.asarray(clusters.places, np.float64)
     known = np.isfinite(places)
-    weights = clusters.sizes[:, None] * known
-    total = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+    # In units of their own, so that no square is beyond floats.
     filled = np.where(known, places, 0.0)
+    unit = np.maximum(np.abs(filled).max(axis=0), np.finfo(np.float64).tiny)
+    filled = filled / unit
+    sizes = clusters.sizes / max(float(clusters.sizes.max()), np.finfo(float).tiny)
+    weights = sizes[:, None] * known
+    total = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
     mean = (weights * filled).sum(axis=0) / total
-    apart = np.where(known, places - mean, 0.0)
+    apart = np.where(known, filled - mean, 0.0)
     spread = np.sqrt((weights * apart**2).sum(axis=0) / total)
     numeric = [index for index, kind in enumerate(kinds) if kind == "numeric"]
     offs[:, numeric] = np.divide(

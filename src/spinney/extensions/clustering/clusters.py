@@ -159,9 +159,9 @@ class Clusters:
             return nearest_prototypes(cells, self.prototypes, self.gamma, n_jobs=n_jobs)
         kind = self.centroids.dtype
         scaled = self.scaled(cells.astype(kind, copy=False))
-        labels, squares, power = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)
+        labels, squares, powers = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)
         with np.errstate(over="ignore"):
-            return labels, np.ldexp(np.sqrt(squares), power)
+            return labels, np.ldexp(np.sqrt(squares), powers)
 
 
 def schema_of(

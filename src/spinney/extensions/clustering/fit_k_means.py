@@ -27,8 +27,13 @@ from spinney.extensions.clustering.clustering import (
 )
 from spinney.extensions.clustering.iterations import Watch, iterate
 from spinney.extensions.clustering.k_means_starts import drawn_rows, plus_plus
+from spinney.extensions.clustering.scaling import (
+    in_groups,
+    row_powers,
+    scaled_start,
+    scaling_power,
+)
 from spinney.extensions.clustering.scaling import scaled as scaled_cells
-from spinney.extensions.clustering.scaling import scaled_start, scaling_power
 
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
@@ -157,18 +162,31 @@ def nearest_centroids(
     >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
     (array([0, 2]), array([1., 1.]))
     """
-    labels, squares, power = nearest_scaled(cells, centroids, n_jobs=n_jobs)
+    labels, squares, powers = nearest_scaled(cells, centroids, n_jobs=n_jobs)
     with np.errstate(over="ignore"):
-        return labels, np.ldexp(squares, 2 * power)
+        return labels, np.ldexp(squares, 2 * powers)
 
 
 def nearest_scaled(
     cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
-) -> tuple[Integers, Floats, int]:
-    """Return what :func:`nearest_centroids` does, and the power of two of distances.
+) -> tuple[Integers, Floats, Integers]:
+    """Return what :func:`nearest_centroids` does, and a power of two for each row.
 
-    Squares are those of distances that were divided by it, so they are finite.
+    Squares are those of distances that were divided by it, so they are finite. What is
+    found for a row is the same whatever rows are beside it.
     """
+
+    def nearest(rows: Any) -> tuple[Integers, Floats]:
+        return nearest_together(cells[rows], centroids, n_jobs=n_jobs)[:2]
+
+    powers = row_powers(cells, centroids)
+    return *in_groups(powers, nearest), powers
+
+
+def nearest_together(
+    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Integers, Floats, int]:
+    """Return what :func:`nearest_scaled` does, with one power of two for all rows."""
     cells, points, power = _alike(cells, centroids)
     rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
     with _one_thread_a_product(rows):

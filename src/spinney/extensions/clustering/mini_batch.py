@@ -13,7 +13,7 @@ from spinney.extensions.clustering.exact_sums import (
     scales_for,
     sums_of,
 )
-from spinney.extensions.clustering.fit_k_means import nearest_scaled
+from spinney.extensions.clustering.fit_k_means import nearest_together
 from spinney.extensions.clustering.scaling import scaled_weights
 
 
@@ -34,7 +34,7 @@ class RunningCentroids:
     ) -> tuple[Integers, float]:
         """Take a batch in; return its clusters and inertia before it moved any."""
         points = self.centroids.astype(cells.dtype)
-        labels, squares, power = nearest_scaled(cells, points, n_jobs=n_jobs)
+        labels, squares, power = nearest_together(cells, points, n_jobs=n_jobs)
         cells = np.ldexp(cells, -power) if power else cells
         centroids = np.ldexp(self.centroids, -power)
         own, heavy = scaled_weights(np.empty(0) if weights is None else weights)

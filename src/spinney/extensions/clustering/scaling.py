@@ -5,12 +5,13 @@ Numbers that are too large are brought to the largest size that needs no scaling
 further: so the small ones beside them keep as much of their squares as can be.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError, Setting
 
 # The largest number, as a power of two, that needs no scaling; by bytes of a float.
@@ -44,6 +45,38 @@ def scaling_power(*tables: NDArray[Any]) -> int:
     """
     limit = LARGEST.get(tables[0].dtype.itemsize, LARGEST[8])
     return power_of(largest_of(*tables), limit)
+
+
+def row_powers(cells: NDArray[Any], points: NDArray[Any]) -> Integers:
+    """Return the power of two to divide each row by, and the points beside it.
+
+    No other row counts, so that what is found for a row is the same in any table.
+
+    >>> row_powers(np.array([[3.0], [2.0**500]]), np.array([[1.0]])).tolist()
+    [0, 101]
+    """
+    kind = np.result_type(cells, points)
+    limit = LARGEST.get(kind.itemsize, LARGEST[8])
+    most = np.full(len(cells), largest_of(points[~np.isnan(points)]))
+    np.maximum(most, np.fmax.reduce(cells, axis=1, initial=0), out=most)
+    np.maximum(most, -np.fmin.reduce(cells, axis=1, initial=0), out=most)
+    powers = np.frexp(most)[1].astype(np.int64)
+    beyond = np.where(powers > limit, powers - limit, 0)
+    return np.where(powers < -limit, powers, beyond)
+
+
+def in_groups(
+    groups: Integers, nearest: Callable[[Any], tuple[Integers, Floats]]
+) -> tuple[Integers, Floats]:
+    """Return labels and distances of all rows, found for one group at a time."""
+    kinds = np.unique(groups)
+    if len(kinds) <= 1:
+        return nearest(slice(None))
+    labels, distances = np.zeros(len(groups), np.intp), np.zeros(len(groups))
+    for kind in kinds:
+        rows = np.flatnonzero(groups == kind)
+        labels[rows], distances[rows] = nearest(rows)
+    return labels, distances
 
 
 def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:

@@ -140,7 +140,7 @@ class CountedLines:
         asked = at < len(keys)
         asked[asked] = keys[order][at[asked]] == own[asked]
         table = order[at[asked]]
-        lines = self.taken(asked)
+        lines = self if asked.all() else self.taken(asked)
         return _stacked(lines, table, node, attribute, width=width, n=n_outputs)
 
 

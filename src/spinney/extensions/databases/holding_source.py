@@ -189,6 +189,7 @@ class HoldingSource:
         requests: Sequence[OfTables],
         ask: Callable[[Source, list[OfTables]], Iterator[TableStack]],
     ) -> Iterator[TableStack]:
+        self._away.check_memory()
         for owner, places in self._by_owner(requests, lambda request: request.node):
             numbers = np.array(places)
             for stack in ask(owner, [requests[place] for place in places]):
@@ -201,6 +202,10 @@ class HoldingSource:
         if all(self._owner(request.node) is self._away for request in requests):
             return self._away.binned(requests, n_rows)
         return BinnedTables(joined_stacks(self.tables(requests)))
+
+    def is_remote(self, nodes: Iterable[int]) -> bool:
+        """Return whether the rows of some of these nodes are not fetched."""
+        return any(node not in self._holds for node in nodes)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""

@@ -80,6 +80,9 @@ class NumberBins:
         The kept table, with a column b0 beside a0 where there are bins of that.
     ranges : dict of int to (array, array)
         The least and the greatest number of each bin, by the place of the column.
+    different : dict of int to int
+        About how many different numbers columns have, of tables that are not small.
+    n_rows : int
     """
 
     def __init__(
@@ -91,10 +94,11 @@ class NumberBins:
         numbers: Collection[int],
     ) -> None:
         self.base, self.ranges = base, dict[int, tuple[Floats, Floats]]()
+        self.different: dict[int, int] = {}
         self._engine, self._edges = engine, dict[int, list[float]]()
         self._whole: dict[int, exp.DataType] = {}
-        (n_rows,) = engine.line(select([count_all()], table(base)))
-        if n_rows <= MOST_VALUES or not numbers:
+        (self.n_rows,) = engine.line(select([count_all()], table(base)))
+        if self.n_rows <= MOST_VALUES or not numbers:
             return
         self._look_at(numbers)
         if self._edges:
@@ -118,6 +122,7 @@ class NumberBins:
         answer = self._engine.line(select(listed, table(self.base)))
         for at, index in enumerate(columns):
             count, least, most, n_odd = answer[FIGURES * at : FIGURES * (at + 1)]
+            self.different[index] = int(count or 0)
             if not count:
                 continue
             if not n_odd and least >= -WHOLE and most < WHOLE:

@@ -89,7 +89,7 @@ class Roles:
     declared: Declarations
     from_zero: bool = False
     complete: bool = False
-    identifiers: bool = True
+    identifiers: bool = False
     wanted: Wanted = field(default_factory=Wanted)
 
 
@@ -127,6 +127,7 @@ def counted_source(
 
     ``typed`` says that cells have types, as all but those of text files do.
     """
+    engine.budget = roles.wanted.budget
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)

@@ -1,10 +1,14 @@
 """Predictions where the rows are: a table of a database, made there."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from spinney.errors import Setting, refusal
+from spinney import registry
+from spinney.errors import Setting, refusal, warn
 from spinney.models.fitted_model import LargeTables
 from spinney.sources.opened import engine_of
+
+MOST_LISTED = 4  # columns in a warning
 
 
 def predict_into(
@@ -18,8 +22,9 @@ def predict_into(
     """Let a database predict its rows, and return how many lines the new table has.
 
     The table is that of ``model.export("sql")``: all columns of the rows, and beside
-    them what is predicted. No row leaves the database; if anything fails, there is no
-    new table.
+    them what is predicted. A column that has the name of a prediction, as in the table
+    of an earlier run, is left out with a warning. No row leaves the database; if
+    anything fails, there is no new table.
 
     Parameters
     ----------
@@ -56,9 +61,22 @@ def predict_into(
         )
     from spinney.extensions.databases import DatabaseTable, write_table
 
-    def query(rows: str) -> str:
+    def query(rows: str, columns: Sequence[str]) -> str:
         exported: Any = model
-        return str(exported.export("sql", dialect=engine, table=rows))
+        keep = _without_predictions(columns, model, engine)
+        return str(exported.export("sql", dialect=engine, table=rows, keep=keep))
 
     at = DatabaseTable(data, engine, table)
     return write_table(at, into, query, needed=model.asked, force=force)
+
+
+def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> list[str]:
+    """Return the columns whose names no prediction has; warn of the others."""
+    names_of_predictions = registry.load("operation", "names of predictions")
+    made: list[str] = names_of_predictions(model, engine, columns)
+    if made:
+        listed = ", ".join(map(repr, made[:MOST_LISTED]))
+        listed += f" and {len(made) - MOST_LISTED} more" * (len(made) > MOST_LISTED)
+        who = f"column {listed} is" if len(made) == 1 else f"columns {listed} are"
+        warn(f"{who} replaced by the new predictions, which have the same names")
+    return [name for name in columns if name not in made]

@@ -15,6 +15,7 @@ written is quoted or bound, where the rows are coded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -53,6 +54,7 @@ from spinney.extensions.databases.sql_products import (
     term_expression,
 )
 from spinney.extensions.databases.sql_routes import SqlRoutes
+from spinney.extensions.databases.table_batches import TableRoom
 from spinney.sources.base import (
     ROOT,
     Agreement,
@@ -124,6 +126,12 @@ class SqlSource:
             made=self._made.get,
             alone=self._bins.base != base,
         )
+        self._room = None
+        if engine.budget is not None:
+            bins_of = self._bins
+            self._room = TableRoom(
+                engine.budget, schema, bins_of.n_rows, bins_of.different
+            )
         self._totals = self._count_classes()
 
     def _count_classes(self) -> Totals:
@@ -177,15 +185,21 @@ class SqlSource:
         return self._made.get(index) or self.schema.attributes[index]
 
     def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
-        """Give the tables of all requests, from one statement."""
+        """Give the tables of all requests, from one statement, or what has room."""
         wanted = [(request.node, request.attributes) for request in requests]
+        if self._room is None:
+            yield self._whole(wanted)
+            return
+        for places, some in self._room.batches(wanted):
+            stack = self._whole(some)
+            yield replace(stack, node=np.array(places)[stack.node])
+            del stack
+
+    def _whole(self, wanted: Sequence[tuple[int, Sequence[int]]]) -> TableStack:
+        """Return the tables of attributes at nodes, of all values."""
         target = self.schema.target
-        yield self._counted(
-            wanted,
-            self._moments,
-            by=self._by,
-            shape=(target.width, target.n_outputs),
-        )
+        shape = target.width, target.n_outputs
+        return self._counted(wanted, self._moments, by=self._by, shape=shape)
 
     def binned(
         self, requests: Sequence[Request], n_rows: Sequence[int]
@@ -203,8 +217,7 @@ class SqlSource:
             if n <= number_bins.MOST_ROWS
         ]
         if not ranges or len(small) == len(requests):
-            (stack,) = self.tables(requests)
-            return BinnedTables(stack)
+            return BinnedTables(self._whole(wanted))
         key = "k" if small else "b"
         lines = self._lines(
             [node for node, _ in wanted],
@@ -216,12 +229,18 @@ class SqlSource:
         coarse = CountedLines.joined(list(lines)).in_bins(ranges, small)
         return self._binned(self._stack(coarse, wanted), wanted)
 
+    def is_remote(self, _: Iterable[int]) -> bool:
+        """Return that all rows are in the engine."""
+        return True
+
     def _binned(
         self, stack: TableStack, wanted: Sequence[tuple[int, Sequence[int]]]
     ) -> BinnedTables:
         """Return tables whose bins can be opened."""
 
         def opened(lines: NDArray[np.bool_]) -> BinnedTables:
+            if self._room is not None:
+                self._room.check_bins(stack, lines)
             intervals = intervals_of(stack, lines)
             parts = self._opened(intervals, [node for node, _ in wanted])
             inside = self._stack(CountedLines.joined(parts), wanted)
@@ -268,6 +287,10 @@ class SqlSource:
         parts = [FetchedLines.read(answer, self.schema) for answer in answers]
         return FetchedLines.joined(parts)
 
+    def check_memory(self) -> None:
+        """Refuse to go on where the limit of memory is used up."""
+        self._engine.check_memory()
+
     def settle(self, nodes: Collection[int]) -> None:
         """Keep the lines of nodes, so that each can be read by itself."""
         self._rows.settled(nodes)
@@ -275,6 +298,8 @@ class SqlSource:
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of value × branch of all requests, from one statement."""
         wanted = [(request.node, request.attributes) for request in requests]
+        if self._room is not None:
+            self._room.check(wanted)
         most = max((r.split.n_branches for r in requests), default=0)
         goes = {r.node: (lambda s=r.split: self._routes.branch(s)) for r in requests}
         yield self._counted(

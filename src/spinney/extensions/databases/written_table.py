@@ -4,7 +4,7 @@ The rows stand under a name of our own, a temporary view, so that a query of a u
 as good as a table. What is made gets its name last, and all of it is one transaction::
 
     CREATE TEMPORARY VIEW spinney_… AS SELECT * FROM orders
-    CREATE TABLE spinney_new_… AS SELECT …, predictions FROM spinney_…
+    CREATE TABLE spinney_new_… AS SELECT columns, predictions FROM spinney_…
     DROP TABLE predictions            -- if it is there, and may be replaced
     ALTER TABLE spinney_new_… RENAME TO predictions
 """
@@ -32,7 +32,7 @@ CAN_WRITE = ("postgres", "sqlite")
 def write_table(
     at: DatabaseTable,
     into: str,
-    query: Callable[[str], str],
+    query: Callable[[str, Sequence[str]], str],
     *,
     needed: Sequence[str] = (),
     force: bool = False,
@@ -46,7 +46,8 @@ def write_table(
     into : str
         The name of the new table, or schema and name.
     query : function
-        From the name that the rows have to the words of the query.
+        From the name that the rows have, and the names of their columns, to the words
+        of the query.
     needed : sequence of str
         The columns that the query asks for.
     force : bool
@@ -67,12 +68,12 @@ def write_table(
     with opened_engine(at, writes=True) as engine, _at_once(engine):
         engine.purpose = "write the predictions"
         replaced = _replaced(engine, at, target, Setting("into", into), force=force)
-        _check_columns(engine, needed)
         view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
         # PostgreSQL binds no values where it defines a view, and there are none here.
         engine.run(f"CREATE TEMPORARY VIEW {view} AS {_rows_of(engine)}")
+        columns = _columns_of(engine, view, needed)
         made = _words(engine, table(new, schema or None))
-        engine.run(f"CREATE TABLE {made} AS {query(view)}")
+        engine.run(f"CREATE TABLE {made} AS {query(view, columns)}")
         engine.run(f"DROP VIEW {view}")
         if replaced is not None:
             engine.run(f"DROP TABLE {_words(engine, replaced)}")
@@ -138,15 +139,16 @@ def _lowered(name: str) -> str:
     return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
 
 
-def _check_columns(engine: SqlEngine, needed: Sequence[str]) -> None:
-    """Refuse rows that lack a column: for SQLite its quoted name would be a text."""
-    words, _ = engine.written(select([exp.Star()], engine.rows).limit(0, copy=False))
+def _columns_of(engine: SqlEngine, view: str, needed: Sequence[str]) -> list[str]:
+    """Return the columns of the rows; refuse rows that lack one."""
+    words = _words(engine, select([exp.Star()], table(view)).limit(0, copy=False))
     with engine.translated():
         described = engine.connection.execute(words).description
     names = [each[0] for each in described]
     absent = [name for name in needed if name not in names]
     if absent:
         raise missing_columns(absent, names)
+    return names
 
 
 def _rows_of(engine: SqlEngine) -> str:

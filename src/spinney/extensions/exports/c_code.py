@@ -155,12 +155,16 @@ def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
         content = ",\n".join(entries or ["  {0}"])
         lines.append(f"static const struct apart APART_{at}[] = {{\n{content}\n}};")
     lines += [_NUMBER_APART] * bool(numbers) + [_TEXT_APART] * bool(texts)
-    lines += [_NEAREST]
-    for at, each in enumerate(numbers):
-        name, column = pairs[each.cell]
+    largest = max((abs(x) for each in numbers for x in each.centres), default=0.0)
+    lines += [_NEAREST.replace("LARGEST", repr(largest))]
+    reads = [(_read_number(*pairs[each.cell]), repr(each.scale)) for each in numbers]
+    for number, scale in reads:
+        lines.append(f"  largest = fmax(largest, fabs({number} / {scale}));")
+    lines.append(_POWER)
+    for at, (number, scale) in enumerate(reads):
         lines += [
-            f"  if (!add_number({_read_number(name, column)}, {each.scale!r}, "
-            f"CENTRES_{at}, {int(may_lack)}, totals))",
+            f"  if (!add_number({number}, {scale}, CENTRES_{at}, {int(may_lack)}, "
+            "power, totals))",
             "    return -1;",
         ]
     lines += [
@@ -551,13 +555,13 @@ _BY_COST = """
   }"""
 
 _NUMBER_APART = """
-// Add squared differences; 0 where the number is missing or too large to square.
+// Add squared differences; 0 where the number is missing or too large to measure.
 static int add_number(double number, double scale, const double *centres,
-                      int may_lack, double *totals) {
+                      int may_lack, int power, double *totals) {
   if (isnan(number)) return may_lack;
-  if (fabs(number / scale) > ldexp(1, 400)) return 0;
+  if (isinf(number / scale)) return 0;
   for (int k = 0; k < N_CLUSTERS; k++) {
-    const double apart = number / scale - centres[k];
+    const double apart = ldexp(number / scale, -power) - ldexp(centres[k], -power);
     totals[k] += apart * apart;
   }
   return 1;
@@ -574,13 +578,19 @@ static void add_text(const char *text, const struct apart *known, int count,
 }"""
 
 _NEAREST = """
-// Return the cluster of a row; -1 where a number is missing or too large to square.
+// Return the cluster of a row; -1 where a number is missing or too large to measure.
 int model_predict(const struct model_row *row) {
-  double totals[N_CLUSTERS] = {0}, others[N_CLUSTERS] = {0};
-  int nearest = 0;"""
+  double totals[N_CLUSTERS] = {0}, others[N_CLUSTERS] = {0}, largest = LARGEST;
+  int nearest = 0, power = 0;"""
+
+_POWER = """\
+  // Squares of very large numbers are those of numbers over a power of two.
+  frexp(largest, &power);
+  power = power > 400 ? power - 400 : 0;"""
 
 _LEAST = """\
-  for (int k = 0; k < N_CLUSTERS; k++) totals[k] += GAMMA * others[k];
+  const double gamma = ldexp(GAMMA, -2 * power);
+  for (int k = 0; k < N_CLUSTERS; k++) totals[k] += gamma * others[k];
   for (int k = 1; k < N_CLUSTERS; k++) if (totals[k] < totals[nearest]) nearest = k;
   return nearest;
 }

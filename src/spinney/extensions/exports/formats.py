@@ -1,5 +1,6 @@
 """The formats of this extension, as the registry offers them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from spinney.extensions.exports.c_code import to_c
@@ -9,11 +10,13 @@ from spinney.extensions.exports.pmml_code import to_pmml
 from spinney.extensions.exports.portable_models import portable
 from spinney.extensions.exports.python_code import to_python
 from spinney.extensions.exports.sql_code import to_sql
+from spinney.extensions.exports.sql_dialects import DIALECTS
+from spinney.extensions.exports.sql_names import QueryNames
 from spinney.extensions.exports.tree_dot import to_dot
 from spinney.output.export_formats import ALL, Format
 
 
-def _sql(model: Any, **options: str) -> str:
+def _sql(model: Any, **options: Any) -> str:
     return to_sql(portable(model), **options)
 
 
@@ -23,4 +26,10 @@ JAVASCRIPT = Format("javascript", ALL, lambda m: to_javascript(portable(m)))
 C = Format("c", ALL, lambda m: to_c(portable(m)))
 ONNX = Format("onnx", ALL, lambda m: to_onnx(portable(m)))
 PMML = Format("pmml", ALL, lambda m: to_pmml(portable(m)))
-SQL = Format("sql", ALL, _sql, options=("dialect", "table"))
+SQL = Format("sql", ALL, _sql, options=("dialect", "table", "keep"))
+
+
+def names_of_predictions(model: Any, dialect: str, columns: Sequence[str]) -> list[str]:
+    """Return which columns of a table have names that the query of "sql" makes."""
+    names = QueryNames(portable(model), DIALECTS[dialect])
+    return names.predictions_in(columns)

@@ -184,15 +184,23 @@ export function predict(row) {
   const cells = read(row);
   let totals = new Array(CENTRES.clusters).fill(0);
   let others = [...totals];
+  const numbers = [];
   for (const [name, scale, centres] of CENTRES.numbers) {
     const cell = cells.get(name);
     if (cell === null && CENTRES.missing) continue;
     const column = JSON.stringify(name);
     if (cell === null) throw new TypeError(`column ${column} is missing`);
-    if (Math.abs(cell / scale) > 2 ** 400) {
-      throw new TypeError(`column ${column} holds ${cell}, too large to square`);
+    if (!Number.isFinite(cell / scale)) {
+      throw new TypeError(`column ${column} holds ${cell}, too large to measure`);
     }
-    const parts = centres.map((centre) => cell / scale - centre);
+    numbers.push([cell / scale, ...centres]);
+  }
+  // Squares of very large numbers are those of a part of them.
+  const largest = Math.max(0, ...numbers.flat().map(Math.abs));
+  let part = 1;
+  while (largest / part >= 2 ** 400) part *= 2;
+  for (const [cell, ...centres] of numbers) {
+    const parts = centres.map((centre) => cell / part - centre / part);
     totals = totals.map((total, at) => total + parts[at] * parts[at]);
   }
   for (const [name, byText] of CENTRES.texts) {
@@ -201,7 +209,8 @@ export function predict(row) {
     const parts = byText.get(cell);
     others = others.map((other, at) => other + (parts ? parts[at] : 1));
   }
-  totals = totals.map((total, at) => total + CENTRES.gamma * others[at]);
+  const gamma = CENTRES.gamma / part / part;
+  totals = totals.map((total, at) => total + gamma * others[at]);
   return totals.indexOf(Math.min(...totals));
 }
 """

@@ -23,17 +23,21 @@ from spinney.extensions.exports.portable import (
     Made,
     Portable,
     Sum,
+    free_name,
     refuse_to_say,
 )
 
 __all__ = ["to_onnx"]
+
+LABEL, SHARES, NUMBER = "label", "probabilities", "prediction"
 
 
 def to_onnx(form: Portable) -> bytes:
     """Return a file of ONNX with an input of rows × 1 for each column.
 
     Numbers are doubles, NaN where missing; texts are "" where missing. The outputs are
-    ``label`` and ``probabilities``, or ``prediction``, a number.
+    ``label`` and ``probabilities``, or ``prediction``, a number. An input for a column
+    that is called so has a number after its name.
     """
     _refuse_names(form)
     return _OnnxModel(form).file()
@@ -63,7 +67,17 @@ class _OnnxModel:
 
     def __init__(self, form: Portable) -> None:
         self.form = form
-        self.graph = Graph([column.name for column in form.columns])
+        names = [LABEL, SHARES]
+        if form.target.is_numeric:
+            names = [NUMBER]
+        elif form.centres is not None:
+            names = [LABEL]
+        columns, inputs = [column.name for column in form.columns], list[str]()
+        for name in columns:
+            taken = {*names, *columns, *inputs}
+            inputs.append(free_name(name, taken) if name in names else name)
+        self.inputs = inputs
+        self.graph = Graph([*names, *inputs])
         self.zero = self.graph.constant(0.0)
         self.nan = self.graph.constant(np.nan)
         self.second = self.graph.constant(np.array([1]))
@@ -73,26 +87,37 @@ class _OnnxModel:
         graph, form = self.graph, self.form
         kinds = [column.is_number for column in form.columns]
         inputs = [
-            graph.value(c.name, "DOUBLE" if number else "STRING", ["rows", 1])
-            for c, number in zip(form.columns, kinds, strict=True)
+            graph.value(name, "DOUBLE" if number else "STRING", ["rows", 1])
+            for name, number in zip(self.inputs, kinds, strict=True)
         ]
         cells = [*map(self._column, range(len(form.columns)))]
         for made in form.made:
             cells.append(self._made(made, cells))
         outputs = self._outputs(cells)
         proto = graph.proto("spinney", inputs, outputs)
-        return graph.file(proto, head(form, "", json_text))
+        return graph.file(
+            proto, "\n".join([head(form, "", json_text), *self._renamed()])
+        )
+
+    def _renamed(self) -> list[str]:
+        """Return a line for each input that is not called as its column is."""
+        pairs = zip(self.inputs, self.form.columns, strict=True)
+        return [
+            f"The input {json_text(name)} is the column {json_text(column.name)}."
+            for name, column in pairs
+            if name != column.name
+        ]
 
     def _outputs(self, cells: list[str]) -> list[Any]:
         """Add all that is predicted, and return the types of the outputs."""
         graph, form = self.graph, self.form
         if form.centres is not None:
             nearest = self._nearest(cells, form.centres)
-            return [self._output("label", nearest, "INT64", ["rows"])]
+            return [self._output(LABEL, nearest, "INT64", ["rows"])]
         said, label = self._trees(cells)
         if form.target.is_numeric:
             number = graph.add("Squeeze", said, self.second)
-            return [self._output("prediction", number, "DOUBLE", ["rows"])]
+            return [self._output(NUMBER, number, "DOUBLE", ["rows"])]
         code = self._best(graph, self._merits(said)) if label is None else label
         kinds = {str: "STRING", int: "INT64", bool: "BOOL", float: "DOUBLE"}
         kind = kinds[type(form.target.classes[0])]
@@ -100,12 +125,11 @@ class _OnnxModel:
         named = graph.add("Gather", classes, code)
         size = len(form.target.classes)
         return [
-            self._output("label", named, kind, ["rows"]),
-            self._output("probabilities", said, "DOUBLE", ["rows", size]),
+            self._output(LABEL, named, kind, ["rows"]),
+            self._output(SHARES, said, "DOUBLE", ["rows", size]),
         ]
 
     def _output(self, name: str, cells: str, kind: str, shape: list[Any]) -> Any:
-        name = self.graph.name(name)
         self.graph.rename(cells, name)
         return self.graph.value(name, kind, shape)
 
@@ -114,7 +138,7 @@ class _OnnxModel:
     def _column(self, at: int) -> str:
         """Add the reading of a column."""
         graph, column = self.graph, self.form.columns[at]
-        cell = graph.add("Squeeze", column.name, self.second)
+        cell = graph.add("Squeeze", self.inputs[at], self.second)
         if not column.is_number:
             texts = text_codes(self.form, at)
             codes = graph.add(
@@ -376,7 +400,7 @@ class _OnnxModel:
         graph, n = self.graph, len(self.form.target.classes)
         table = graph.constant(np.array([[1.0] * n, *known], np.float64))
         part = graph.add("Gather", table, graph.cast(cell, "INT64"), axis=0)
-        column = graph.add("Squeeze", self.form.columns[at].name, self.second)
+        column = graph.add("Squeeze", self.inputs[at], self.second)
         given = graph.add(
             "LabelEncoder",
             column,

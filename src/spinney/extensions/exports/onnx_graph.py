@@ -39,7 +39,7 @@ class Graph:
     Parameters
     ----------
     taken : collection of str
-        Names that are not ours, such as those of columns.
+        Names that no operator gets: those of inputs and outputs.
     outer : Graph, optional
         The graph that this one is the body of.
     """

@@ -85,18 +85,19 @@ def _function(form: Portable) -> str:
     return "regression" if form.target.is_numeric else "classification"
 
 
-def _output(form: Portable, *, divides: bool = False) -> Element:
+def _output(form: Portable, fields: Fields, *, divides: bool = False) -> Element:
     """Return the output: what is predicted, and the share of each class.
 
     Where rows are divided the standard has confidences, and so they are there, too.
     """
     features = {"p": "probability"} | ({"c": "confidence"} if divides else {})
     shares = [
-        _output_field(f"{short}({label})", feature, value=label)
+        _output_field(fields.outputs[f"{short}({label})"], feature, value=label)
         for short, feature in features.items()
         for label in map(value_text, form.target.classes)
     ]
-    label = _output_field(f"predicted {form.target.name}", "predictedValue")
+    name = fields.outputs[f"predicted {form.target.name}"]
+    label = _output_field(name, "predictedValue")
     return element("Output", label, *shares)
 
 
@@ -108,12 +109,12 @@ def _output_field(name: str, feature: str, **attributes: str) -> Element:
     return made
 
 
-def _voted_output(form: Portable) -> Element:
+def _voted_output(form: Portable, fields: Fields) -> Element:
     """Return the output of trees that vote: the standard leaves ties to its readers.
 
     So the label is said in full, the last class of the greatest share, within 1e-12.
     """
-    *shares, last = [*_output(form)[1:], _output(form)[0]]
+    last, *shares = _output(form, fields)
     names = [str(each.get("name")) for each in shares]
     best = apply("max", *map(field, names))
     least = apply("-", best, constant(TOLERANCE))
@@ -171,7 +172,7 @@ class _Tree:
             splitCharacteristic="multiSplit",
         )
         if output:
-            made.append(_output(self.form, divides=self.divides))
+            made.append(_output(self.form, self.fields, divides=self.divides))
         made.append(self._nodes())
         return made
 
@@ -239,7 +240,7 @@ def _forest(form: Portable, fields: Fields, trees: Sequence[_Tree]) -> Element:
     return element(
         "MiningModel",
         fields.mining_schema(),
-        _output(form) if numeric else _voted_output(form),
+        _output(form, fields) if numeric else _voted_output(form, fields),
         element("Segmentation", *segments, multipleModelMethod=method),
         functionName=_function(form),
     )
@@ -265,7 +266,7 @@ def _model_tree(form: Portable, fields: Fields) -> Element:
     return element(
         "MiningModel",
         fields.mining_schema(),
-        _output(form),
+        _output(form, fields),
         element("Segmentation", *segments, multipleModelMethod="selectFirst"),
         functionName="regression",
     )
@@ -307,7 +308,7 @@ def _rules(form: Portable, fields: Fields) -> Element:
     return element(
         "RuleSetModel",
         fields.mining_schema(),
-        _output(form),
+        _output(form, fields),
         ruleset,
         functionName="classification",
     )
@@ -327,9 +328,8 @@ def _clusters(form: Portable, fields: Fields, centres: Centres) -> Element:
         places = [each.centres[int(label)] for each in centres.numbers]
         array.text = " ".join(map(repr, places))
         clusters.append(element("Cluster", array, id=value_text(label)))
-    output = element(
-        "OutputField", name=f"predicted {form.target.name}", feature="predictedValue"
-    )
+    name = fields.outputs[f"predicted {form.target.name}"]
+    output = element("OutputField", name=name, feature="predictedValue")
     return element(
         "ClusteringModel",
         fields.mining_schema(),

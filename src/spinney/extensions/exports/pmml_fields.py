@@ -17,6 +17,7 @@ from spinney.extensions.exports.portable import (
     Quotient,
     Sum,
     free_name,
+    prediction_name,
     refuse_to_say,
 )
 
@@ -74,6 +75,7 @@ class Fields:
                 refuse_to_say("pmml", f"{text!r}, which XML cannot hold", "rename it")
         if form.target.name in self.names:
             refuse_to_say("pmml", "a target that is also a column", "rename it")
+        self.outputs = self._named_outputs()
         made: dict[type, Callable[..., Element]] = {
             Sum: self._sum,
             Quotient: self._quotient,
@@ -87,6 +89,18 @@ class Fields:
                 continue
             kind = ("string", "categorical") if isinstance(each, Both) else NUMBER
             self.names.append(self._add(each.name, made[type(each)](each), kind))
+
+    def _named_outputs(self) -> dict[str, str]:
+        """Return the name of each output: no field has it, and none will have it."""
+        labels = [*map(value_text, self.form.target.classes)]
+        wanted = [f"predicted {self.form.target.name}"]
+        wanted += [f"{short}({label})" for short in "pc" for label in labels]
+        columns, outputs = [column.name for column in self.form.columns], {}
+        for each in wanted:
+            name = free_name(prediction_name(each, columns), self.taken)
+            outputs[each] = name
+            self.taken.add(name)
+        return outputs
 
     # Columns
 

@@ -49,6 +49,7 @@ __all__ = [
     "Sum",
     "best_class",
     "free_name",
+    "prediction_name",
     "refuse_to_say",
 ]
 
@@ -198,6 +199,7 @@ class FormNode:
         return sorted(below if self.otherwise is None else below | {self.otherwise})
 
 
+MOST_PREFIXES = 8
 LARGEST = 2.0**400
 """The largest number, in scales, whose squares are added up as they are.
 
@@ -315,6 +317,23 @@ def free_name(wanted: str, taken: Collection[str], space: str = " ") -> str:
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}{space}{number}", number + 1
+    return name
+
+
+def prediction_name(
+    wanted: str, columns: Collection[str], folded: Callable[[str], str] = str
+) -> str:
+    """Return the name of a prediction, "predicted " before it where a column has it.
+
+    ``folded`` says which names are one.
+
+    >>> prediction_name("p(a)", ["x"]), prediction_name("p(a)", ["P(A)"], str.lower)
+    ('p(a)', 'predicted p(a)')
+    """
+    taken, name = {*map(folded, columns)}, wanted
+    for _ in range(MOST_PREFIXES):  # a long name is cut off, and then always the same
+        if folded(name) in taken:
+            name = f"predicted {name}"
     return name
 
 

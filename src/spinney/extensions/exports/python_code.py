@@ -145,22 +145,28 @@ _CENTRES = '''
 def predict(row):
     """Return the cluster of a row, a mapping of values by column."""
     cells, n = _read(row), CENTRES["clusters"]
-    totals, others = [0.0] * n, [0.0] * n
+    totals, others, numbers = [0.0] * n, [0.0] * n, []
     for name, scale, centres in CENTRES["numbers"]:
         cell = cells[name]
         if cell is None and CENTRES["missing"]:
             continue
         if cell is None:
             raise ValueError(f"column {name!r} is missing")
-        if abs(cell / scale) > 2.0**400:
-            raise ValueError(f"column {name!r} holds {cell!r}, too large to square")
-        parts = [cell / scale - centre for centre in centres]
-        totals = [total + part * part for total, part in zip(totals, parts)]
+        if abs(cell / scale) == float("inf"):
+            raise ValueError(f"column {name!r} holds {cell!r}, too large to measure")
+        numbers.append([cell / scale, *centres])
+    # Squares of very large numbers are those of a part of them.
+    largest, part = max([abs(each) for line in numbers for each in line] or [0]), 1.0
+    while largest / part >= 2.0**400:
+        part *= 2
+    for cell, *centres in numbers:
+        parts = [cell / part - centre / part for centre in centres]
+        totals = [total + apart * apart for total, apart in zip(totals, parts)]
     for name, by_text in CENTRES["texts"]:
         if cells[name] is not None:
             parts = by_text.get(cells[name], [1.0] * n)
-            others = [other + part for other, part in zip(others, parts)]
-    gamma = CENTRES["gamma"]
+            others = [other + apart for other, apart in zip(others, parts)]
+    gamma = CENTRES["gamma"] / part / part
     totals = [total + gamma * other for total, other in zip(totals, others)]
     return totals.index(min(totals))
 '''

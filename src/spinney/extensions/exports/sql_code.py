@@ -15,7 +15,7 @@ is said there. Sums are balanced, and cut every few levels.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isfinite
 
@@ -42,36 +42,44 @@ from spinney.extensions.exports.portable import (
     refuse_to_say,
 )
 from spinney.extensions.exports.sql_dialects import DEFAULT_DIALECT, DIALECTS, Dialect
+from spinney.extensions.exports.sql_names import ROWS, SCORED, QueryNames
 
 __all__ = ["to_sql"]
 
 MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
+MOST_SIGNS = 80  # of a list or a CASE on one line
 WIDE = 32  # terms of a sum without further parentheses
 Says = Callable[[int], str]
 
 
 def to_sql(
-    form: Portable, *, dialect: str = DEFAULT_DIALECT, table: str = "data"
+    form: Portable,
+    *,
+    dialect: str = DEFAULT_DIALECT,
+    table: str = "data",
+    keep: Sequence[str] = (),
 ) -> str:
-    """Return a query over a table: its columns, the predictions, the class shares.
+    """Return a query over a table: columns of it, the predictions, the class shares.
+
+    The columns are those that the model reads, after those to ``keep``.
 
     >>> import spinney
     >>> from spinney.extensions.exports.portable_models import portable
     >>> shop = {"x": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}
     >>> tree = spinney.grow(shop, "y", recipe="cart")
-    >>> print(to_sql(portable(tree), dialect="sqlite", table="shop"))
+    >>> print(to_sql(portable(tree), dialect="sqlite", table="shop", keep=["id"]))
     -- "y", predicted by a tree of 3 nodes.
     --
     -- A row has a value for each column:
     --   "x": a number
     -- A text that is not listed is treated as a missing value.
-    SELECT q.*,
+    SELECT q."id", q."x",
       CASE q."leaf" WHEN 1 THEN 'a' WHEN 2 THEN 'b' END AS "predicted y",
       CASE q."leaf" WHEN 1 THEN 1.0e0 WHEN 2 THEN 0.0e0 END AS "p(a)",
       CASE q."leaf" WHEN 1 THEN 0.0e0 WHEN 2 THEN 1.0e0 END AS "p(b)"
     FROM (
-    SELECT t.*,
-      CASE WHEN CAST("x" AS REAL) > 2.5e0 THEN 2 ELSE 1 END AS "leaf"
+    SELECT t."id", t."x",
+      CASE WHEN CAST(t."x" AS REAL) > 2.5e0 THEN 2 ELSE 1 END AS "leaf"
     FROM "shop" AS t
     ) AS q
     <BLANKLINE>
@@ -79,7 +87,11 @@ def to_sql(
     check_named("dialect", dialect, DIALECTS)
     if not isinstance(table, str) or not all(table.split(".")):
         raise refusal(Setting("table", table), "is no name of a table")
-    return _Query(form, DIALECTS[dialect]).text(table)
+    is_list = isinstance(keep, Sequence) and not isinstance(keep, str)
+    if not is_list or not all(isinstance(name, str) for name in keep):
+        raise refusal(Setting("keep", keep), "is no list of names of columns")
+    names = QueryNames(form, DIALECTS[dialect], tuple(keep))
+    return _Query(form, DIALECTS[dialect], names).text(table)
 
 
 @dataclass(frozen=True)
@@ -88,15 +100,19 @@ class _Query:
 
     form: Portable
     dialect: Dialect
+    names: QueryNames
+    rows: str = ROWS  # that cells are of
 
     def text(self, table: str) -> str:
         """Return the query: that of leaves where a row comes to one, else of shares."""
         first = head(self.form, "--", json_text, times=self.dialect.given)
         about = self.dialect.comment(first)
+        if not self.names.keep:
+            about += "\n-- Other columns of the table, such as a key: export with keep."
         source = self.dialect.table(table)
         query = self._by_shares if self._divided or self._is_forest else self._by_leaf
         query = query if self.form.centres is None else self._by_distance
-        written = f"{about}\n{query(f'{source} AS t')}\n"
+        written = f"{about}\n{query(f'{source} AS {ROWS}')}\n"
         self._refuse_length(len(written))
         return written
 
@@ -118,47 +134,62 @@ class _Query:
 
     def _by_leaf(self, source: str) -> str:
         """Return a query that finds the leaf of a row, and then what it says."""
-        names, target, nodes = self._share_names(), self.form.target, self.form.nodes
-        label, leaf = self._name(f"predicted {target.name}"), self._name("leaf")
+        (leaf,), nodes = self._quoted([self.names.leaf]), self.form.nodes
         leaves = [n for n, node in enumerate(nodes) if not node.questions]
 
         def of_leaf(said: Callable[[int], str]) -> str:
             whens = [f"WHEN {number} THEN {said(number)}" for number in leaves]
-            return _lines([f"CASE q.{leaf}", *whens, "END"])
+            return _lines([f"CASE {SCORED}.{leaf}", *whens, "END"])
 
-        columns = [(of_leaf(self._label_of_leaf), label)]
-        for at, name in enumerate(names):
-            columns.append((of_leaf(partial(self._says, at=at)), name))
-        inner = _select("t", [(self._tree(0, str), leaf)], source)
-        return _select("q", columns, _nested(inner))
+        label, *shares = self._outputs
+        outer = replace(self, rows=SCORED)
+        columns = [(of_leaf(outer._label_of_leaf), label)]
+        for at, name in enumerate(shares):
+            columns.append((of_leaf(partial(outer._says, at=at)), name))
+        inner = self._select(ROWS, [(self._tree(0, str), leaf)], source)
+        return self._select(SCORED, columns, _nested(inner))
 
     def _by_shares(self, source: str) -> str:
         """Return a query of the shares of classes, and of the class that follows."""
-        names, target = self._share_names(), self.form.target
-        label = self._name(f"predicted {target.name}")
-        if target.is_numeric:
-            return _select("t", [(self._output(0), label)], source)
+        label, *names = self._outputs
+        if self.form.target.is_numeric:
+            return self._select(ROWS, [(self._output(0), label)], source)
         shares = [(self._output(at), name) for at, name in enumerate(names)]
-        inner = _nested(_select("t", shares, source))
-        return _select("q", [(self._label(names), label)], inner)
+        inner = _nested(self._select(ROWS, shares, source))
+        made = [(f"{SCORED}.{name}", name) for name in names]
+        return self._select(SCORED, [(self._label(names), label), *made], inner)
 
     def _by_distance(self, source: str) -> str:
         """Return a query of the distances to centres, and of the nearest of them."""
         target, centres = self.form.target, self.form.centres
         assert centres is not None
-        what = "distance" if centres.may_lack else "squared distance"
-        names: list[str] = []
-        for label in target.classes:
-            names.append(self._name(f"{what}({label})", names))
+        label, *names = self._outputs
         away = [(self._away(centres, k), name) for k, name in enumerate(names)]
-        least = f"{self.dialect.least}({', '.join(f'q.{name}' for name in names)})"
+        made = [(f"{SCORED}.{name}", name) for name in names]
+        least = f"{self.dialect.least}({', '.join(which for which, _ in made)})"
         pairs = zip(names, target.classes, strict=True)
-        whens = [f"WHEN q.{n} <= {least} THEN {label}" for n, label in pairs]
-        nearest = f"CASE WHEN q.{names[0]} IS NOT NULL THEN 0 END"
+        whens = [f"WHEN {SCORED}.{n} <= {least} THEN {of}" for n, of in pairs]
+        nearest = f"CASE WHEN {SCORED}.{names[0]} IS NOT NULL THEN 0 END"
         if len(names) > 1:
             nearest = _lines(["CASE", *whens, "END"])
-        label = self._name(f"predicted {target.name}")
-        return _select("q", [(nearest, label)], _nested(_select("t", away, source)))
+        inner = _nested(self._select(ROWS, away, source))
+        return self._select(SCORED, [(nearest, label), *made], inner)
+
+    def _select(self, table: str, made: Sequence[tuple[str, str]], source: str) -> str:
+        """Return a query over a source: the columns by name, and further ones."""
+        names = [f"{table}.{name}" for name in self._quoted(self.names.columns)]
+        line = ", ".join(names)
+        listed = [line] if 0 < len(line) <= MOST_SIGNS else names
+        further = [f"{expression} AS {name}" for expression, name in made]
+        columns = ",\n  ".join([*listed, *further])
+        return f"SELECT {columns}\nFROM {source}"
+
+    @cached_property
+    def _outputs(self) -> list[str]:
+        return self._quoted(self.names.outputs)
+
+    def _quoted(self, names: Sequence[str]) -> list[str]:
+        return [*map(self.dialect.identifier, names)]
 
     def _away(self, centres: Centres, cluster: int) -> str:
         """Return the distance to a centre; NULL where a number cannot be measured."""
@@ -184,23 +215,6 @@ class _Query:
     @property
     def _is_forest(self) -> bool:
         return len(self.form.roots) > 1
-
-    def _share_names(self) -> list[str]:
-        """Return the names of the columns of class shares."""
-        names: list[str] = []
-        for each in self.form.target.classes:
-            names.append(self._name(f"p({value_text(each)})", names))
-        return names
-
-    def _name(self, name: str, taken: Sequence[str] = ()) -> str:
-        """Return a quoted name that no column of the model has, in small letters."""
-        used = {c.name.lower() for c in self.form.columns}
-        used |= {other.lower() for other in taken}
-        quoted = self.dialect.identifier(name)
-        while name.lower() in used or quoted.lower() in used:
-            name = f"predicted {name}"
-            quoted = self.dialect.identifier(name)
-        return quoted
 
     # What is predicted
 
@@ -237,7 +251,7 @@ class _Query:
         if len(classes) == 1:
             return classes[0]
         number, greatest = self.dialect.number, self.dialect.greatest
-        merits = [f"q.{name}" for name in names]
+        merits = [f"{SCORED}.{name}" for name in names]
         if self.form.cost_lines is not None:
             merits = [
                 "(-("
@@ -443,15 +457,15 @@ class _Query:
         if len(types) > 1 and not types <= {int, float}:
             what = f"column {column.name!r}, whose values are of several types"
             refuse_to_say("sql", what, "make them all texts")
+        name = self.dialect.identifier(column.name)
         if column.is_number or float in types:
-            name = self.dialect.identifier(column.name)
-            cell = self.dialect.cell.format(name)
+            cell = self.dialect.cell.format(f"{self.rows}.{name}")
             if column.time is not None:
-                cell = self.dialect.time(name, column.time)
+                cell = self.dialect.time(name, column.time, table=f"{self.rows}.")
             for number in column.missing:
                 cell = f"NULLIF({cell}, {self.dialect.number(number)})"
             return cell
-        return self.dialect.identifier(column.name)
+        return f"{self.rows}.{name}"
 
     @cached_property
     def _literals(self) -> list[Mapping[str, str]]:
@@ -535,19 +549,13 @@ def _nested(query: str) -> str:
 
     It is not indented: a name or a text in it may have lines of its own.
     """
-    return f"(\n{query}\n) AS q"
-
-
-def _select(alias: str, columns: Sequence[tuple[str, str]], source: str) -> str:
-    """Return a query over a source: all that it has, and further columns."""
-    made = [f"  {expression} AS {name}" for expression, name in columns]
-    return ",\n".join([f"SELECT {alias}.*", *made]) + f"\nFROM {source}"
+    return f"(\n{query}\n) AS {SCORED}"
 
 
 def _lines(parts: Sequence[str]) -> str:
     """Return a CASE, on one line where it is short."""
     line = " ".join(parts)
-    return line if len(line) <= 80 else "\n    ".join(parts)
+    return line if len(line) <= MOST_SIGNS else "\n    ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

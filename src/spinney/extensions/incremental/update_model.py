@@ -169,7 +169,7 @@ def _measured(joined: JoinedRows, kept: KeptRows) -> JoinedRows:
 def _refuse_rows(joined: JoinedRows, *, whole: bool) -> None:
     """Refuse rows that no tree can be grown on; one class makes a tree of one leaf.
 
-    Where folds are drawn or the tree is searched as a whole, it must be two.
+    Where folds are drawn or the tree is searched as a whole, numbers must be two.
     """
     rows, staying = joined.rows, joined.staying
     if not len(staying):

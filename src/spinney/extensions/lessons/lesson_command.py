@@ -113,7 +113,6 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
         declarations=declarations(options),
         format=options["format_"],
         encoding=options["encoding"],
-        identifiers=False,  # of which there is nothing to learn
     )
     model = FittedTree(grown)
     with warnings.catch_warnings():

@@ -38,7 +38,7 @@ class PartRoles:
     weight: str | None
     declared: Declarations
     complete: bool = False
-    identifiers: bool = True
+    identifiers: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -166,6 +166,10 @@ class PartsSource:
         nodes = [request.node for request in requests]
         return self._binned(in_ranges(coarse, self._ranges, small), nodes)
 
+    def is_remote(self, _: Iterable[int]) -> bool:
+        """Return that all rows are with workers."""
+        return True
+
     def _binned(self, stack: TableStack, nodes: Sequence[int]) -> BinnedTables:
         """Return tables whose bins can be opened."""
 

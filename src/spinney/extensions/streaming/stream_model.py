@@ -22,6 +22,7 @@ from spinney.sources.rows import (
     join_rows,
     row_weights,
     rows_in_memory,
+    warn_of_one_class,
 )
 
 # Rows that are read at a time: some megabytes.
@@ -74,6 +75,9 @@ def stream_from(
             if progress is not None:
                 progress(number + 1, number + 2)
     assert model is not None  # a table without rows is refused by its reader
+    classes = model.schema.target.classes
+    if len(classes) == 1:
+        warn_of_one_class(target, classes[0], model.fingerprint.n_rows)
     return model
 
 

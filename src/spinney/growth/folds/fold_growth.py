@@ -171,7 +171,9 @@ class FoldGrowth:
         options = replace(options, validation=None)
         taught = smoothed_training(training, labels)
         engine = choose_engine(taught, recipe, options, rivals=False)
-        tree = engine.grow(OpenedSource(taught), recipe, options)
+        # It is counted again anyway.
+        grower = replace(engine, recounts=False)
+        tree = grower.grow(OpenedSource(taught), recipe, options)
         rows, scale = OpenedSource(training), options.class_weights
         return engine.recount(tree, rows, recipe, scale)
 

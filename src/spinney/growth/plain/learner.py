@@ -213,7 +213,11 @@ class _Learner:
             if node.plan is not None:
                 asked[at] = node.plan.question
         search = partial(self.searched, front)
-        searched = run_as_they_come(search, self.looked_at(front))
+        looked_at = self.looked_at(front)
+        if self.is_remote(front):  # its stacks are as large as memory may hold
+            searched = list(map(search, looked_at))
+        else:
+            searched = run_as_they_come(search, looked_at)
         parts, different = [], np.full(len(front), -1)
         for splits, nodes, numbers in searched:
             parts.append(splits)
@@ -272,7 +276,7 @@ class _Learner:
         draws, places = self.options.draws, None
         cuts = draws is not None and draws.cuts
         bounded = not cuts and can_bound(self.search, self.schema)
-        if bounded and isinstance(self.source, Bins):
+        if bounded and self.is_remote(front) and isinstance(self.source, Bins):
             stack, places = self.by_bins(self.source, front, requests)
             stacks = iter([stack])
         elif isinstance(self.source, BucketCounts) and self.are_by_buckets(front):
@@ -289,6 +293,11 @@ class _Learner:
                     places = self.drawn(draws, front, stack)
                 stack = stack.taken(places)
             yield self.search, stack.scaled(self.options.class_weights)
+
+    def is_remote(self, front: Sequence[Growing]) -> bool:
+        """Return whether an engine, or workers, count the rows of some nodes."""
+        source = self.source
+        return isinstance(source, Bins) and source.is_remote(n.number for n in front)
 
     def are_by_buckets(self, front: Sequence[Growing]) -> bool:
         """Return whether no more of numbers is asked at nodes than how buckets count.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.segments import sums_in_order
 from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.growth.ranked.loops.layout import (
@@ -216,10 +217,10 @@ class RankedNodes(LazyNodes):
         first = n_branches.cumsum() - n_branches
         weights = np.zeros((n_branches.sum(), grown.weights.shape[1]))
         np.add.at(weights, first[owner] + branch, grown.line_weights[line])
-        shares: Floats = weights.sum(axis=1)
-        for size in np.unique(n_branches):  # so that sums round as those of one node
+        shares = sums_in_order(weights)
+        for size in np.unique(n_branches):
             edges = first[n_branches == size, None] + np.arange(size)
-            shares[edges] /= shares[edges].sum(axis=1, keepdims=True)
+            shares[edges] /= sums_in_order(shares[edges])[:, None]
         return shares
 
     def _candidate(self, at: int) -> Candidate:
@@ -261,8 +262,8 @@ class RankedNodes(LazyNodes):
 
 
 def _shares(table: CountTable, branches: Integers, n: int) -> tuple[float, ...]:
-    sizes = table.merged(branches, n).sizes
-    return tuple((sizes / sizes.sum()).tolist())
+    sizes = sums_in_order(table.merged(branches, n).weights)
+    return tuple((sizes / sums_in_order(sizes)).tolist())
 
 
 def cut_back(grown: Grown, lines: Integers, reason: int) -> Grown:

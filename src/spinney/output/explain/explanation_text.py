@@ -354,7 +354,7 @@ def _ways(candidate: "CandidateLines") -> str:
 
 def gain_ratio(candidate: "CandidateLines") -> float:
     """Return the gain ratio after the correction."""
-    if not candidate.correction:
+    if not (candidate.correction and candidate.split_information):
         return candidate.gain_ratio
     return (candidate.gain - candidate.correction) / candidate.split_information
 

@@ -38,6 +38,7 @@ from spinney.output.file.plain_data import OPTIONAL, as_list, members, number, w
 from spinney.output.file.requirements import (
     amounts,
     close,
+    countable,
     linked,
     possible,
     require,
@@ -321,7 +322,6 @@ def _check_nodes(arrays: Arrays) -> None:
     require(inner | nothing, "leaf {} has what only inner nodes have")
     require(within(arrays["reason"], 0, len(REASONS)), "node {} has no known reason")
     require(inner == (arrays["reason"] == 0), "node {} has a reason to stop, or none")
-    require(np.isfinite(arrays["gain"]), "the gain of node {} is no number")
 
 
 def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
@@ -357,6 +357,7 @@ def _check_counts(
     require((own > 0) | (rows > 0), "root {} has no rows")
     require(within(arrays["absent"], 0, rows + 1), "node {} lacks more than its rows")
     require(np.isfinite(sizes), "node {} has weights whose sum is beyond floats")
+    require(countable(arrays["gain"], sizes), "the gain of node {} is no number")
     require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
     require((rows > 0) | (arrays["attribute"] < 0), "node {} divides no rows")
     inner, below = np.flatnonzero(arrays["attribute"] >= 0), np.flatnonzero(own > 0)

@@ -36,10 +36,23 @@ def amounts(array: Floats) -> Truths:
 
 
 def possible(weights: Floats, target: Target) -> Truths:
-    """Return which weights of classes, or moments of a number, may occur."""
+    """Return which weights of classes, or moments of a number, may occur.
+
+    What is computed of moments, the squares of sums, is no more than floats hold.
+    """
     if not target.is_numeric:
         return amounts(weights)
-    return np.asarray(np.isfinite(weights) & ((weights >= 0) | [False, True, False]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        weight, first, second = weights.T
+        squares = np.isfinite(first * first) & np.isfinite(weight * second)
+    known = np.isfinite(weights) & ((weights >= 0) | [False, True, False])
+    return np.asarray(known & squares[:, None])
+
+
+def countable(gains: Floats, sizes: Floats) -> Truths:
+    """Return which gains are numbers, and what they come to over all rows of a node."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.isfinite(gains) & np.isfinite(gains * sizes))
 
 
 def close(sums: Floats, expected: Floats, target: Target) -> Truths:
@@ -47,11 +60,12 @@ def close(sums: Floats, expected: Floats, target: Target) -> Truths:
 
     Of moments, |Σwy| is at most the root of Σw · Σwy².
     """
-    scale = expected.sum(axis=1, keepdims=True)
-    if target.is_numeric:
-        weight, _, second = expected.T
-        scale = np.stack([weight, np.sqrt(weight * second), second], axis=1)
-    return np.asarray(np.abs(sums - expected) <= WEIGHTS_TOLERANCE * scale)
+    with np.errstate(over="ignore", invalid="ignore"):  # damage may be beyond floats
+        scale = expected.sum(axis=1, keepdims=True)
+        if target.is_numeric:
+            weight, _, second = expected.T
+            scale = np.stack([weight, np.sqrt(weight * second), second], axis=1)
+        return np.asarray(np.abs(sums - expected) <= WEIGHTS_TOLERANCE * scale)
 
 
 def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:

@@ -29,6 +29,7 @@ from spinney.output.file.requirements import (
     SHARES_TOLERANCE,
     amounts,
     close,
+    countable,
     counted,
     linked,
     possible,
@@ -51,6 +52,7 @@ from spinney.trees import (
     labels_of,
     lazy_nodes_of,
     links_of,
+    ratio_of,
 )
 
 MAX_NODES = 10_000_000
@@ -174,6 +176,9 @@ def _check_nodes(arrays: Arrays, target: Target) -> None:
     require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
     if target.is_numeric:
         require(np.isfinite(shares), "node {} predicts what is no finite number")
+        away = shares[:, 0] - (target.origin or 0.0) - ratio_of(weights[:, 1], sizes)
+        far = np.isfinite(away * away) & np.isfinite(sizes * (away * away))
+        require(far, "node {} predicts a number whose errors are beyond floats")
     else:
         require(amounts(shares), "node {} has a share of a class that is no amount")
         require(
@@ -291,13 +296,17 @@ def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
         # The trees of a forest know the rows of a line, and not those of each class.
         lone = "candidate {} has weight without rows"
         require(rows.any(axis=1, keepdims=True) | (weights == 0), lone, owners)
+    node = np.repeat(np.arange(len(counts)), counts)
+    weights = arrays["node.weights"][node]
+    size = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
+    for name in ("candidate.gain", "candidate.merit"):
+        beyond = f"{name!r} is beyond floats at candidate {{}}"
+        require(countable(arrays[name], size), beyond)
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
     np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))
-    node = np.repeat(np.arange(len(counts)), counts)
-    expected = arrays["node.weights"][node]
     other = "the counts of candidate {} are not those of its node"
-    require(close(total, expected, target), other)
+    require(close(total, weights, target), other)
     require(total_rows.sum(axis=1) == arrays["node.rows"][node], other)
     shares = arrays["split.shares"]
     require(amounts(shares), "candidate {} has a share that is no amount", of_share)

@@ -1,5 +1,6 @@
 """The finished rule set: rules in order, a default, and what can be done with them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -308,17 +309,20 @@ class RuleSet(InNotebooks):
         path: "str | os.PathLike[str] | None" = None,
         dialect: str | None = None,
         table: str | None = None,
+        keep: Sequence[str] | None = None,
     ) -> Any:
         """Return the rules in a format, and write them to a path.
 
         The formats are "text", "json", which :func:`spinney.load` reads back, and
         programs that answer as the rules do: "python", "javascript", "c", "onnx",
-        "pmml", and "sql" with its options ``dialect`` and ``table``
+        "pmml", and "sql" with its options ``dialect``, ``table`` and ``keep``
         (``docs/exports.md``).
         """
         from spinney.output.export_formats import exported
 
-        return exported(self, format, path=path, dialect=dialect, table=table)
+        return exported(
+            self, format, path=path, dialect=dialect, table=table, keep=keep
+        )
 
     def to_json(self) -> str:
         """Return the rules as JSON that :meth:`from_json` reads back."""

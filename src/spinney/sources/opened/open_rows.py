@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from spinney import registry
 from spinney._support.checks import check_named
-from spinney._support.memory_room import bytes_of, usual_room
+from spinney._support.memory_room import MemoryBudget, bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema, Table
 from spinney.data.duckdb import is_relation, memory_of_connections
 from spinney.data.readers import opened_relation, read_table, refuse_file_options
@@ -19,7 +21,6 @@ from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in
 
 SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
-LEAST_FOR_DUCKDB = 64 << 20  # with less it cannot group a table
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
     ("psycopg", "Connection"): "postgres",
@@ -96,6 +97,16 @@ class OpenedSource:
         return len(self.training.classes)
 
     @property
+    def has_one_class(self) -> bool:
+        """Whether all rows have one class, so that a tree of them is a single leaf."""
+        if self.schema.target.is_numeric:
+            return False
+        if self.training is None:
+            return bool(np.count_nonzero(self.source.root().rows) == 1)
+        classes = self.training.classes
+        return bool((classes == classes[0]).all())
+
+    @property
     def weight(self) -> float:
         """The weight of all rows."""
         rows = self.training
@@ -122,7 +133,7 @@ def open_source(
     seed: int = 0,
     hashed: bool = False,
     from_zero: bool = False,
-    identifiers: bool = True,
+    identifiers: bool = False,
     format: str | None = None,
     encoding: str | None = None,
     complete: bool = False,
@@ -131,8 +142,8 @@ def open_source(
 
     ``source`` says where rows are counted, one of ``SOURCES``: if not given, what is in
     a database where it is and anything else in memory. ``table`` is that of a database,
-    or a query. ``memory_limit`` is what counting elsewhere may take of this machine's
-    memory: half of it is for DuckDB where it reads a file, half for rows that are read.
+    or a query. ``memory_limit`` is what this process may take where rows are counted
+    elsewhere, DuckDB included where it reads a file (``MemoryBudget``).
     ``reserves`` says which share of the rows of an engine is reserved, if any, of so
     many and a target; which ones follows from their hashes and a ``seed``. ``hashed``
     gives rows of an engine numbers, by which others can draw.
@@ -158,8 +169,9 @@ def open_source(
         refuse_limit(memory_limit)
         yield _read(data, meant)
         return
-    room = usual_room() if limit is None else limit // 2
-    wanted = Wanted(reserves, seed, hashed, room)
+    budget = MemoryBudget(memory_limit) if limit and memory_limit else None
+    room = usual_room() if limit is None else budget.rows if budget else 0
+    wanted = Wanted(reserves, seed, hashed, room, budget)
     if "dask" in (source, engine_of(data)) or source == "parts":
         if limit:  # 0 is kept to: no row comes here, unless all parts are here
             raise refusal(
@@ -169,7 +181,7 @@ def open_source(
             )
         opened = _in_parts(data, meant, source, wanted)
     else:
-        opened = _in_engine(data, meant, connection, limit, wanted)
+        opened = _in_engine(data, meant, connection, wanted)
     with opened as rows:
         yield rows
 
@@ -269,7 +281,6 @@ def _in_engine(
     data: Any,
     meant: _Meant,
     connection: Any,
-    limit: int | None,
     wanted: Wanted,
 ) -> Iterator[OpenedSource]:
     """Give the rows of a table in an engine of SQL, which counts them."""
@@ -287,8 +298,8 @@ def _in_engine(
     )
     with ExitStack() as stack:
         if engine is None:
-            half = max(limit // 2, LEAST_FOR_DUCKDB) if limit else None
-            stack.enter_context(memory_of_connections(half))
+            share = wanted.budget.duckdb if wanted.budget else None
+            stack.enter_context(memory_of_connections(share))
             opened = opened_relation(data, connection=connection, **meant.reading)
             counted = databases.source_in_duckdb(stack.enter_context(opened), roles)
         else:

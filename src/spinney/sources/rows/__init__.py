@@ -37,6 +37,7 @@ from spinney.sources.rows.training_rows import (
     rows_in_memory,
     tell_doubts,
     training_set,
+    warn_of_one_class,
 )
 from spinney.sources.rows.weight_checks import (
     LARGEST_TOTAL,
@@ -84,5 +85,6 @@ __all__ = [
     "tell_doubts",
     "times_of",
     "training_set",
+    "warn_of_one_class",
     "with_classes",
 ]

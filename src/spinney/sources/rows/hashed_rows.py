@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.memory_room import MemoryBudget
 from spinney.data import Fingerprint, Schema, Target, fingerprint_of
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
@@ -40,13 +41,14 @@ class Wanted:
 
     ``reserves`` says which share of them is reserved, those of the least numbers under
     a ``seed``; ``hashed`` that all are given numbers, for others to draw by. ``room``
-    is how many bytes rows may take that come here.
+    is how many bytes rows may take that come here; ``budget`` has a user's limit.
     """
 
     reserves: Reserves | None = None
     seed: int = 0
     hashed: bool = False
     room: int = 0
+    budget: MemoryBudget | None = None
 
     def share(self, n_rows: int, target: Target) -> float | None:
         """Return which share of so many rows is reserved, if any."""

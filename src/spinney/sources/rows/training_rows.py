@@ -261,18 +261,13 @@ def attribute_of(column: Column) -> Attribute:
 
 
 def check_classes(target: Target, present: Integers, n_rows: int) -> None:
-    """Refuse rows that no tree can be grown on."""
+    """Refuse rows that no tree can be grown on; warn of those that all are alike."""
     name = shown(target.name)
     if n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
         msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
         raise DataError(msg)
     if len(present) == 1:
-        only = target.classes[int(present[0])]
-        msg = (
-            f"target {name!r}: all {n_rows} rows have one class, {only!r}: there is "
-            "nothing to tell apart; give rows of a second class, or another target"
-        )
-        raise DataError(msg)
+        warn_of_one_class(target.name, target.classes[int(present[0])], n_rows)
     if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
         msg = (
             f"target {name!r}: {len(present)} of {n_rows} rows have a class of their "
@@ -287,6 +282,12 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
                 "rule or table of predictions could show: mend the label"
             )
             raise DataError(msg)
+
+
+def warn_of_one_class(name: str, only: Value, n_rows: int) -> None:
+    """Warn that all rows have the same class, so that a tree is a single leaf."""
+    msg = f"target {shown(name)!r}: all {n_rows} rows have one class, {only!r}"
+    warn(msg, remedy="the model always predicts it; check the target")
 
 
 def check_texts(name: str, values: Iterable[Value]) -> None:
@@ -422,7 +423,7 @@ def rows_in_memory(
     declared: Declarations,
     *,
     from_zero: bool,
-    identifiers: bool = True,
+    identifiers: bool = False,
     complete: bool = False,
     first: bool = False,
 ) -> TrainingSet:

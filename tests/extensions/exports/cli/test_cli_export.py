@@ -37,6 +37,10 @@ def test_a_query_is_of_a_table(model, capsys):
     command = ["export", model, "--to", "sql", "--dialect", "spark", "--table", "a.b"]
     assert run(command) == 0
     assert "FROM `a`.`b` AS t" in capsys.readouterr().out
+    assert run([*command, "--keep", "id,day", "--keep", "leaf"]) == 0
+    assert "SELECT t.`id`, t.`day`, t.`leaf`, t." in capsys.readouterr().out
+    assert run([*command, "--keep", "p(true)"]) == 2
+    assert "--keep 'p(true)' is what the query calls" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

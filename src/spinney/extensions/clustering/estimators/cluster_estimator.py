@@ -236,15 +236,16 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         path: "str | os.PathLike[str] | None" = None,
         dialect: str | None = None,
         table: str | None = None,
+        keep: Sequence[str] | None = None,
     ) -> Any:
         """Return the clusters in a format, as text, picture, page or program.
 
         ``docs/exports.md`` has the formats. What is returned is written to a path too,
-        if one is given; ``dialect`` and ``table`` are options of "sql".
+        if one is given; ``dialect``, ``table`` and ``keep`` are options of "sql".
         """
         check_is_fitted(self)
         fitted = FittedClusters(self.clusters_)
-        return fitted.export(format, path=path, dialect=dialect, table=table)
+        return fitted.export(format, path=path, dialect=dialect, table=table, keep=keep)
 
     def plot(self) -> "Picture":
         """Return a picture of the clusters: their sizes and what they are like."""

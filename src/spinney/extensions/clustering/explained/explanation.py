@@ -10,7 +10,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_number, check_whole
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import percent_text, shown, weight_text
-from spinney.data import Column, Table, Value, declarations_of, factorise, is_missing
+from spinney.data import Column, Table, Value, factorise, is_missing
 from spinney.data.readers import read_table
 from spinney.errors import DataError
 from spinney.extensions.clustering.explained.profiles import profiles_of
@@ -18,8 +18,10 @@ from spinney.extensions.clustering.explained.sentences import (
     ExplainedCluster,
     explained,
 )
-from spinney.models import FittedTree, grow_from
-from spinney.sources.rows import given_weights
+from spinney.models import FittedTree, grow_model
+from spinney.recipes import Recipe
+from spinney.sources.opened import OpenedSource
+from spinney.sources.rows import as_target, given_weights, training_set
 
 MARKS_SHOWN = 3
 LEAST_SHARE = 0.02
@@ -233,25 +235,15 @@ def _grown(
     max_depth: int,
     min_leaf: float,
 ) -> FittedTree:
-    """Return the tree that tells clusters apart."""
-    target = _free(NAME, table)
-    columns = [*table.columns, Column(target, "nominal", codes, labels)]
-    weight = None
-    if weights is not None:
-        weight = _free("weight", table)
-        columns.append(Column(weight, "numeric", weights))
-    model = grow_from(
-        Table(tuple(columns), table.n_rows),
-        target,
-        recipe="cart",
-        settings={
-            "missing": "branch",
-            "max_depth": max_depth,
-            "min_samples_leaf": max(1.0, min_leaf),  # below 1 it would be a share
-        },
-        declarations=declarations_of(),
-        weight=weight,
+    """Return the tree that tells clusters apart, by all columns that there are."""
+    target, classes = as_target(Column(_free(NAME, table), "nominal", codes, labels))
+    rows = training_set(table, target, classes=classes, weights=weights)
+    recipe = Recipe.named("cart").changed(
+        missing="branch",
+        max_depth=max_depth,
+        min_samples_leaf=max(1.0, min_leaf),  # below 1 it would be a share
     )
+    model = grow_model(OpenedSource(rows), recipe=recipe)
     return FittedTree(model).prune("simplify")
 
 

@@ -61,6 +61,7 @@ def find_clusters_away(
         weight=weight,
         declarations=declarations,
         hashed=True,
+        identifiers=bool(columns),  # as in memory: what is named stays
         **opening,
     ) as opened:
         assert opened.hashed is not None

@@ -4,6 +4,7 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,16 +164,19 @@ class FittedClusters(Explored, LargeTables):
         path: "str | os.PathLike[str] | None" = None,
         dialect: str | None = None,
         table: str | None = None,
+        keep: Sequence[str] | None = None,
     ) -> Any:
         """Return the clusters in a format, and write them to a path.
 
         The formats are "text", "html", the page of :meth:`explore`, as pictures "svg",
         "png" and "pdf", of which the latter are bytes and need Matplotlib, and programs
         that send rows to the same clusters: "python", "javascript", "c", "onnx", of
-        k-means "pmml", and "sql" with its options ``dialect`` and ``table``; "json" is
-        read back by :func:`spinney.load` (``docs/exports.md``).
+        k-means "pmml", and "sql" with its options ``dialect``, ``table`` and ``keep``;
+        "json" is read back by :func:`spinney.load` (``docs/exports.md``).
         """
-        return exported(self, format, path=path, dialect=dialect, table=table)
+        return exported(
+            self, format, path=path, dialect=dialect, table=table, keep=keep
+        )
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:

@@ -1,6 +1,7 @@
 """k-prototypes of a table: γ, starts, restarts, and who does the work."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,12 @@ from spinney.extensions.clustering.prototypes.prototype_starts import (
     cao_rows,
     huang_rows,
 )
-from spinney.extensions.clustering.scaling import scaled_start, scaling_power
+from spinney.extensions.clustering.scaling import (
+    in_groups,
+    row_powers,
+    scaled_start,
+    scaling_power,
+)
 
 MIXED_STARTS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
@@ -146,6 +152,18 @@ def nearest_prototypes(
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
     cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
+    powers = row_powers(cells.numbers, prototypes.numbers)
+
+    def nearest(rows: Any) -> tuple[Integers, Floats]:
+        return _nearest_scaled(cells[rows], prototypes, gamma, n_jobs=n_jobs)
+
+    return in_groups(powers, nearest)
+
+
+def _nearest_scaled(
+    cells: MixedCells, prototypes: Prototypes, gamma: float, *, n_jobs: int | None
+) -> tuple[Integers, Floats]:
+    """Return the nearest prototypes of rows that are divided by one power of two."""
     power = power_of_mixed(cells, prototypes.numbers)
     scaled = scaled_mixed(cells, power)
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from secrets import token_hex
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sqlglot import Dialect, exp
@@ -31,11 +31,15 @@ from spinney.extensions.databases.expressions import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from spinney._support.memory_room import MemoryBudget
+
 
 class SqlEngine:
     """An engine that rows are in; subclasses say what is its own.
 
-    ``n_statements`` counts what was asked, for those who wonder.
+    ``n_statements`` counts what was asked, for those who wonder. A ``budget`` is held
+    to between statements.
     """
 
     name: ClassVar[str]
@@ -60,6 +64,7 @@ class SqlEngine:
         self._kept: list[str] = []
         self.n_statements = 0
         self.purpose = "count the rows"
+        self.budget: MemoryBudget | None = None
 
     @property
     def rows(self) -> exp.Table | exp.Subquery:
@@ -179,6 +184,7 @@ class SqlEngine:
 
     def keep(self, query: exp.Query) -> str:
         """Keep the rows of a select as a temporary table, and return its name."""
+        self.check_memory()
         name = f"spinney_{token_hex(8)}"
         self._kept.append(name)
         self._keep(name, query)
@@ -213,9 +219,15 @@ class SqlEngine:
 
     def fetch(self, statement: exp.Expr) -> list[Sequence[Any]]:
         """Return the columns of a statement's answer."""
+        self.check_memory()
         answer = self.execute(statement)
         assert answer is not None
         return answer
+
+    def check_memory(self) -> None:
+        """Refuse to go on beyond the limit; tables are dropped all the same."""
+        if self.budget is not None:
+            self.budget.check()
 
     def line(self, statement: exp.Expr) -> list[Any]:
         """Return the one line of a statement's answer, NULL as None."""

@@ -202,13 +202,25 @@ def share_out(growth, node):
     candidates, candidate, known = grown.candidates, question_of(grown, node), 0.0
     line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
     n_children, n_classes = nodes[node, layout.CHILDREN], line_weights.shape[1]
+    end = line + candidates[candidate, layout.LINES]
     for b in range(n_children):
         shares[b] = 0.0
-    for i in range(line + 1, line + candidates[candidate, layout.LINES]):
-        branch = codes[i] if nominal else np.int32(codes[i] > low)
-        for c in range(n_classes):
-            shares[branch] += line_weights[i, c]
-            known += line_weights[i, c]
+    # Added up as ``search.level_splits`` does: the lines of a branch by class first.
+    for c in range(n_classes):
+        if nominal:
+            for i in range(line + 1, end):
+                shares[codes[i]] += line_weights[i, c]
+            continue
+        left, right = 0.0, 0.0
+        for i in range(line + 1, end):
+            if codes[i] > low:
+                right += line_weights[i, c]
+            else:
+                left += line_weights[i, c]
+        shares[0] += left
+        shares[1] += right
+    for b in range(n_children):
+        known += shares[b]
     for b in range(n_children):
         shares[b] /= known
     divided = False

@@ -42,6 +42,10 @@ def _note(pruning, node, action, before, after, change):
     grown.state[layout.STEPS] = at + 1
 
 
+# Of a number with more values no plain learner grows the same tree (``engine.py``).
+MOST_SUMMED = 20_000
+
+
 @entry
 def prune(pruning):
     """Look at every node that waits, after all that is below it.
@@ -296,6 +300,8 @@ def _recount(pruning, node, begin, end, plain):
         cell = width * at + np.int64(codes[members.rows[i], label])
         table[cell] += 1.0 if plain else members.parts[i]
         table[cell + n_classes] += 1.0
+    if numeric and not plain and absent <= MOST_SUMMED:
+        _add_up_by_value(pruning, a, low, begin, end)
     for column in range(grown.candidates.shape[1]):
         grown.candidates[new, column] = grown.candidates[old, column]
     grown.candidates[new, layout.LINE] = line
@@ -325,3 +331,36 @@ def _recount(pruning, node, begin, end, plain):
     grown.nodes[node, layout.CHOSEN] = 0
     state[layout.FOUND], state[layout.WRITTEN] = new + 1, line + number
     return True
+
+
+@kernel
+def _add_up_by_value(pruning, a, low, begin, end):
+    """Add up both sides of a number anew, value by value, as the plain learner does.
+
+    Parts of members round; so the order in which they are added up shows.
+    """
+    members, codes = pruning.members, pruning.ranked.codes
+    n_classes, absent = (
+        pruning.grown.weights.shape[1],
+        pruning.ranked.facts[a, layout.CODES],
+    )
+    runs, table, label = pruning.work.runs, pruning.work.table, codes.shape[1] - 1
+    first, last = np.int64(absent), np.int64(-1)
+    for i in range(begin, end):
+        code = np.int64(codes[members.rows[i], a])
+        if code != absent:
+            first, last = min(first, code), max(last, code)
+    for cell in range(n_classes * first, n_classes * (last + 1)):
+        runs[cell] = 0.0
+    for i in range(begin, end):
+        code = np.int64(codes[members.rows[i], a])
+        if code != absent:
+            c = np.int64(codes[members.rows[i], label])
+            runs[n_classes * code + c] += members.parts[i]
+    for side in range(2):
+        for c in range(n_classes):
+            table[2 * n_classes * side + c] = 0.0
+    for code in range(first, last + 1):
+        side = np.int64(code > low)
+        for c in range(n_classes):
+            table[2 * n_classes * side + c] += runs[n_classes * code + c]

@@ -1,0 +1,133 @@
+"""Trees grown in DuckDB under a limit of memory: the peak of the process beside it.
+
+``python -m benchmarks.memory_limits --rows 5000000 --memory-limit 1GiB`` makes a
+Parquet file of twelve columns, five of them real numbers, with missing cells in five.
+It grows a tree for each recipe in a process of its own. It prints seconds, the peak of
+the resident memory in MiB, its share of the limit, and the nodes of the tree; or the
+refusal, which names the setting that keeps the limit.
+
+``--recipes default,cart`` tries some of them, ``--folder`` keeps the file.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks.in_database import COLUMNS, MACRO
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "cart": {"recipe": "cart"},
+    "c4.5": {"recipe": "c4.5"},
+    "cart in bins": {"recipe": "cart", "missing": "branch"},
+}
+NAMES = ("x0", "x1", "x2", "x3", "x4", "c0", "c1", "c2", "k0", "k1", "k2")
+WITH_HOLES = ("x0", "x1", "x4", "c1", "k1")
+LABEL = """
+    CASE WHEN (x0 > 0.5 AND c0 = 'red') OR (x2 > 60 AND k0 > 4)
+         THEN 'late' ELSE 'on time' END AS y
+"""
+
+
+def generate(path: Path, n_rows: int) -> None:
+    """Write a Parquet file of so many rows, the same on every run."""
+    import duckdb
+
+    cells = ", ".join(
+        f"CASE WHEN random() < 0.03 THEN NULL ELSE {name} END AS {name}"
+        if name in WITH_HOLES
+        else name
+        for name in NAMES
+    )
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute("SET threads = 1")
+        connection.execute("SET memory_limit = '1GiB'")
+        connection.execute("SET preserve_insertion_order = false")
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(MACRO)
+        rows = f"SELECT {COLUMNS} FROM range({n_rows})"
+        connection.execute(
+            f"COPY (SELECT {cells}, y FROM (SELECT *, {LABEL} FROM ({rows}))) "
+            f"TO '{path}' (FORMAT parquet)"
+        )
+
+
+def grown(path: str, limit: str, recipe: str) -> dict[str, Any]:
+    """Grow a tree in this process, and return what it took, or why it was refused."""
+    import spinney
+
+    warnings.simplefilter("ignore")
+    began, found = perf_counter(), "refused"
+    outcome: dict[str, Any] = {}
+    try:
+        how: dict[str, Any] = {"source": "duckdb", "memory_limit": limit}
+        model = spinney.grow(path, "y", **how, **RECIPES[recipe])
+        found = f"{len(model.tree)} nodes"
+    except spinney.errors.ParameterError as error:
+        outcome["refusal"] = str(error)
+    seconds = round(perf_counter() - began, 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {**outcome, "seconds": seconds, "peak": peak, "found": found}
+
+
+def measured(path: Path, limit: str, recipe: str) -> dict[str, Any]:
+    """Grow a tree in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.memory_limits"]
+    command += ["--one", str(path), limit, recipe]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["killed"])[-1]
+        return {"seconds": 0.0, "peak": 0, "found": reason}
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def main() -> None:
+    """Make the table, and print a line for each recipe."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--memory-limit", default="1GiB")
+    parser.add_argument("--recipes", default=",".join(RECIPES))
+    parser.add_argument("--folder", type=Path, help="where the table is kept")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        print(json.dumps(grown(*asked.one)))
+        return
+    with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
+        path = (asked.folder or Path(folder)) / f"limits_{asked.rows}.parquet"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            generate(path, asked.rows)
+        compare(path, asked)
+
+
+def compare(path: Path, asked: argparse.Namespace) -> None:
+    """Print a line for each recipe."""
+    from spinney._support.memory_room import bytes_of
+
+    limit = bytes_of(asked.memory_limit)
+    print(f"{asked.rows} rows, a limit of {limit >> 20} MiB")
+    print("recipe        seconds  peak MiB  of limit  found")
+    for recipe in asked.recipes.split(","):
+        took = measured(path, asked.memory_limit, recipe)
+        share = f"{took['peak'] / limit:.0%}"
+        print(
+            f"{recipe:<12}  {took['seconds']:>7}  {took['peak'] >> 20:>8}  {share:>8}  "
+            f"{took['found']}",
+            flush=True,
+        )
+        if "refusal" in took:
+            print(f"  {took['refusal']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

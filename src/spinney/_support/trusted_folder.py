@@ -1,0 +1,315 @@
+"""Folders in which nobody else can write, for files that are run as code.
+
+A path that is checked and then opened may name another file by then. So each folder is
+opened from the one above it, each check is of an open descriptor, and files are read
+and written from the descriptor of their folder::
+
+    /  ->  tmp  ->  alice  ->  spinney-3f0a  ->  grow.code
+           shared by all: it may be passed, and is never the folder itself
+
+A folder is trusted where it and all above it belong to the user or the superuser and
+nobody else may write to them. In a *sticky* folder, such as ``/tmp``, everybody may
+create entries and only an owner may rename them. It may be passed, for the owner of the
+next folder is checked, too. Only the user and the superuser can then create names in a
+trusted folder, so no hard link in it is anybody else's.
+
+The folder ``__pycache__`` beside a module is a case of its own: who may write to the
+module can run code anyway, so its owner is trusted, and folders above are not checked.
+
+On Windows, folders say who may write: nothing is checked there.
+"""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+_OPEN = (
+    getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to is not waited for
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_FOLDER = os.O_RDONLY | _OPEN | getattr(os, "O_DIRECTORY", 0)
+_MOST_STEPS = 255  # along a path, with those of symbolic links: some go in circles
+
+
+class UntrustedError(PermissionError):
+    """Somebody else could have written here."""
+
+    def __init__(self, reason: str, path: object) -> None:
+        super().__init__(errno.EPERM, reason, str(path))
+
+
+@dataclass(frozen=True)
+class _Rights:
+    """Who may write to what is trusted.
+
+    Parameters
+    ----------
+    owners : frozenset of int
+        The users that files and folders may belong to.
+    group : int, optional
+        A group that may write to them.
+    """
+
+    owners: frozenset[int]
+    group: int | None = None
+
+    def check(self, descriptor: int, path: object, *, passed: bool = False) -> None:
+        """Refuse what is open if others may write to it.
+
+        ``passed`` says that it is a folder on the way: it may be sticky.
+        """
+        about = os.fstat(descriptor)
+        self.check_owner(about, path)
+        if passed and about.st_mode & stat.S_ISVTX:
+            return
+        if about.st_mode & stat.S_IWOTH:
+            reason = "everybody may write there"
+            raise UntrustedError(reason, path)
+        if about.st_mode & stat.S_IWGRP:
+            gid = about.st_gid
+            trusted = gid == self.group or _is_private_group(gid, os.geteuid())
+            # With an access control list these bits are the most that it grants.
+            if not trusted or _has_access_list(descriptor):
+                reason = "a group may write there"
+                raise UntrustedError(reason, path)
+
+    def check_owner(self, about: os.stat_result, path: object) -> None:
+        """Refuse what belongs to somebody else."""
+        if about.st_uid not in self.owners:
+            reason = "it belongs to another user"
+            raise UntrustedError(reason, path)
+
+
+@dataclass(frozen=True)
+class TrustedFolder:
+    """A folder in which nobody else can write, while it is open.
+
+    Parameters
+    ----------
+    path : path
+        Where it is, for messages.
+    """
+
+    path: Path
+    _descriptor: int | None = None  # None on Windows
+    _rights: _Rights | None = field(default=None, repr=False)
+
+    def names(self) -> list[str]:
+        """Return the names of what is in it."""
+        at = self.path if self._descriptor is None else self._descriptor
+        return sorted(os.listdir(at))
+
+    def read(self, name: str, *, limit: int) -> bytes:
+        """Return the content of a file.
+
+        Raises
+        ------
+        OSError
+            It is no regular file, a symbolic link, larger than ``limit`` bytes, or
+            somebody else could have written it.
+        """
+        descriptor = os.open(
+            self._at(name), os.O_RDONLY | _OPEN, dir_fd=self._descriptor
+        )
+        try:
+            about = os.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode):
+                reason = "it is no regular file"
+                raise UntrustedError(reason, self.path / name)
+            if self._rights is not None:
+                self._rights.check(descriptor, self.path / name)
+            if about.st_size > limit:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+            with open(descriptor, "rb", closefd=False) as file:
+                return file.read(limit)
+        finally:
+            os.close(descriptor)
+
+    def write(self, name: str, parts: Iterable[bytes]) -> None:
+        """Write a file so that a reader sees the old one or the new one.
+
+        All users may read it, whatever the user's mask: who compiles for an image is
+        not who runs it. Only its owner may write to it.
+        """
+        temporary = f".spinney-{os.urandom(8).hex()}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN
+        descriptor = os.open(self._at(temporary), flags, 0o644, dir_fd=self._descriptor)
+        try:
+            with open(descriptor, "wb") as file:
+                for part in parts:
+                    file.write(part)
+            folders = {"src_dir_fd": self._descriptor, "dst_dir_fd": self._descriptor}
+            os.replace(self._at(temporary), self._at(name), **folders)
+        except BaseException:
+            with suppress(OSError):
+                self.remove(temporary)
+            raise
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._at(name), dir_fd=self._descriptor)
+
+    def _at(self, name: str) -> str:
+        return name if self._descriptor is not None else str(self.path / name)
+
+
+@contextmanager
+def trusted_folder(
+    path: Path, *, module: Path | None = None, create: bool = False
+) -> Iterator[TrustedFolder]:
+    """Open a folder in which nobody else can write.
+
+    Parameters
+    ----------
+    path : path
+        The folder; it is no symbolic link itself.
+    module : path, optional
+        A module that the folder is beside: who may write to that may write here.
+    create : bool
+        Whether to create the folder, and those above it, where they are missing.
+
+    Raises
+    ------
+    OSError
+        There is no such folder, or somebody else can write to it or move it.
+
+    Examples
+    --------
+    >>> import os
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as mine:
+    ...     with trusted_folder(Path(mine, "new"), create=True) as folder:
+    ...         folder.write("file", [b"mine"])
+    ...         folder.read("file", limit=100)
+    b'mine'
+    """
+    if sys.platform == "win32":
+        if create:
+            path.mkdir(parents=True, exist_ok=True)
+        yield TrustedFolder(path)
+        return
+    if module is None:
+        rights = _Rights(frozenset({os.geteuid(), 0}))
+        descriptor = _descend(path, rights, create=create)
+    else:
+        rights = _rights_of(module)
+        descriptor = _open_beside(module, path.name, create=create)
+    try:
+        rights.check(descriptor, path)
+        yield TrustedFolder(path, descriptor, rights)
+    finally:
+        os.close(descriptor)
+
+
+def _rights_of(module: Path) -> _Rights:
+    """Return who may change a module, beside the user and the superuser."""
+    about = module.stat()
+    group = about.st_gid if about.st_mode & stat.S_IWGRP else None
+    return _Rights(frozenset({os.geteuid(), 0, about.st_uid}), group)
+
+
+def _open_beside(module: Path, name: str, *, create: bool) -> int:
+    """Return the descriptor of a folder beside a module."""
+    above = os.open(module.parent, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
+    try:
+        return _open_folder(name, above, create=create)
+    finally:
+        os.close(above)
+
+
+def _descend(path: Path, rights: _Rights, *, create: bool) -> int:
+    """Return the descriptor of a folder, having checked all that lead to it.
+
+    A symbolic link on the way is followed if the user or the superuser made it.
+    """
+    steps, way, here = [*reversed(path.absolute().parts)], Path(), -1
+    try:
+        for _ in range(_MOST_STEPS):
+            name, above = steps.pop(), None if here == -1 else here
+            if steps and (target := _link_target(name, above, rights)) is not None:
+                steps += reversed(target.parts)
+                continue
+            following, way = _open_folder(name, above, create=create), way / name
+            if here != -1:
+                os.close(here)
+            here = following
+            if not steps:
+                return here
+            rights.check(here, way, passed=True)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    except BaseException:
+        if here != -1:
+            os.close(here)
+        raise
+
+
+def _link_target(name: str, above: int | None, rights: _Rights) -> Path | None:
+    """Return what a symbolic link points to, None if it is none.
+
+    Only the owner of a link can put another in its place, for nobody else can write to
+    the folder that it is in, unless that is sticky.
+    """
+    try:
+        about = os.stat(name, dir_fd=above, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISLNK(about.st_mode):
+        return None
+    rights.check_owner(about, name)
+    return Path(os.readlink(name, dir_fd=above))
+
+
+def _open_folder(name: str, above: int | None, *, create: bool) -> int:
+    """Return the descriptor of a folder in another, which no link leads to."""
+    try:
+        return os.open(name, _FOLDER, dir_fd=above)
+    except FileNotFoundError:
+        if not create:
+            raise
+        with suppress(FileExistsError):  # another process was faster
+            # All users may look into it, and only this one may write.
+            os.mkdir(name, 0o755, dir_fd=above)
+        return os.open(name, _FOLDER, dir_fd=above)
+    except PermissionError:
+        # A folder that may be passed and not listed, such as a /home of mode 711.
+        if not hasattr(os, "O_PATH"):
+            raise
+        return os.open(name, _FOLDER | os.O_PATH, dir_fd=above)
+
+
+@cache
+def _is_private_group(number: int, user: int) -> bool:
+    """Return whether a group is called as a user and has no other member.
+
+    Many systems give each user such a group, and let it write to what the user creates.
+    """
+    import grp
+    import pwd
+
+    try:
+        group, own = grp.getgrgid(number), pwd.getpwuid(user).pw_name
+    except KeyError:
+        return False
+    members = {each.pw_name for each in pwd.getpwall() if each.pw_gid == number}
+    return group.gr_name == own and {*group.gr_mem, *members} <= {own}
+
+
+def _has_access_list(descriptor: int) -> bool:
+    """Return whether more is said of who may write than the usual nine bits."""
+    if sys.platform != "linux":
+        return True  # there is none that could be asked for
+    try:
+        os.getxattr(descriptor, "system.posix_acl_access")
+    except OSError as error:
+        return error.errno not in (errno.ENODATA, errno.ENOTSUP)
+    return True

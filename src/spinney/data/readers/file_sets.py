@@ -1,0 +1,198 @@
+"""Tables in several files: a folder of Parquet files, with partitions, or a pattern.
+
+The files are those below the folder, or those that the pattern matches, in the order of
+their paths. A folder ``key=value`` on the way to a file is a partition: its key is a
+column. Of a folder these are the folders below it, so that it does not matter where the
+table lies; of a pattern all that it names, so that one can name some of the partitions.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from glob import glob
+from itertools import takewhile
+from pathlib import Path
+from urllib.parse import unquote
+
+from spinney.errors import DataError
+
+WILDCARDS = re.compile(r"[*?\[]")
+HIDDEN = (".", "_")
+"""What names of files and folders begin with that are not of the table."""
+NO_VALUE = ("", "__HIVE_DEFAULT_PARTITION__")
+PARQUET = ".parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """One file of a table, with the values of its partition, by their keys."""
+
+    path: Path
+    keys: tuple[tuple[str, str | None], ...] = ()
+
+
+def is_file_set(path: str) -> bool:
+    """Return whether a path is that of a folder, or a pattern and no file's name.
+
+    >>> is_file_set("table.parquet"), is_file_set("no such folder/*.parquet")
+    (False, True)
+    """
+    if "://" in path or "\0" in path:
+        return False
+    if os.path.lexists(path):
+        return os.path.isdir(path)
+    return WILDCARDS.search(path) is not None
+
+
+def files_of_table(
+    path: str, suffixes: Sequence[str], *, declared: str | None = None
+) -> tuple[TableFile, ...]:
+    """Return the Parquet files of a folder or a pattern, in the order of their paths.
+
+    ``suffixes`` are those of all files that hold tables; others do not count, unless
+    their format is ``declared``.
+    """
+    is_folder = os.path.isdir(path)
+    base = Path(path) if is_folder else _fixed_part(path)
+    found = _below(base) if is_folder else _matched(path, base)
+    plain = {each: each.name.lower().removesuffix(".gz") for each in found}
+    tables = [
+        each
+        for each in found
+        if declared is not None or Path(plain[each]).suffix in suffixes
+    ]
+    if not tables:
+        _refuse_nothing(path, is_folder=is_folder)
+    if declared not in (None, "parquet"):
+        raise _only_parquet(path, f"files of format {declared}")
+    by_suffix = {Path(plain[each]).suffix: each for each in reversed(tables)}
+    if declared is None and len(by_suffix) > 1:
+        kinds = " and ".join(sorted(by_suffix))
+        msg = f"{path!r} has files of several formats ({kinds})"
+        remedy = f"name those of one, such as {_pattern(path, is_folder=is_folder)!r}"
+        raise DataError(msg, remedy=remedy)
+    if declared is None and PARQUET not in by_suffix:
+        raise _only_parquet(path, f"{next(iter(by_suffix))} files")
+    above = len(base.parts) if is_folder else 0
+    files = tuple(TableFile(each.absolute(), _keys(each, above)) for each in tables)
+    _check_keys(files)
+    return files
+
+
+def _fixed_part(pattern: str) -> Path:
+    """Return the folders of a pattern before its first wildcard."""
+    parts = Path(pattern).parts[:-1]
+    return Path(*takewhile(lambda part: not WILDCARDS.search(part), parts))
+
+
+def _below(folder: Path) -> list[Path]:
+    """Return all files below a folder, but hidden ones."""
+    found: list[Path] = []
+    try:
+        for inside, folders, names in os.walk(folder, onerror=_raise):
+            folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
+            shown = (name for name in names if not name.startswith(HIDDEN))
+            found.extend(Path(inside, name) for name in shown)
+    except OSError as error:
+        msg = f"folder {error.filename!r} may not be read: change its permissions"
+        raise DataError(msg) from None
+    return sorted(found, key=lambda each: each.parts)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _matched(pattern: str, base: Path) -> list[Path]:
+    """Return all files that a pattern matches, and those below folders that it does."""
+    found: set[Path] = set()
+    for each in map(Path, glob(pattern, recursive=True)):
+        inside = each.parts[len(base.parts) :]
+        if any(part.startswith(HIDDEN) for part in inside):
+            continue
+        found.update(_below(each) if each.is_dir() else [each])
+    return sorted(found, key=lambda each: each.parts)
+
+
+def _refuse_nothing(path: str, *, is_folder: bool) -> None:
+    if is_folder:
+        msg = f"{path!r} is a folder without Parquet files"
+        raise DataError(msg, remedy="name a file, or the folder that they are in")
+    msg = f"no file of a table matches {path!r}"
+    raise DataError(msg, remedy="check the pattern, or name the files' folder")
+
+
+def _only_parquet(path: str, what: str) -> DataError:
+    msg = f"{path!r} has {what}: a table in several files is read from Parquet only"
+    remedy = "name one file, or write the files as Parquet"
+    return DataError(msg, remedy=remedy)
+
+
+def _pattern(path: str, *, is_folder: bool) -> str:
+    if is_folder:
+        return os.path.join(path, "**", f"*{PARQUET}")
+    return re.sub(r"[^*\\/]*$", f"*{PARQUET}", path)
+
+
+def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
+    """Return keys and values of the folders of a file, but so many above."""
+    keys = []
+    for part in path.parts[above:-1]:
+        name, is_key, value = part.partition("=")
+        if is_key and name:
+            known = None if value in NO_VALUE else unquote(value)
+            keys.append((unquote(name), known))
+    return tuple(keys)
+
+
+def _check_keys(files: Sequence[TableFile]) -> None:
+    """Refuse files of which one lacks a key that another one has."""
+    first = [name for name, _ in files[0].keys]
+    for each in files:
+        names = [name for name, _ in each.keys]
+        if sorted(names) != sorted(first) or len(set(names)) < len(names):
+            msg = (
+                f"{str(each.path)!r} has the partition keys {_listed(names)}, and "
+                f"{str(files[0].path)!r} has {_listed(first)}"
+            )
+            remedy = "name a folder in which all files have the same keys, each once"
+            raise DataError(msg, remedy=remedy)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def key_types(files: Sequence[TableFile]) -> dict[str, str]:
+    """Return the SQL type of each key: of numbers or days if all its values are such.
+
+    >>> path = Path("a.parquet")
+    >>> key_types([TableFile(path, (("year", "2024"), ("day", "2024-02-01")))])
+    {'year': 'BIGINT', 'day': 'DATE'}
+    """
+    values: dict[str, list[str]] = {name: [] for name, _ in files[0].keys}
+    for each in files:
+        for name, value in each.keys:
+            if value is not None:
+                values[name].append(value)
+    return {name: _type_of(found) for name, found in values.items()}
+
+
+def _type_of(values: Sequence[str]) -> str:
+    if not values:
+        return "VARCHAR"
+    for pattern, name in ((r"-?\d{1,18}", "BIGINT"), (r"-?\d{1,15}\.\d+", "DOUBLE")):
+        if all(re.fullmatch(pattern, value, re.ASCII) for value in values):
+            return name
+    return "DATE" if all(map(_is_day, values)) else "VARCHAR"
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII)) and bool(
+            date.fromisoformat(text)
+        )
+    except ValueError:
+        return False

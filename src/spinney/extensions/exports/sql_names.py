@@ -1,0 +1,106 @@
+"""The names of an exported query, so that none of them is taken for another.
+
+The table that a query is run on is not known, and may have any column: a ``leaf``, or
+the predictions of an earlier run. So the query lists what it takes from that table, and
+each name has the table or the subquery that it belongs to before it::
+
+    SELECT q."x", CASE q."leaf" … END AS "predicted y"
+    FROM (SELECT t."x", CASE WHEN t."x" > 2.5 … END AS "leaf" FROM "shop" AS t) AS q
+
+What ``q`` has is known to the last name, and what is made gets one that is free there,
+as the engine compares names.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+
+from spinney._support.text import value_text
+from spinney.errors import Setting, refusal
+from spinney.extensions.exports.portable import (
+    Portable,
+    prediction_name,
+    refuse_to_say,
+)
+from spinney.extensions.exports.sql_dialects import Dialect
+
+__all__ = ["LEAF", "ROWS", "SCORED", "QueryNames"]
+
+ROWS, SCORED = "t", "q"  # the table that is scored, and its rows with what is made
+LEAF = "leaf"
+
+
+@dataclass(frozen=True)
+class QueryNames:
+    """What the columns of a query are called.
+
+    Parameters
+    ----------
+    form : Portable
+    dialect : Dialect
+    keep : sequence of str
+        The columns of the table that come before those that the model reads.
+    """
+
+    form: Portable
+    dialect: Dialect
+    keep: Sequence[str] = ()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the query takes from the table; each is listed once."""
+        folded = self.dialect.folded
+        own = dict[str, str]()
+        for column in self.form.columns:
+            alike = own.setdefault(folded(column.name), column.name)
+            if alike != column.name:
+                what = f"the columns {alike!r} and {column.name!r}, which are one name"
+                remedy = "rename one of them, and grow anew"
+                refuse_to_say("sql", f"{what} to {self.dialect.name}", remedy)
+        for name in self.predictions_in(self.keep):
+            problem = "is what the query calls a prediction"
+            raise refusal(Setting("keep", name), problem, "leave it out")
+        kept = {folded(name): own.get(folded(name), name) for name in self.keep}
+        return tuple({**kept, **own}.values())
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """What is predicted, and then the share of each class or the distances.
+
+        A name that a column of the model has gets "predicted " before it, one that
+        another output has a number after it.
+        """
+        target, centres = self.form.target, self.form.centres
+        wanted = [f"predicted {target.name}"]
+        if centres is not None:
+            what = "distance" if centres.may_lack else "squared distance"
+            wanted += [f"{what}({label})" for label in target.classes]
+        elif not target.is_numeric:
+            wanted += [f"p({value_text(label)})" for label in target.classes]
+        columns = [column.name for column in self.form.columns]
+        names: list[str] = []
+        for each in wanted:
+            name = prediction_name(each, columns, self.dialect.folded)
+            names.append(self._numbered(name, (*columns, *names)))
+        return tuple(names)
+
+    def predictions_in(self, columns: Sequence[str]) -> list[str]:
+        """Return which of some columns have the names of outputs."""
+        made = {*map(self.dialect.folded, self.outputs)}
+        return [name for name in columns if self.dialect.folded(name) in made]
+
+    @cached_property
+    def leaf(self) -> str:
+        """What a subquery calls the leaf of a row, beside the columns that it lists."""
+        return self._numbered(LEAF, self.columns)
+
+    def _numbered(self, wanted: str, taken: Collection[str]) -> str:
+        """Return a name that is not taken, with a number after it where that helps."""
+        folded = self.dialect.folded
+        used, name = {*map(folded, taken)}, wanted
+        for number in count(2):
+            if folded(name) not in used:
+                return name
+            name = self.dialect.with_ending(wanted, f" {number}")
+        raise AssertionError

@@ -1,0 +1,53 @@
+"""Nominal columns of many values with few rows each: splits on them overfit."""
+
+from spinney.data import SHARE_OF_IDENTIFIERS, Schema
+from spinney.errors import Setting, phrase, warn
+from spinney.growth import Model
+from spinney.trees.predict import flatten
+
+FEWEST_VALUES = 20
+ROWS_A_VALUE = 20
+MOST_NAMED = 3
+
+
+def high_cardinality_columns(schema: Schema, n_rows: int) -> dict[str, int]:
+    """Return how many values each high-cardinality column has, by its name.
+
+    It is nominal, of more than 20 values, with at most 20 rows a value on average. A
+    split that gathers such values fits the rows it was found on, and few others.
+    """
+    return {
+        attribute.name: len(attribute.values)
+        for attribute in schema.attributes[: schema.n_columns]
+        if attribute.kind == "nominal"
+        and len(attribute.values) > FEWEST_VALUES
+        and n_rows <= ROWS_A_VALUE * len(attribute.values)
+    }
+
+
+def warn_of_high_cardinality(model: Model, *, in_table: bool = True) -> None:
+    """Warn of the high-cardinality columns that a tree splits on, all at once.
+
+    ``in_table`` says that columns can be ignored; an estimator has none but those of X.
+    """
+    found = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
+    if not found:
+        return
+    schema = model.tree.schema
+    asked = schema.behind(flatten(model.tree).arrays.asked)
+    columns = [schema.attributes[index].name for index in asked]
+    # One that nearly numbers the rows has been told of as an identifier.
+    most = SHARE_OF_IDENTIFIERS * model.fingerprint.n_rows
+    names = [name for name, n in found.items() if name in columns and n < most]
+    if not names:
+        return
+    some = ", ".join(f"{name!r} ({found[name]} values)" for name in names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    listed = Setting("ignore", names if not more else ...)
+    ignored = phrase("leave them out ({})", listed)
+    if not in_table:
+        ignored = "leave them out of X"
+    warn(
+        f"splits on high-cardinality columns fit rows by chance: {some}{more}",
+        remedy=phrase("{}, or take {}", ignored, Setting("recipe", "auto")),
+    )
