@@ -205,7 +205,7 @@ def grow_from(
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
-    by_default = recipe is None
+    by_default = recipe is None and bool(memory_limit)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
@@ -275,17 +275,18 @@ def grow_from(
 
 
 def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
-    """Return the default recipe for rows elsewhere; of many rows it counts in bins.
+    """Return the default recipe under a memory limit; it counts many rows in bins.
 
-    How much memory there is has no say, so that the tree is the same everywhere.
+    C4.5 is more accurate and counts every value of a column, which takes memory for
+    all of them. The value of the limit has no say: any gives the same tree.
     """
     if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
         return recipe
     bounded = in_bins(recipe)
     if bounded is not recipe:
         note(
-            f"more than {MOST_LISTED:,} rows are counted in bins, by recipe "
-            f"{bounded.name!r}: ",
+            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
+            f"bins, by recipe {bounded.name!r}: ",
             Setting("recipe", recipe.name),
             " counts all values and takes more memory",
             of_reading=False,
