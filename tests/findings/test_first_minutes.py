@@ -97,9 +97,9 @@ def test_a_number_is_missing_and_no_class():
         spinney.grow(data, "y", recipe="cart")
 
 
-def test_several_files_name_the_option(capsys):
+def test_several_files_that_are_not_there_are_named(capsys):
     assert run(["grow", "parts/*.parquet", "--target", "y"]) == 3
-    assert "spinney grow DATA --engine 'parts'" in capsys.readouterr().err
+    assert "no file of a table matches 'parts/*.parquet'" in capsys.readouterr().err
     with pytest.raises(DataError, match="check its name and folder"):
         spinney.read_table("parts.csv")
 
