@@ -48,12 +48,13 @@ def naive_scores(training, folds):
     codes, labels = training.columns[0].tolist(), training.classes.astype(float)
     weights = training.own_weights
     known = [row for row, code in enumerate(codes) if code >= 0]
-    if training.schema.target.is_numeric:
-        labels = labels / max(abs(labels[row]) for row in known)
     unit = sum(weights[row] for row in known) / len(known)
     weights = weights / unit
     n = len(known)
     mean = sum(weights[row] * labels[row] for row in known) / n
+    if training.schema.target.is_numeric:
+        labels, mean = labels - mean, 0.0
+        labels = labels / max(abs(labels[row]) for row in known)
     by_value = defaultdict(list)
     for row in known:
         by_value[codes[row]].append(row)

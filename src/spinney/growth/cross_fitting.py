@@ -71,18 +71,18 @@ class CrossFit:
         return self.agreement >= LEAST_AGREEMENT
 
 
-def chance_columns(training: TrainingSet, asked: Collection[int] = ()) -> list[int]:
+def chance_columns(training: TrainingSet, requested: Collection[int] = ()) -> list[int]:
     """Return the attributes that a single tree is not to split by.
 
     Their scores do not hold in other folds, or their values have so few rows that the
-    subsets of a node would fit chance. Those that are ``asked`` about stay.
+    subsets of a node would fit chance. Those that are ``requested`` stay.
     """
     found = []
     for index, fit in cross_fits(training):
         codes = training.columns[index]
         known = codes[codes >= 0]
         few = len(known) < FEWEST_A_VALUE * len(np.unique(known))
-        if index not in asked and (few or not fit.holds):
+        if index not in requested and (few or not fit.holds):
             found.append(index)
     return found
 
@@ -152,11 +152,11 @@ def cross_fit(training: TrainingSet, index: int, folds: Integers) -> CrossFit:
     ends = np.cumsum(sizes) - 1
     places, gains = np.zeros((2, len(known)))
     for fold in range(N_FOLDS):
-        here = rows.fold == fold
-        own = rows.taken(here)
-        scores = _Sums.of(rows.taken(~here)).shrunk(share)
-        places[here] = np.round(scores @ direction, DIGITS)[own.codes]
-        gains[here] = own.agreement(scores)
+        inside = rows.fold == fold
+        scores = _Sums.of(rows.subset(~inside)).shrunk(share)
+        fold_rows = rows.subset(inside)
+        places[inside] = np.round(scores @ direction, DIGITS)[fold_rows.codes]
+        gains[inside] = fold_rows.agreement(scores)
     codes = np.full(len(cells), -1, np.int64)
     codes[known] = ends[_nearest(levels, places)]
     spread = float(np.sqrt(rows.weights @ gains**2))
@@ -200,8 +200,9 @@ class _Rows:
         if not target.is_numeric:
             mean = np.bincount(labels, weights, target.n_outputs) / max(1, len(labels))
             return cls(n_values, codes, labels, fold, weights, mean)
+        if len(labels):
+            labels = labels - np.average(labels, weights=weights)
         labels = labels / (float(np.abs(labels).max(initial=0.0)) or 1.0)
-        labels = labels - (np.average(labels, weights=weights) if len(labels) else 0.0)
         return cls(n_values, codes, labels, fold, weights, np.zeros(1))
 
     @property
@@ -209,14 +210,14 @@ class _Rows:
         """Whether the labels are classes."""
         return self.labels.dtype.kind != "f"
 
-    def taken(self, here: NDArray[np.bool_]) -> "_Rows":
+    def subset(self, mask: NDArray[np.bool_]) -> "_Rows":
         """Return some of the rows."""
         return replace(
             self,
-            codes=self.codes[here],
-            labels=self.labels[here],
-            fold=self.fold[here],
-            weights=self.weights[here],
+            codes=self.codes[mask],
+            labels=self.labels[mask],
+            fold=self.fold[mask],
+            weights=self.weights[mask],
         )
 
     def agreement(self, scores: Floats) -> Floats:

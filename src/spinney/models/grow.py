@@ -137,10 +137,10 @@ def grow_model(
 def _without_chance(rows: OpenedSource, options: Options) -> OpenedSource:
     """Return rows whose columns of many values are constant where they fit chance."""
     forced = options.forced.values()
-    asked = {*options.preference, *options.prices}
-    asked |= {at if isinstance(at, int) else at.attribute for at in forced}
+    requested = {*options.preference, *options.prices}
+    requested |= {at if isinstance(at, int) else at.attribute for at in forced}
     training = rows.at_hand
-    indices = chance_columns(training, asked)
+    indices = chance_columns(training, requested)
     if not indices:
         return rows
     for index in indices:

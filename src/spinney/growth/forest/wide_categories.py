@@ -47,12 +47,12 @@ def with_ordered_categories(
         sorted_values = tuple(values[code] for code in order.tolist())
         attributes[index] = replace(attributes[index], values=sorted_values)
         columns[index] = rank[columns[index]]
-        ordered[index] = _asked(fit)
+        ordered[index] = _cells_to_grow_on(fit)
     schema = replace(training.schema, attributes=tuple(attributes))
     return replace(training, schema=schema, columns=tuple(columns), ordered=ordered)
 
 
-def _asked(fit: CrossFit) -> OrderedCells:
+def _cells_to_grow_on(fit: CrossFit) -> OrderedCells:
     """Return what to grow on: one value for all, where the scores do not hold."""
     if fit.holds:
         return fit.cells
