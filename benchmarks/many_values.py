@@ -93,6 +93,13 @@ def noise_column(draw: np.random.Generator, n_rows: int, n_values: int) -> Any:
     return pd.Categorical.from_codes(codes, [f"v{code}" for code in range(n_values)])
 
 
+def all_values(draw: np.random.Generator, n_rows: int, n_values: int) -> Any:
+    """Return a nominal column in which each of so many values occurs."""
+    column = noise_column(draw, n_rows, n_values)
+    codes = draw.permutation([*range(n_values), *column.codes[n_values:]])
+    return pd.Categorical.from_codes(codes, column.categories)
+
+
 def made(kind: str, task: str, n_values: int, *, n_rows: int = 2000) -> Planted:
     """Return a made table of five numbers that count and two nominal columns."""
     draw = np.random.default_rng(7)
@@ -120,13 +127,7 @@ def small_table() -> Planted:
     """Return a table of few rows and useful numbers, and three nominal columns."""
     draw, n_rows = np.random.default_rng(11), 540
     numbers = draw.normal(size=(n_rows, 4))
-    columns = {
-        f"c{n_values}": noise_column(draw, n_rows, n_values)
-        for n_values in (600, 400, 71)
-    }
-    columns = {
-        name: column.remove_unused_categories() for name, column in columns.items()
-    }
+    columns = {f"c{k}": all_values(draw, n_rows, k) for k in (429, 296, 71)}
     shift = 0.5 * draw.normal(size=71)[columns["c71"].codes]
     score = 2 * numbers[:, 0] + 0.7 * numbers[:, 1] + shift + draw.normal(size=n_rows)
     frame = pd.DataFrame({f"x{i}": numbers[:, i] for i in range(4)} | columns)

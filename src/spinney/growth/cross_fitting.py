@@ -143,8 +143,8 @@ def cross_fit(training: TrainingSet, index: int, folds: Integers) -> CrossFit:
     # In an order that does not depend on where rows stand.
     keys = (training.own_weights, training.classes, folds, cells)
     known = known[np.lexsort([key[known] for key in keys])]
-    rows = _Rows.of(training, index, known, folds[known])
-    sums = _Sums.of(rows)
+    rows = _KnownRows.of(training, index, known, folds[known])
+    sums = _ValueSums.of(rows)
     share, direction = sums.share, sums.direction
     full = np.round(sums.shrunk(share) @ direction, DIGITS)
     order = np.argsort(full, kind="stable")
@@ -153,7 +153,7 @@ def cross_fit(training: TrainingSet, index: int, folds: Integers) -> CrossFit:
     places, gains = np.zeros((2, len(known)))
     for fold in range(N_FOLDS):
         inside = rows.fold == fold
-        scores = _Sums.of(rows.subset(~inside)).shrunk(share)
+        scores = _ValueSums.of(rows.subset(~inside)).shrunk(share)
         fold_rows = rows.subset(inside)
         places[inside] = np.round(scores @ direction, DIGITS)[fold_rows.codes]
         gains[inside] = fold_rows.agreement(scores)
@@ -174,7 +174,7 @@ def _nearest(levels: Floats, numbers: Floats) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _KnownRows:
     """Rows of known value: their codes, labels, folds and weights, 1 on average.
 
     Labels are numbers from their mean, or classes; ``mean`` are the class shares.
@@ -190,7 +190,7 @@ class _Rows:
     @classmethod
     def of(
         cls, training: TrainingSet, index: int, known: Integers, fold: Integers
-    ) -> "_Rows":
+    ) -> "_KnownRows":
         """Return some rows of an attribute."""
         n_values = len(training.schema.attributes[index].values)
         codes = training.columns[index][known].astype(np.int64)
@@ -210,7 +210,7 @@ class _Rows:
         """Whether the labels are classes."""
         return self.labels.dtype.kind != "f"
 
-    def subset(self, mask: NDArray[np.bool_]) -> "_Rows":
+    def subset(self, mask: NDArray[np.bool_]) -> "_KnownRows":
         """Return some of the rows."""
         return replace(
             self,
@@ -234,7 +234,7 @@ def _floats(numbers: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sums:
+class _ValueSums:
     """Labels from their mean, added up by value, their weights, and squares of all."""
 
     total: Floats
@@ -242,7 +242,7 @@ class _Sums:
     squares: Floats
 
     @classmethod
-    def of(cls, rows: _Rows) -> "_Sums":
+    def of(cls, rows: _KnownRows) -> "_ValueSums":
         """Return the sums of some rows."""
         n, size = rows.n_values, np.bincount(rows.codes, rows.weights, rows.n_values)
         if not rows.by_class:
