@@ -6,9 +6,17 @@ from typing import Any
 
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
+from spinney._support.text import shown
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
-from spinney.growth import Engine, Model, options_of
+from spinney.growth import (
+    Engine,
+    Model,
+    Options,
+    chance_columns,
+    options_of,
+    without_values,
+)
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -66,6 +74,7 @@ def grow_model(
     What is ``given`` beside the recipe is for ``options_of``.
     """
     numeric, counted = rows.schema.target.is_numeric, GrownTrees(progress)
+    tries = bool(recipe.tries)
     if ccp_alpha is not None:
         recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
     held = held_rows(
@@ -89,6 +98,7 @@ def grow_model(
         if rows.is_away:
             raise _no_rows(first)
         return begin_stream(rows.at_hand, first, {})
+    fingerprint = rows.fingerprint
     options = replace(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
@@ -101,6 +111,8 @@ def grow_model(
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
+        if tries:
+            rows = _without_chance(rows, options)
         copied = CopiedRows(rows.at_hand)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
@@ -127,12 +139,32 @@ def grow_model(
     return Model(
         result.tree,
         recipe,
-        rows.fingerprint,
+        fingerprint,
         steps=result.steps,
         sequence=result.sequence,
         tried=tried,
         validation_rows=held.places,
     )
+
+
+def _without_chance(rows: OpenedSource, options: Options) -> OpenedSource:
+    """Return rows whose columns of many values are constant where they fit chance."""
+    forced = options.forced.values()
+    requested = {*options.preference, *options.prices}
+    requested |= {at if isinstance(at, int) else at.attribute for at in forced}
+    training = rows.at_hand
+    indices = chance_columns(training, requested)
+    if not indices:
+        return rows
+    for index in indices:
+        attribute = training.schema.attributes[index]
+        note(
+            f"column {shown(attribute.name)!r} has {len(attribute.values)} values and "
+            "is not split on: on other rows they tell too little of the target",
+            of_reading=False,
+        )
+    training = without_values(training, indices)
+    return replace(rows, training=training, counted=None)
 
 
 def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
