@@ -10,6 +10,7 @@ import time
 import pytest
 
 import spinney
+from spinney import cli as shell
 
 HEAVY = ("sklearn", "scipy", "pandas", "numba", "polars", "pyarrow", "matplotlib")
 unix = pytest.mark.skipif(os.name != "posix", reason="signals and files of Unix")
@@ -184,3 +185,21 @@ def test_an_interrupt_while_growing(tool, melons, monkeypatch, folder, as_error)
     assert outcome.code == 130
     assert outcome.err.strip() == "spinney: interrupted"
     assert list(folder.iterdir()) == []
+
+
+@unix
+def test_an_interrupt_that_a_finalizer_swallows_is_heard(monkeypatch, capsys):
+    class Finalized:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)  # the handler runs here, and its exception is dropped
+
+    def drop(*_, **__):
+        del locals_of_test["object"]
+        return 0
+
+    locals_of_test = {"object": Finalized()}
+    monkeypatch.setattr(shell.cli, "main", drop)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    assert shell.run(["recipes"]) == 130
+    assert capsys.readouterr().err == "spinney: interrupted\n"

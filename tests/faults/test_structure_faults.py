@@ -55,6 +55,7 @@ def test_fault_32_a_deep_tree_is_grown(recipe):
     assert str(model).count("\n") == len(model.tree.nodes) - 1
 
 
+@pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")
 def test_fault_33_ten_thousand_branches(tmp_path):
     save_model(wide_model(10_000), tmp_path / "m")
     model = spinney.load(tmp_path / "m")

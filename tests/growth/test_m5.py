@@ -344,6 +344,7 @@ def test_cart_with_linear_leaves():
     assert linear.tree.n_leaves < plain.tree.n_leaves
 
 
+@pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")
 def test_many_subsets_give_few_terms():
     generator = np.random.default_rng(0)
     codes = generator.integers(0, 200, 600)
@@ -357,6 +358,7 @@ def test_many_subsets_give_few_terms():
     assert max(map(len, terms_below(model.tree, at_root))) == MOST_TERMS
 
 
+@pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")
 def test_many_categories_are_split_by_but_no_terms():
     """Groups name the codes at their node only, so a level names each code once."""
     generator = np.random.default_rng(0)

@@ -77,6 +77,24 @@ def dated_table(*, missing: float, seed: int = 0) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
+def wide_table(n_classes: int, *, missing: float) -> dict[str, list[Any]]:
+    """Return a table with a column of thirty values that tells classes and numbers."""
+    data, draw = table(missing=missing, n_rows=240), random.Random(1)
+    shifts = {f"town '{number}' é": draw.gauss(0, 4) for number in range(30)}
+    data[WIDE] = [draw.choice(list(shifts)) for _ in data["value"]]
+    data["value"] = [
+        value + 1e3 * shifts[town]
+        for value, town in zip(data["value"], data[WIDE], strict=True)
+    ]
+    cuts = (2e3,) if n_classes == 2 else (0.5e3, 4e3)
+    data["class"] = [CLASSES[sum(v > cut for cut in cuts)] for v in data["value"]]
+    for at in range(len(data[WIDE])):
+        if draw.random() < missing:
+            data[WIDE][at] = None
+    return data
+
+
+WIDE = "to 'wn'"
 KINDS = {"ordinal": {"level": LEVELS}, "nominal": ["grade"]}
 
 
@@ -93,6 +111,7 @@ class Case:
     kind: str = "tree"
     class_weight: str | None = None
     dated: bool = False
+    wide: int = 0
 
     def as_rules(self) -> "Case":
         return replace(self, kind="rules")
@@ -101,6 +120,7 @@ class Case:
         parts = [self.recipe, self.target, str(self.missing)]
         parts += [self.kind] if self.kind != "tree" else []
         parts += ["dates"] if self.dated else []
+        parts += [f"wide {self.wide}"] if self.wide else []
         parts += [f"{name}={value}" for name, value in self.changes]
         if self.trees:
             parts += [f"{self.trees} trees", self.voting]
@@ -150,6 +170,9 @@ CASES = (
     Case("cart", trees=5, voting="majority", missing=0.0),
     Case("chaid", trees=3),
     Case("cart", trees=3, class_weight="balanced"),
+    Case("cart", trees=4, wide=2),
+    Case("cart", trees=4, wide=3, missing=0.0),
+    Case("cart", "value", trees=3, wide=3),
     *(Case(recipe, kind="rules") for recipe in ("c4.5", "cart")),
     changed("cart", missing=0.15, min_samples_leaf=2, missing_="branch").as_rules(),
     changed("id3", missing_="own-category").as_rules(),
@@ -170,6 +193,8 @@ CASES = (
 
 def data_of(case: Case) -> dict[str, list[Any]]:
     """Return the table of a case."""
+    if case.wide:
+        return wide_table(case.wide, missing=case.missing)
     return (dated_table if case.dated else table)(missing=case.missing)
 
 

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 import numpy as np
 import pyarrow as pa
-from tests.helpers.export_cases import UNSEEN, outputs_of
+from tests.helpers.export_cases import UNSEEN, WIDE, outputs_of
 from tests.helpers.pmml_reader import Document
 from tests.helpers.postgres import server
 
@@ -33,6 +33,7 @@ TYPES = {
     "hue */ ??/": pa.string(),
     "</script>": pa.string(),
     "level": pa.string(),
+    WIDE: pa.string(),
     "truth": pa.bool_(),
     "grade": pa.float64(),
     "it's a day": pa.date32(),

@@ -274,6 +274,7 @@ def test_several_values_have_several_lines():
     assert labels[0][0].endswith(",")
 
 
+@pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")
 @pytest.mark.filterwarnings("ignore:column 'letter' alone tells:UserWarning")
 def test_many_values_are_counted():
     found = texts(values_in_halves(60).plot().svg)

@@ -111,15 +111,17 @@ def test_of_numbers_as_targets_a_column_is_to_be_left_out(monkeypatch, tmp_path)
         spinney.grow(rows, "y", recipe="cart", **how, memory_limit=4)
 
 
-def test_the_default_counts_many_rows_in_bins(monkeypatch, tmp_path):
+def test_under_a_limit_the_default_counts_many_rows_in_bins(monkeypatch, tmp_path):
     columns = rows_of(1)
     with opened("bound relation", columns, tmp_path) as (rows, how):
         exact = spinney.grow(rows, "y", **how).model_.recipe
         monkeypatch.setattr(grow, "MOST_LISTED", 50)
-        for room in ({}, {"memory_limit": 0}):
+        for limit in ("1GiB", "4GiB"):
             with pytest.warns(SpinneyNote, match="are counted in bins, .*recipe='c4.5"):
-                recipe = spinney.grow(rows, "y", **how, **room).model_.recipe
-            assert (recipe.name, recipe.missing) == ("cart", "branch")
+                model = spinney.grow(rows, "y", **how, memory_limit=limit).model_
+            assert (model.recipe.name, model.recipe.missing) == ("cart", "branch")
+        for room in ({}, {"memory_limit": 0}):
+            assert spinney.grow(rows, "y", **how, **room).model_.recipe == exact
         named = spinney.grow(rows, "y", recipe="c4.5", **how).model_.recipe
         assert exact.name == named.name == "c4.5"
 

@@ -130,6 +130,9 @@ def run(arguments: list[str] | None = None) -> int:
         try:
             # What it returns is the exit code of --help and --version, or None.
             code = cli.main(arguments, "spinney", standalone_mode=False, obj=running)
+            if interrupts:  # Python drops an interrupt that meets a finalizer
+                say("interrupted")
+                return INTERRUPTED
             return code or 0
         except click.ClickException as error:
             return _misused(error)

@@ -25,6 +25,7 @@ from spinney.estimators.tree_estimators import (
 )
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
+    HASH,
     Forest,
     ForestBags,
     ForestSettings,
@@ -71,7 +72,8 @@ class ForestEstimator(GrownEstimator, FittedForest):
         recipes = self._recipes()
         check_enough(self.n_estimators, recipes)
         rows = self._rows(X, y, sample_weight, recipes)
-        training = with_ordered_categories(rows, recipes)
+        hashed = self.bootstrap == HASH
+        training = with_ordered_categories(rows, recipes, hashed=hashed)
         before = old.__dict__.get("forest_") if self.warm_start else None
         settings = self._forest_settings(training, before)
         if self.oob_score and not settings.bootstrap:

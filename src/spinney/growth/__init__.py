@@ -8,7 +8,9 @@ from spinney.growth.model import Member, Model
 from spinney.growth.tried_recipes import Tried, tried_text
 
 if TYPE_CHECKING:
+    from spinney.growth.cross_fitting import chance_columns, without_values
     from spinney.growth.engine import Engine, choose_engine, only_to_predict
+    from spinney.growth.growth_options import Options
     from spinney.growth.user_options import (
         class_weights_of,
         options_of,
@@ -20,18 +22,23 @@ __all__ = [
     "KeptRows",
     "Member",
     "Model",
+    "Options",
     "Tried",
+    "chance_columns",
     "choose_engine",
     "class_weights_of",
     "only_to_predict",
     "options_of",
     "refuse_without_classes",
     "tried_text",
+    "without_values",
 ]
 
 __getattr__ = names_on_demand(
     __name__,
     {
+        "cross_fitting": ("chance_columns", "without_values"),
+        "growth_options": ("Options",),
         "engine": ("Engine", "choose_engine", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },

@@ -338,6 +338,9 @@ class FittedForest(FittedTable):
                 "that they had: only of those it is known which trees have seen them"
             )
             raise DataError(msg)
+        training = forests.with_ordered_categories(
+            training, forest.recipes, hashed=forest.settings.bootstrap == HASH
+        )
         return forests.ForestBags(training, forest.settings)
 
     # Keeping
@@ -414,7 +417,10 @@ def forest_from(
             _refuse_of_classes({**given, **changes})
         rows: Any = opened.hashed
         if rows is None:
-            rows = forests.with_ordered_categories(opened.at_hand, recipes)
+            hashed = given.get("bootstrap") == HASH
+            rows = forests.with_ordered_categories(
+                opened.at_hand, recipes, hashed=hashed
+            )
         return forest_on(
             rows,
             recipes,

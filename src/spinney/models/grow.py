@@ -7,9 +7,18 @@ from typing import Any
 from spinney import registry
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
+from spinney._support.text import shown
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
-from spinney.growth import Engine, KeptRows, Model, options_of
+from spinney.growth import (
+    Engine,
+    KeptRows,
+    Model,
+    Options,
+    chance_columns,
+    options_of,
+    without_values,
+)
 from spinney.growth.folds import (
     CopiedRows,
     RecipeChoice,
@@ -64,6 +73,7 @@ def grow_model(
     What is ``given`` beside the recipe is for ``options_of``.
     """
     numeric, counted = rows.schema.target.is_numeric, GrownTrees(progress)
+    tries = bool(recipe.tries)
     if ccp_alpha is not None:
         recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
     held = held_rows(
@@ -89,6 +99,7 @@ def grow_model(
             raise _no_rows(first)
         begun: Model = stream.begin_stream(rows.at_hand, first, {})
         return begun
+    fingerprint = rows.fingerprint
     options = replace(
         options_of(rows, recipe=first, **given), validation=held.validation
     )
@@ -101,6 +112,8 @@ def grow_model(
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
+        if tries:
+            rows = _without_chance(rows, options)
         copied = CopiedRows(rows.at_hand)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
@@ -127,12 +140,32 @@ def grow_model(
     return Model(
         result.tree,
         recipe,
-        rows.fingerprint,
+        fingerprint,
         steps=result.steps,
         sequence=result.sequence,
         tried=tried,
         validation_rows=held.places,
     )
+
+
+def _without_chance(rows: OpenedSource, options: Options) -> OpenedSource:
+    """Return rows whose columns of many values are constant where they fit chance."""
+    forced = options.forced.values()
+    requested = {*options.preference, *options.prices}
+    requested |= {at if isinstance(at, int) else at.attribute for at in forced}
+    training = rows.at_hand
+    indices = chance_columns(training, requested)
+    if not indices:
+        return rows
+    for index in indices:
+        attribute = training.schema.attributes[index]
+        note(
+            f"column {shown(attribute.name)!r} has {len(attribute.values)} values and "
+            "is not split on: on other rows they tell too little of the target",
+            of_reading=False,
+        )
+    training = without_values(training, indices)
+    return replace(rows, training=training, counted=None)
 
 
 def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
@@ -205,7 +238,7 @@ def grow_from(
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
-    by_default = recipe is None
+    by_default = recipe is None and bool(memory_limit)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
@@ -278,17 +311,18 @@ def grow_from(
 
 
 def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
-    """Return the default recipe for rows elsewhere; of many rows it counts in bins.
+    """Return the default recipe under a memory limit; it counts many rows in bins.
 
-    How much memory there is has no say, so that the tree is the same everywhere.
+    C4.5 is more accurate and counts every value of a column, which takes memory for
+    all of them. The value of the limit has no say: any gives the same tree.
     """
     if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
         return recipe
     bounded = in_bins(recipe)
     if bounded is not recipe:
         note(
-            f"more than {MOST_LISTED:,} rows are counted in bins, by recipe "
-            f"{bounded.name!r}: ",
+            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
+            f"bins, by recipe {bounded.name!r}: ",
             Setting("recipe", recipe.name),
             " counts all values and takes more memory",
             of_reading=False,

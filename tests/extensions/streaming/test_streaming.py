@@ -317,6 +317,7 @@ def test_what_needs_all_rows_is_refused(given):
         TreeClassifier("hoeffding", **given).fit(table, flag)
 
 
+@pytest.mark.filterwarnings("ignore:column 'id' looks like:spinney.SpinneyWarning")
 def test_columns_of_too_many_values_are_refused():
     names = [f"v{each}" for each in range(1001)]
     with pytest.raises(DataError, match=r"column 'id' has 1001 values.*ignore="):

@@ -251,7 +251,7 @@ class _Writer:
                 cell, texts={texts[c]: by_code[c] for c in sorted(by_code)}
             )
         cuts = (split.threshold,) if isinstance(split, Threshold) else split.cuts
-        if self.schema.attributes[split.attribute].kind == "ordinal":
+        if self.schema.attributes[split.attribute].kind != "numeric":
             places = enumerate(self._texts(split.attribute))
             return FormQuestion(
                 cell,

@@ -63,7 +63,7 @@ def best_shrinkage(
     tried = tuple(inquiry.unit * each for each in SHRINKAGES)
     truth = training.classes[rows]
     own = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
-    columns = subset(training.columns, rows)
+    columns = subset(training.grown_columns, rows)
     votes = _compiled_votes if compiled else _plain_votes
 
     def asked(run: range) -> tuple[Floats, Integers]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney.data import Schema, Target
 from spinney.growth.forest.shrinkage import shrunk
 from spinney.growth.leaf_estimates import outputs_of_tree
@@ -117,7 +117,30 @@ def readable(tree: TreeArrays, schema: Schema, recipe: Recipe) -> Tree:
     is missing are counted where they went, for which classes they have is not kept;
     ``gain`` is that of the counts then, and elsewhere that which decided.
     """
+    tree = with_value_sets(tree, schema)
     return Tree(schema, CompactNodes(tree, schema, recipe))
+
+
+def with_value_sets(tree: TreeArrays, schema: Schema) -> TreeArrays:
+    """Return a tree whose cuts of the order of nominal values are sets of values.
+
+    A forest has an order of many values, which a cut says in one number.
+    """
+    sizes = np.array([len(attribute.values) for attribute in schema.attributes])
+    nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
+    cuts = tree.inner & ~np.isnan(tree.cut)
+    cuts[cuts] = nominal[tree.attribute[cuts]]
+    if not cuts.any():
+        return tree
+    listed = np.where(cuts, sizes[tree.attribute], tree.listed).astype(np.int32)
+    in_branches = np.where(cuts, listed, tree.in_branches)
+    branches = np.empty(int(in_branches.sum()), tree.branches.dtype)
+    owner = np.repeat(np.arange(len(tree)), in_branches)
+    branches[~cuts[owner]] = tree.branches
+    codes = ramps(in_branches)
+    branches[cuts[owner]] = (codes > tree.cut[owner])[cuts[owner]]
+    cut = np.where(cuts, np.nan, tree.cut)
+    return replace(tree, cut=cut, listed=listed, branches=branches)
 
 
 @dataclass(frozen=True, eq=False)

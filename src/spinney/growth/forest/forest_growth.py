@@ -38,7 +38,11 @@ from spinney.growth.forest.forest_settings import (
     recipes_of,
     tries_of,
 )
-from spinney.growth.forest.wide_categories import with_levels_as_numbers
+from spinney.growth.forest.wide_categories import (
+    as_grown,
+    with_levels_as_numbers,
+    with_whole_levels,
+)
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
@@ -87,11 +91,12 @@ def grow_forest(
     threads = nurseries[0].threads(n_jobs)
     runs = _runs(nurseries, range(grown, n_trees), threads)
     finished: list[int] = []  # how many trees each finished run has
+    ordered = rows if isinstance(rows, TrainingSet) and rows.ordered else None
 
     def grow(nursery: _Nursery | NurseryInEngine, numbers: range) -> SideBySide:
         trees = nursery.grow(numbers)
         finished.append(len(trees))
-        return trees
+        return trees if ordered is None else with_whole_levels(trees, ordered)
 
     def tell(_: int) -> None:
         if progress is not None:
@@ -219,7 +224,7 @@ class _Ground:
         self.settings, self.inquiry = settings, inquiry
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
-        self.rows = replace(training, weights=self.bags.base)
+        self.rows = as_grown(replace(training, weights=self.bags.base))
 
     def in_bags(self, numbers: range, *, compiled: bool) -> NDArray[np.uint32]:
         """Return how often each row is in the bags of some trees, trees × rows."""

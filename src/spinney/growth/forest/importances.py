@@ -161,7 +161,7 @@ def _by_permutation(forest: Forest, bags: ForestBags, number: int) -> Floats:
     out = np.flatnonzero(bags.out(number))
     if not len(out):
         return result
-    columns = [cells[out] for cells in training.columns]
+    columns = [cells[out] for cells in training.grown_columns]
     truth, weights = training.classes[out], training.own_weights[out]
     flat = forest.flat_tree(number)
 

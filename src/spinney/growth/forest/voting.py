@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.text import shown
 from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.forest import Forest
 from spinney.trees import SideBySide, labels_of
@@ -129,10 +128,11 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     check_bags(forest)
     n_rows = len(bags.training.classes)
     total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
+    columns = bags.training.grown_columns
     for start in range(0, len(forest), TREES_AT_ONCE):
         numbers = forest.numbers[start : start + TREES_AT_ONCE]
         out = np.stack([bags.out(number) for number in numbers], axis=1)
-        total += added_votes(forest, numbers, bags.training.columns, n_rows, out)
+        total += added_votes(forest, numbers, columns, n_rows, out)
         trees += out.sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(total / trees[:, None]), trees
@@ -171,19 +171,7 @@ def check_bags(forest: Forest) -> None:
 
 
 def warn_of_bags(trees: Integers, training: "TrainingSet") -> None:
-    """Say what is doubtful of a score out of the bag.
-
-    Rows that no tree can be asked about, and values in an order that the classes of all
-    rows gave them, those out of the bag too: of values with few rows that is nearly the
-    class itself.
-    """
-    if training.ordered:
-        names = ", ".join(repr(shown(name)) for name in training.ordered)
-        warn(
-            f"out of the bag the forest looks better than it is: the many values of "
-            f"{names} stand in an order made of the target of all rows; measure it on "
-            "rows held out (evaluate), or leave such columns out"
-        )
+    """Say how many rows no tree can be asked about."""
     unseen = int(np.count_nonzero(trees == 0))
     if unseen:
         warn(

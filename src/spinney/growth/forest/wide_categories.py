@@ -1,12 +1,13 @@
 """Categories of many values, put in one order for all trees of a forest.
 
 A tree that stands alone looks at each node for the best subset of the values that are
-there. In a forest that would take most of the time where there are many values, for
-subsets that fit the bag rather than the rows. So values are ordered once, over all
-rows: by the share of a class, by the mean of the numbers, or of several classes along
-the main direction of their shares (Wright and König 2019, "Splitting on categorical
-predictors in random forests"). Trees then ask whether a value comes before or after
-another.
+there. In a forest that would fit chance where there are many values, so these are
+ordered once, by the scores of :mod:`spinney.growth.cross_fitting`, and trees cut that
+order in two. A row is grown on, and asked out of the bag, as the value that its own
+looks like by the rows of other folds. An attribute whose scores do not hold in other
+folds is not asked about at all.
+
+A cut of the order is a question about a set of values, and reads as one.
 """
 
 from collections.abc import Sequence
@@ -14,85 +15,70 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
-from spinney.data import Attribute, Schema
+from spinney.data import Attribute
 from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
+from spinney.growth.cross_fitting import MOST_FREE, CrossFit, cross_fits
 from spinney.recipes import Recipe
-from spinney.search import principal_score
-from spinney.sources.rows import TrainingSet
-from spinney.trees import ratio_of
-
-
-def is_wide(attribute: Attribute, schema: Schema) -> bool:
-    """Return whether the values of a nominal attribute are too many for subsets."""
-    most = MOST_SUBSETS if schema.n_classes > 2 else MOST_CODES
-    return attribute.kind == "nominal" and len(attribute.values) > most
+from spinney.sources.rows import OrderedCells, TrainingSet
+from spinney.trees import SideBySide
 
 
 def with_ordered_categories(
-    training: TrainingSet, recipes: Sequence[Recipe]
+    training: TrainingSet, recipes: Sequence[Recipe], *, hashed: bool = False
 ) -> TrainingSet:
     """Return rows whose wide categories are ordered, where all ask for subsets.
 
     A recipe that has a branch for each value, or merges them, takes them as they are;
-    and a forest reads a table in one way, for all of its trees.
+    and a forest reads a table in one way, for all of its trees. Where bags are
+    ``hashed`` it is to be that of an engine, so that only those are ordered which
+    have too many values for subsets.
     """
-    schema = training.schema
     if any(recipe.grouping != "binary" for recipe in recipes):
         return training
-    attributes, columns = list(schema.attributes), list(training.columns)
-    names = []
-    for index, attribute in enumerate(schema.attributes):
-        if is_wide(attribute, schema):
-            names.append(attribute.name)
-            order = _order(training, index)
-            rank = np.empty(len(order) + 1, np.int64)
-            rank[order], rank[-1] = np.arange(len(order)), -1
-            values = tuple(attribute.values[code] for code in order.tolist())
-            attributes[index] = replace(attribute, kind="ordinal", values=values)
-            columns[index] = rank[columns[index]]
-    ordered = replace(schema, attributes=tuple(attributes))
-    return replace(
-        training, schema=ordered, columns=tuple(columns), ordered=tuple(names)
-    )
+    most = MOST_FREE
+    if hashed:
+        most = MOST_SUBSETS if training.schema.n_classes > 2 else MOST_CODES
+    attributes, columns = list(training.schema.attributes), list(training.columns)
+    ordered = dict[int, OrderedCells]()
+    for index, fit in cross_fits(training, most=most):
+        values, order = attributes[index].values, fit.order
+        rank = np.full(len(order) + 1, -1, np.int64)
+        rank[order] = np.arange(len(order))
+        sorted_values = tuple(values[code] for code in order.tolist())
+        attributes[index] = replace(attributes[index], values=sorted_values)
+        columns[index] = rank[columns[index]]
+        ordered[index] = _cells_to_grow_on(fit)
+    schema = replace(training.schema, attributes=tuple(attributes))
+    return replace(training, schema=schema, columns=tuple(columns), ordered=ordered)
 
 
-def _order(training: TrainingSet, index: int) -> Integers:
-    """Return the codes of an attribute in order; those without rows at the end.
-
-    Scores count in twelve digits of the greatest, so that rounding has no say; of
-    equals the first code comes first.
-    """
-    cells, target = training.columns[index], training.schema.target
-    n_values = len(training.schema.attributes[index].values)
-    known = cells >= 0
-    codes, weights = cells[known], training.own_weights[known]
-    labels = training.classes[known]
-    if target.is_numeric:
-        table = _sums(np.zeros_like(codes), weights * labels, codes, 1, n_values)
-        size = _sums(np.zeros_like(codes), weights, codes, 1, n_values)
-        scores = ratio_of(table, size)[:, 0]
-    else:
-        table = _sums(labels, weights, codes, target.n_outputs, n_values)
-        size = table.sum(axis=1, keepdims=True)
-        if target.n_outputs == 2:
-            scores = ratio_of(table, size)[:, 1]
-        else:
-            scores = principal_score(table)
-    greatest = float(np.abs(scores).max(initial=0.0)) or 1.0
-    scores = np.asarray(np.round(scores / greatest, 12), np.float64)
-    scores[size[:, 0] <= 0] = np.inf
-    return np.asarray(np.argsort(scores, kind="stable"))
+def _cells_to_grow_on(fit: CrossFit) -> OrderedCells:
+    """Return what to grow on: one value for all, where the scores do not hold."""
+    if fit.holds:
+        return fit.cells
+    return replace(fit.cells, codes=np.minimum(fit.cells.codes, 0))
 
 
-def _sums(
-    columns: Integers, amounts: Floats, codes: Integers, n_columns: int, n_values: int
-) -> Floats:
-    """Return amounts added up by value and column, whatever the order of rows."""
-    keys = codes * n_columns + columns
-    order = np.lexsort((amounts, keys))
-    sums = np.bincount(keys[order], amounts[order], n_values * n_columns)
-    return np.asarray(sums, np.float64).reshape(n_values, n_columns)
+def as_grown(training: TrainingSet) -> TrainingSet:
+    """Return rows as trees are grown on them: the values in order are levels."""
+    if not training.ordered:
+        return training
+    attributes = list(training.schema.attributes)
+    for index in training.ordered:
+        attributes[index] = replace(attributes[index], kind="ordinal")
+    schema = replace(training.schema, attributes=tuple(attributes))
+    columns = training.grown_columns
+    return replace(training, schema=schema, columns=columns, ordered={})
+
+
+def with_whole_levels(trees: SideBySide, training: TrainingSet) -> SideBySide:
+    """Return trees whose cuts part no values of equal score."""
+    whole, cut = trees.whole, trees.whole.cut.copy()
+    for index, own in training.ordered.items():
+        lines = np.flatnonzero((whole.attribute == index) & np.isfinite(cut))
+        below = np.searchsorted(own.ends, cut[lines], side="right") - 1
+        cut[lines] = own.ends[below] + 0.5
+    return replace(trees, whole=replace(whole, cut=cut))
 
 
 def with_levels_as_numbers(training: TrainingSet) -> TrainingSet:

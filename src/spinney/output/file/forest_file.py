@@ -278,7 +278,7 @@ def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> No
     nodes = np.flatnonzero(arrays["attribute"] >= 0)
     splits = _splits(arrays, nodes, count)
     check_forms(splits, schema, "node", nodes)
-    check_splits(splits, schema, "node", nodes)
+    check_splits(splits, schema, "node", nodes, ordered=True)
     _check_counts(arrays, schema, own, starts)
 
 

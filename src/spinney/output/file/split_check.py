@@ -37,14 +37,24 @@ def check_split_lengths(
 
 
 def check_splits(
-    splits: SplitArrays, schema: Schema, what: str, numbers: Integers | None = None
+    splits: SplitArrays,
+    schema: Schema,
+    what: str,
+    numbers: Integers | None = None,
+    *,
+    ordered: bool = False,
 ) -> None:
-    """Check splits of known forms and lengths: kinds, missing values, cuts, codes."""
+    """Check splits of known forms and lengths: kinds, missing values, cuts, codes.
+
+    Where the values of nominal attributes are ``ordered``, these may be cut, too.
+    """
     lines = np.arange(len(splits.form))
     named = lines if numbers is None else numbers
     kind = np.array([a.kind for a in schema.attributes], "U7")[splits.attribute]
     n_codes = sizes(schema)[splits.attribute]
-    wrong = np.where(splits.grouped, kind == "numeric", kind == "nominal")
+    wrong = np.where(
+        splits.grouped, kind == "numeric", (kind == "nominal") & (not ordered)
+    )
     wrong |= (splits.form == FORMS.index(Intervals)) & (kind != "numeric")
     require(~wrong, f"the split of {what} {{}} does not suit its attribute", named)
     require(

@@ -25,6 +25,7 @@ from spinney.sources.rows.row_numbers import numbers_of_rows
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
     NumberFacts,
+    OrderedCells,
     TrainingSet,
     as_target,
     attribute_of,
@@ -58,6 +59,7 @@ __all__ = [
     "JoinedRows",
     "MemorySource",
     "NumberFacts",
+    "OrderedCells",
     "Points",
     "SummedRows",
     "TrainingSet",

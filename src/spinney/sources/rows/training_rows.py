@@ -1,8 +1,8 @@
 """Training rows: from a table with its target, from X and y, or given back."""
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,32 @@ NO_TARGET = "spinney: no target"
 
 
 @dataclass(frozen=True, slots=True)
+class OrderedCells:
+    """Cells of a nominal attribute whose codes stand in an order by the target.
+
+    ``codes`` are what trees are grown on: for each row the value that its own looks
+    like by other rows, -1 where it is missing. ``ends`` are the last codes of values of
+    equal score, rising: no cut parts such values.
+    """
+
+    codes: Integers
+    ends: Integers
+
+    def taken(self, rows: "NDArray[Any] | slice") -> "OrderedCells":
+        """Return the cells of some rows."""
+        return replace(self, codes=self.codes[rows])
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingSet:
     """Coded rows of weight greater than 0.
 
     ``classes`` are codes, or the numbers of a numeric target. ``places`` are those of
     the rows in the table that they come from; None where they are all of its rows.
-    ``ordered`` are attributes whose values stand in an order that the target of all
-    rows gave them. ``declared`` are columns whose values, or classes, somebody has said
-    are all: further rows bring no others, and none goes with its last row.
+    ``ordered`` has the nominal attributes, by number, whose values stand in an order
+    that rows gave them, and what to grow on in their place. ``declared`` are columns
+    whose values, or classes, somebody has said are all: further rows bring no others,
+    and none goes with its last row.
     """
 
     schema: Schema
@@ -63,7 +81,7 @@ class TrainingSet:
     classes: NDArray[Any]
     weights: Floats | None
     places: Integers | None = None
-    ordered: tuple[str, ...] = ()
+    ordered: Mapping[int, OrderedCells] = field(default_factory=dict)
     declared: tuple[str, ...] = ()
 
     @property
@@ -87,6 +105,15 @@ class TrainingSet:
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
             places=None if self.places is None else self.places[rows],
+            ordered={at: own.taken(rows) for at, own in self.ordered.items()},
+        )
+
+    @property
+    def grown_columns(self) -> tuple[NDArray[Any], ...]:
+        """The columns as trees are grown on them."""
+        return tuple(
+            self.ordered[at].codes if at in self.ordered else cells
+            for at, cells in enumerate(self.columns)
         )
 
     def weighed(self, class_weights: Floats | None) -> "TrainingSet":

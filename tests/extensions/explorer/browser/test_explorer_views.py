@@ -55,6 +55,7 @@ def test_the_tree_is_drawn_and_read_aloud(melons):
     assert items.first.get_attribute("aria-expanded") == "true"
 
 
+@pytest.mark.filterwarnings("ignore:splits on high-cardinality:spinney.SpinneyWarning")
 def test_a_label_counts_the_values_it_leaves_out(visit):
     towns = [f"Town, {i:03}" for i in range(400)]
     table = {"town": towns * 2, "y": ["no", "yes", "no", "no"] * 200}

@@ -1,0 +1,306 @@
+"""What each value of a nominal column says of the target, by rows of other folds.
+
+Where a column has many values, the best order of them by the target fits the rows that
+gave it: with a row or two a value, the order is nearly the target itself. So the score
+of a value is *cross-fitted*: a row sees what the rows of the other folds make of its
+value, and never its own label. A column of noise then gains what a random number gains,
+and rows out of the bag are as new as they should be.
+
+The score of a value is the mean of the target, or the class shares, over its rows,
+shrunk towards that of all rows as far as the values differ no more than chance has it
+(an empirical Bayes estimate, with the variances of a one-way analysis of variance)::
+
+    score of v  =  p + n / (n + s² / t²) · (mean of v − p)
+
+    p, s²   mean of all rows, variance within values
+    t²      variance between values: (mean square between − s²) / n0
+
+Several classes are put in one order along the direction in which the scores differ most
+beyond chance.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.row_order import order_of
+from spinney._support.ties import TOLERANCE, first_best
+from spinney.data import Attribute
+from spinney.sources.rows import OrderedCells, TrainingSet
+
+# Of so few values every subset can be tried, and chance finds little in them.
+MOST_FREE = 12
+N_FOLDS = 5
+# How many standard errors the scores of rows must agree with their labels by.
+LEAST_AGREEMENT = 3.0
+# A single tree looks for subsets at each node: with fewer rows a value, of chance.
+FEWEST_A_VALUE = 10
+DIGITS = 12
+
+
+def has_many_values(attribute: Attribute, *, most: int = MOST_FREE) -> bool:
+    """Return whether an attribute is nominal, with more than so many values."""
+    return attribute.kind == "nominal" and len(attribute.values) > most
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFit:
+    """The values of a column in the order of their scores.
+
+    Parameters
+    ----------
+    order : array of int
+        The codes of the values, by score.
+    cells : OrderedCells
+        For each row the place of the value that it looks like in the other folds.
+    agreement : float
+        By how many standard errors scores of rows agree with their labels.
+    """
+
+    order: Integers
+    cells: OrderedCells
+    agreement: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the order tells something of rows that it was not made of."""
+        return self.agreement >= LEAST_AGREEMENT
+
+
+def chance_columns(training: TrainingSet, requested: Collection[int] = ()) -> list[int]:
+    """Return the attributes that a single tree is not to split by.
+
+    Their scores do not hold in other folds, or their values have so few rows that the
+    subsets of a node would fit chance. Those that are ``requested`` stay.
+    """
+    found = []
+    for index, fit in cross_fits(training):
+        codes = training.columns[index]
+        known = codes[codes >= 0]
+        few = len(known) < FEWEST_A_VALUE * len(np.unique(known))
+        if index not in requested and (few or not fit.holds):
+            found.append(index)
+    return found
+
+
+def without_values(training: TrainingSet, indices: Collection[int]) -> TrainingSet:
+    """Return rows of which some attributes are constant, so that no tree asks them."""
+    columns = tuple(
+        np.zeros_like(cells) if index in indices else cells
+        for index, cells in enumerate(training.columns)
+    )
+    return replace(training, columns=columns)
+
+
+def folds_of_rows(training: TrainingSet) -> Integers:
+    """Return a fold for each row, by what is in the row; equal rows are spread.
+
+    Codes count by the text of their values, so that their order has no say.
+    """
+    columns: list[NDArray[np.generic]] = [
+        cells
+        if attribute.kind == "numeric"
+        else np.append(_places_of_texts(attribute), -1)[cells]
+        for attribute, cells in zip(
+            training.schema.attributes, training.columns, strict=True
+        )
+    ]
+    order = order_of((*columns, training.classes), training.weights)
+    folds = np.empty(len(order), np.int64)
+    folds[order] = np.arange(len(order)) % N_FOLDS
+    return folds
+
+
+def _places_of_texts(attribute: Attribute) -> Integers:
+    texts = [(type(value).__name__, str(value)) for value in attribute.values]
+    places = np.empty(len(texts), np.int64)
+    places[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    return places
+
+
+def cross_fits(
+    training: TrainingSet, *, most: int = MOST_FREE
+) -> Iterator[tuple[int, CrossFit]]:
+    """Give each nominal attribute of more values than so many, with its order."""
+    wide = [
+        index
+        for index, attribute in enumerate(training.schema.attributes)
+        if has_many_values(attribute, most=most)
+    ]
+    if wide:
+        folds = folds_of_rows(training)
+        yield from ((index, cross_fit(training, index, folds)) for index in wide)
+
+
+def cross_fit(training: TrainingSet, index: int, folds: Integers) -> CrossFit:
+    """Return the values of an attribute in order, and what each row sees of them."""
+    cells = training.columns[index]
+    known = np.flatnonzero(cells >= 0)
+    # In an order that does not depend on where rows stand.
+    keys = (training.own_weights, training.classes, folds, cells)
+    known = known[np.lexsort([key[known] for key in keys])]
+    rows = _KnownRows.of(training, index, known, folds[known])
+    sums = _ValueSums.of(rows)
+    share, direction = sums.share, sums.direction
+    full = np.round(sums.shrunk(share) @ direction, DIGITS)
+    order = np.argsort(full, kind="stable")
+    levels, sizes = np.unique(full, return_counts=True)
+    ends = np.cumsum(sizes) - 1
+    places, gains = np.zeros((2, len(known)))
+    for fold in range(N_FOLDS):
+        inside = rows.fold == fold
+        scores = _ValueSums.of(rows.subset(~inside)).shrunk(share)
+        fold_rows = rows.subset(inside)
+        places[inside] = np.round(scores @ direction, DIGITS)[fold_rows.codes]
+        gains[inside] = fold_rows.agreement(scores)
+    codes = np.full(len(cells), -1, np.int64)
+    codes[known] = ends[_nearest(levels, places)]
+    spread = float(np.sqrt(rows.weights @ gains**2))
+    agreement = float(rows.weights @ gains) / spread if spread > 0 else 0.0
+    return CrossFit(order, OrderedCells(codes, ends), agreement)
+
+
+def _nearest(levels: Floats, numbers: Floats) -> Integers:
+    """Return the level nearest to each number; of two the lower."""
+    if len(levels) == 1:
+        return np.zeros(len(numbers), np.int64)
+    above = np.clip(np.searchsorted(levels, numbers), 1, len(levels) - 1)
+    lower = numbers - levels[above - 1] <= levels[above] - numbers
+    return np.asarray(above - lower)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownRows:
+    """Rows of known value: their codes, labels, folds and weights, 1 on average.
+
+    Labels are numbers from their mean, or classes; ``mean`` are the class shares.
+    """
+
+    n_values: int
+    codes: Integers
+    labels: NDArray[Any]
+    fold: Integers
+    weights: Floats
+    mean: Floats
+
+    @classmethod
+    def of(
+        cls, training: TrainingSet, index: int, known: Integers, fold: Integers
+    ) -> "_KnownRows":
+        """Return some rows of an attribute."""
+        n_values = len(training.schema.attributes[index].values)
+        codes = training.columns[index][known].astype(np.int64)
+        weights = training.own_weights[known]
+        weights = weights / (weights.mean() if len(weights) else 1.0)
+        labels, target = training.classes[known], training.schema.target
+        if not target.is_numeric:
+            mean = np.bincount(labels, weights, target.n_outputs) / max(1, len(labels))
+            return cls(n_values, codes, labels, fold, weights, mean)
+        if len(labels):
+            labels = labels - np.average(labels, weights=weights)
+        labels = labels / (float(np.abs(labels).max(initial=0.0)) or 1.0)
+        return cls(n_values, codes, labels, fold, weights, np.zeros(1))
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the labels are classes."""
+        return self.labels.dtype.kind != "f"
+
+    def subset(self, mask: NDArray[np.bool_]) -> "_KnownRows":
+        """Return some of the rows."""
+        return replace(
+            self,
+            codes=self.codes[mask],
+            labels=self.labels[mask],
+            fold=self.fold[mask],
+            weights=self.weights[mask],
+        )
+
+    def agreement(self, scores: Floats) -> Floats:
+        """Return the product of each row's label and the score of its value."""
+        if self.by_class:
+            return np.asarray(
+                scores[self.codes, self.labels] - (scores @ self.mean)[self.codes]
+            )
+        return np.asarray(scores[self.codes, 0] * self.labels)
+
+
+def _floats(numbers: NDArray[Any]) -> Floats:
+    return np.asarray(numbers, np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _ValueSums:
+    """Labels from their mean, added up by value, their weights, and squares of all."""
+
+    total: Floats
+    size: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, rows: _KnownRows) -> "_ValueSums":
+        """Return the sums of some rows."""
+        n, size = rows.n_values, np.bincount(rows.codes, rows.weights, rows.n_values)
+        if not rows.by_class:
+            total = np.bincount(rows.codes, rows.weights * rows.labels, n)
+            squares = np.array([[rows.weights @ rows.labels**2]])
+            return cls(_floats(total)[:, None], _floats(size), squares)
+        n_classes, mean = len(rows.mean), rows.mean
+        keys = rows.codes * n_classes + rows.labels
+        total = np.bincount(keys, rows.weights, n * n_classes).reshape(n, n_classes)
+        whole = float(size.sum())
+        squares = whole * (np.diag(mean) - np.outer(mean, mean))
+        return cls(_floats(total - size[:, None] * mean), _floats(size), squares)
+
+    def shrunk(self, share: float) -> Floats:
+        """Return the shrunk mean of each value, from that of all."""
+        if share <= 0:
+            return np.zeros_like(self.total)
+        size = self.size[:, None]
+        nothing = np.zeros_like(self.total)
+        return _floats(
+            np.divide(self.total, size + 1 / share, out=nothing, where=size > 0)
+        )
+
+    @property
+    def _parts(self) -> tuple[Floats, Floats, int]:
+        """Squares between values beyond chance, the variance within, and how many."""
+        size = self.size[:, None]
+        n_groups = int(np.count_nonzero(size))
+        means = np.divide(
+            self.total, size, out=np.zeros_like(self.total), where=size > 0
+        )
+        between, free = self.total.T @ means, float(size.sum()) - n_groups
+        within = self.squares / max(1.0, float(size.sum()) - 1)
+        if free >= 1:
+            within = (self.squares - between) / free
+        return between - (n_groups - 1) * within, within, n_groups
+
+    @property
+    def share(self) -> float:
+        """The variance between values over that within: t² / s²."""
+        between, within, n_groups = self._parts
+        if n_groups < 2:
+            return 0.0
+        n_rows = float(self.size.sum())
+        n_each = (n_rows - float(self.size @ self.size) / n_rows) / (n_groups - 1)
+        excess = float(np.trace(between)) / (n_groups - 1) / n_each
+        noise = float(np.trace(within))
+        if excess <= 0:
+            return 0.0
+        return excess / noise if noise > TOLERANCE * excess else np.inf
+
+    @property
+    def direction(self) -> Floats:
+        """The direction in which the scores of values differ most beyond chance."""
+        between, _, _ = self._parts
+        if len(between) <= 2:
+            return _floats(np.eye(len(between))[-1])
+        directions = _floats(np.linalg.eigh(between)[1])
+        main = directions[:, -1]
+        # Of components that are equally large the first has the sign that counts.
+        return np.asarray(main * np.sign(main[first_best(np.abs(main))]))
