@@ -63,8 +63,8 @@ ENTRIES: dict[str, dict[str, str]] = {
         "compile": f"{_CLI}.compile_command:compile_",
     },
     "export": {
-        "html": f"{_PACKAGE}.explorer.page_format:HTML",
-        "lesson": f"{_PACKAGE}.lessons.page_format:LESSON",
+        "html": f"{_PACKAGE}.explorer.explorer_format:HTML",
+        "lesson": f"{_PACKAGE}.lessons.lesson_format:LESSON",
         "dot": f"{_EXPORTS}:DOT",
         "python": f"{_EXPORTS}:PYTHON",
         "javascript": f"{_EXPORTS}:JAVASCRIPT",
@@ -90,9 +90,9 @@ ENTRIES: dict[str, dict[str, str]] = {
     "estimator": {"clusters": f"{_CLUSTERING}.estimators:estimator_of"},
     "report": {"clusters": f"{_CLUSTERING}.cluster_report:show_clusters"},
     "kernels": {
-        "optimal trees": f"{_PACKAGE}.optimal.compile_job:compile_kernels",
-        "streams": f"{_PACKAGE}.streaming.compile_job:compile_kernels",
-        "clusters": f"{_CLUSTERING}.compile_job:compile_kernels",
+        "optimal trees": f"{_PACKAGE}.optimal.compile_optimal:compile_kernels",
+        "streams": f"{_PACKAGE}.streaming.compile_streams:compile_kernels",
+        "clusters": f"{_CLUSTERING}.compile_clusters:compile_kernels",
     },
     "page": {"clusters": f"{_CLUSTERING}.cluster_page:clusters_data"},
     "plot": {

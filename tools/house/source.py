@@ -45,6 +45,7 @@ def source_figures(package: Path, pyproject: Path) -> dict[str, Section]:
         "layers": {"layers of the contract": layers(pyproject)},
         "names": stems(modules),
         "lines": lines(modules),
+        "core and extensions": extensions(modules),
         "functions": functions(modules),
         "forms of a tree": forms(modules),
     }
@@ -58,6 +59,44 @@ def hall(modules: Sequence[Module]) -> Section:
         "top-level modules": n_modules,
         "top-level packages": len(doors) - n_modules,
     }
+
+
+def extensions(modules: Sequence[Module]) -> Section:
+    """Return the lines of the core and of each extension, and who imports them."""
+    sizes, imports = Counter[str](), 0
+    for module in modules:
+        parts = module.path.parts
+        name = parts[1] if parts[0] == "extensions" and len(parts) > 2 else "core"
+        sizes[name] += module.text.count("\n")
+        if parts[0] != "extensions":
+            imports += sum(map(_imports_extension, _statements_at_run(module.tree)))
+    core = sizes.pop("core")
+    return {
+        "core, lines": core,
+        "extensions, lines": sum(sizes.values()),
+        **{f"  {name}": sizes[name] for name in sorted(sizes)},
+        "imports of extensions from the core": imports,
+    }
+
+
+def _statements_at_run(tree: ast.Module) -> Iterator[ast.AST]:
+    """Give all statements but those for type checkers alone."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        waiting += ast.iter_child_nodes(node)
+
+
+def _imports_extension(node: ast.AST) -> bool:
+    names = []
+    if isinstance(node, ast.ImportFrom):
+        names = [node.module or ""]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    return any(name.startswith("spinney.extensions") for name in names)
 
 
 def layers(pyproject: Path) -> int:
