@@ -93,7 +93,7 @@ def test_the_default_recipe_uses_a_column_that_tells():
 
 def test_a_split_that_is_asked_for_is_made():
     frame, target = table("2 classes", tells=False, n_values=30)
-    with pytest.warns(SpinneyNote, match="'c1' has 30 values and is not split"):
+    with pytest.warns(SpinneyNote, match=r"'c1' \(30 values\) is excluded"):
         model = spinney.grow(
             frame.assign(y=target), "y", force={(): "c0"}, pruning="none"
         )
