@@ -149,7 +149,7 @@ def _settings(random: np.random.Generator, recipe: str) -> dict[str, Any]:
     some: dict[str, list[dict[str, Any]]] = {
         "cart": [
             {"pruning": "cost-complexity"},
-            {"missing_policy": "branch"},
+            {"missing": "branch"},
             {"max_leaves": 6},
         ],
         "c4.5": [{"pruning": "none"}, {"max_depth": 4}],

@@ -69,7 +69,7 @@ def test_what_is_not_split_on_is_told():
     frame, target = table("2 classes", tells=False)
     frame = frame.drop(columns="c1")
     with pytest.warns(
-        SpinneyNote, match=r"column 'c0' has \d+ values and is not split"
+        SpinneyNote, match=r"column 'c0' \(\d+ values\) is excluded from splits"
     ):
         spinney.grow(frame.assign(y=target), "y")
 
@@ -93,7 +93,7 @@ def test_the_default_recipe_uses_a_column_that_tells():
 
 def test_a_split_that_is_asked_for_is_made():
     frame, target = table("2 classes", tells=False, n_values=30)
-    with pytest.warns(SpinneyNote, match="'c1' has 30 values and is not split"):
+    with pytest.warns(SpinneyNote, match=r"'c1' \(30 values\) is excluded"):
         model = spinney.grow(
             frame.assign(y=target), "y", force={(): "c0"}, pruning="none"
         )
@@ -142,3 +142,25 @@ def test_importances_by_permutation_know_the_rows_again():
 def inner(model):
     """Return the nodes of a tree that ask something."""
     return [node for node in model.tree if not node.is_leaf]
+
+
+@pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyNote")
+def test_the_default_recipe_uses_many_values_with_few_rows_that_tell_much():
+    random = np.random.default_rng(0)
+    town, x = random.integers(0, 250, 1200), random.normal(size=1200)
+    effects = 3 * random.normal(size=250)
+    sold = effects[town] + x + random.normal(size=1200) > 0
+    frame = pd.DataFrame({"town": [f"t{code}" for code in town], "x": x})
+    model = spinney.TreeClassifier()
+    found = score(model, frame, sold)
+    assert 0 in {node.split.attribute for node in inner(model)}
+    assert found > score(spinney.TreeClassifier(), frame[["x"]], sold) + 0.15
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_copies_of_rows_do_not_tell_a_row_its_own_label(copies):
+    frame, target = table("2 classes", tells=False)
+    frame, target = frame[:600], target[:600]
+    again = pd.concat([frame] * copies, ignore_index=True)
+    model = forest("2 classes").fit(again, np.tile(target, copies))
+    assert model.importances().mean[5:].tolist() == [0, 0]

@@ -99,7 +99,7 @@ def test_the_order_is_that_of_scores_in_plain_loops(target, seed):
     assert sorted(np.bincount(folds)) == [80] * 5
     values, by_row = naive_scores(training, folds)
     fit = cross_fit(training, 0, folds)
-    assert fit.holds
+    assert fit.is_significant
     neutral = [values.get(code, 0.0) for code in fit.order.tolist()]
     assert (np.diff(neutral) >= -1e-9).all()
     for row, place in enumerate(fit.cells.codes.tolist()):

@@ -291,6 +291,7 @@ def test_numbers_of_rows_are_left_out_by_a_recipe_for_numbers():
     assert model.schema.names == ("size",)
 
 
+@pytest.mark.filterwarnings("ignore:.*excluded from splits:spinney.SpinneyNote")
 @pytest.mark.parametrize("recipe", [None, "c4.5"])
 def test_what_is_declared_stays_and_so_does_all_where_nothing_else_would(recipe):
     declared = {"numeric": ["id"], "nominal": ["name"], "recipe": recipe}

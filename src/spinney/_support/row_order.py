@@ -109,6 +109,16 @@ def order_of(
     return _by_key(_keys(columns, None, ranked=True), weights)
 
 
+def row_keys(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
+    """Return a word for each row: one for all equal rows, whatever their order.
+
+    >>> shade = np.array([2, 0, 2])
+    >>> [int((row_keys([shade]) == key).sum()) for key in row_keys([shade])]
+    [2, 1, 2]
+    """
+    return _keys(columns, None, ranked=True)
+
+
 def _by_key(keys: NDArray[np.uint64], weights: Floats | None) -> Integers:
     # Of equal rows that differ in weight the order must be one, too.
     if weights is None:

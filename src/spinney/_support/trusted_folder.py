@@ -145,6 +145,7 @@ class TrustedFolder:
         descriptor = os.open(self._at(temporary), flags, 0o644, dir_fd=self._descriptor)
         try:
             with open(descriptor, "wb") as file:
+                os.fchmod(descriptor, 0o644)
                 for part in parts:
                     file.write(part)
             folders = {"src_dir_fd": self._descriptor, "dst_dir_fd": self._descriptor}
@@ -279,6 +280,9 @@ def _open_folder(name: str, above: int | None, *, create: bool) -> int:
         with suppress(FileExistsError):  # another process was faster
             # All users may look into it, and only this one may write.
             os.mkdir(name, 0o755, dir_fd=above)
+            made = os.open(name, _FOLDER, dir_fd=above)
+            os.fchmod(made, 0o755)
+            return made
         return os.open(name, _FOLDER, dir_fd=above)
     except PermissionError:
         # A folder that may be passed and not listed, such as a /home of mode 711.

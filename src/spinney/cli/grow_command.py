@@ -232,8 +232,6 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     away = is_counted_away(data, options["source"], table=options["table"])
     default = default_recipe(rows_at_hand=not away)
     recipe, settings = recipe_of(options, default)
-    if recipe is default:
-        recipe = None  # as in Python: that of the place
     with (
         workers(options),
         progress_bar("growing", after=PATIENCE) as progress,

@@ -8,7 +8,7 @@ from spinney.growth.model import Member, Model
 from spinney.growth.tried_recipes import Tried, tried_text
 
 if TYPE_CHECKING:
-    from spinney.growth.cross_fitting import chance_columns, without_values
+    from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
     from spinney.growth.engine import Engine, choose_engine, only_to_predict
     from spinney.growth.growth_options import Options
     from spinney.growth.user_options import (
@@ -24,20 +24,20 @@ __all__ = [
     "Model",
     "Options",
     "Tried",
-    "chance_columns",
     "choose_engine",
     "class_weights_of",
     "only_to_predict",
     "options_of",
+    "overfitting_columns",
     "refuse_without_classes",
     "tried_text",
-    "without_values",
+    "with_constant_columns",
 ]
 
 __getattr__ = names_on_demand(
     __name__,
     {
-        "cross_fitting": ("chance_columns", "without_values"),
+        "cross_fitting": ("overfitting_columns", "with_constant_columns"),
         "growth_options": ("Options",),
         "engine": ("Engine", "choose_engine", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),

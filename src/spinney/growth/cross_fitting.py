@@ -1,4 +1,4 @@
-"""What each value of a nominal column says of the target, by rows of other folds.
+"""Cross-fitted target encoding of nominal columns with many values.
 
 Where a column has many values, the best order of them by the target fits the rows that
 gave it: with a row or two a value, the order is nearly the target itself. So the score
@@ -27,67 +27,75 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.row_order import order_of
+from spinney._support.row_order import order_of, row_keys
 from spinney._support.ties import TOLERANCE, first_best
 from spinney.data import Attribute
-from spinney.sources.rows import OrderedCells, TrainingSet
+from spinney.sources.rows import EncodedCells, TrainingSet
 
-# Of so few values every subset can be tried, and chance finds little in them.
-MOST_FREE = 12
+# With this few values every subset is tried, and overfitting is small.
+MAX_VALUES_UNENCODED = 12
 N_FOLDS = 5
 # How many standard errors the scores of rows must agree with their labels by.
-LEAST_AGREEMENT = 3.0
-# A single tree looks for subsets at each node: with fewer rows a value, of chance.
-FEWEST_A_VALUE = 10
+MIN_Z_SCORE = 3.0
+# Below this many rows per value, the subsets of a single tree may overfit.
+MIN_ROWS_PER_VALUE = 10
 DIGITS = 12
 
 
-def has_many_values(attribute: Attribute, *, most: int = MOST_FREE) -> bool:
+def has_many_values(attribute: Attribute, *, most: int = MAX_VALUES_UNENCODED) -> bool:
     """Return whether an attribute is nominal, with more than so many values."""
     return attribute.kind == "nominal" and len(attribute.values) > most
 
 
 @dataclass(frozen=True, slots=True)
-class CrossFit:
+class TargetEncoding:
     """The values of a column in the order of their scores.
 
     Parameters
     ----------
     order : array of int
         The codes of the values, by score.
-    cells : OrderedCells
+    cells : EncodedCells
         For each row the place of the value that it looks like in the other folds.
     agreement : float
         By how many standard errors scores of rows agree with their labels.
     """
 
     order: Integers
-    cells: OrderedCells
+    cells: EncodedCells
     agreement: float
 
     @property
-    def holds(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the order tells something of rows that it was not made of."""
-        return self.agreement >= LEAST_AGREEMENT
+        return self.agreement >= MIN_Z_SCORE
 
 
-def chance_columns(training: TrainingSet, requested: Collection[int] = ()) -> list[int]:
-    """Return the attributes that a single tree is not to split by.
+def overfitting_columns(
+    training: TrainingSet, requested: Collection[int] = ()
+) -> tuple[list[int], list[int]]:
+    """Return the attributes that a single tree might overfit.
 
-    Their scores do not hold in other folds, or their values have so few rows that the
-    subsets of a node would fit chance. Those that are ``requested`` stay.
+    The first have scores that do not hold in other folds. Those of the second hold, but
+    have so few rows a value that subsets at a node may overfit; only folds can tell.
+    Attributes that are ``requested`` are neither.
     """
-    found = []
+    noise, sparse = [], []
     for index, fit in cross_fits(training):
         codes = training.columns[index]
         known = codes[codes >= 0]
-        few = len(known) < FEWEST_A_VALUE * len(np.unique(known))
-        if index not in requested and (few or not fit.holds):
-            found.append(index)
-    return found
+        if index in requested:
+            continue
+        if not fit.is_significant:
+            noise.append(index)
+        elif len(known) < MIN_ROWS_PER_VALUE * len(np.unique(known)):
+            sparse.append(index)
+    return noise, sparse
 
 
-def without_values(training: TrainingSet, indices: Collection[int]) -> TrainingSet:
+def with_constant_columns(
+    training: TrainingSet, indices: Collection[int]
+) -> TrainingSet:
     """Return rows of which some attributes are constant, so that no tree asks them."""
     columns = tuple(
         np.zeros_like(cells) if index in indices else cells
@@ -97,9 +105,12 @@ def without_values(training: TrainingSet, indices: Collection[int]) -> TrainingS
 
 
 def folds_of_rows(training: TrainingSet) -> Integers:
-    """Return a fold for each row, by what is in the row; equal rows are spread.
+    """Return a fold for each row, by what is in the row.
 
-    Codes count by the text of their values, so that their order has no say.
+    Copies of a row share a fold: else a row would see its own label. Rows are copies
+    if they are equal where the attributes of few values and the numbers tell most rows
+    apart. Where these do not, equal rows are ordinary, and are spread. Codes count by
+    the text of their values, so that their order has no effect.
     """
     columns: list[NDArray[np.generic]] = [
         cells
@@ -109,9 +120,19 @@ def folds_of_rows(training: TrainingSet) -> Integers:
             training.schema.attributes, training.columns, strict=True
         )
     ]
+    others = [
+        cells
+        for attribute, cells in zip(training.schema.attributes, columns, strict=True)
+        if not has_many_values(attribute)
+    ]
     order = order_of((*columns, training.classes), training.weights)
     folds = np.empty(len(order), np.int64)
     folds[order] = np.arange(len(order)) % N_FOLDS
+    keys = row_keys((*columns, training.classes))
+    n_different = len(np.unique(keys))
+    n_apart = len(np.unique(row_keys(others))) if others else 1
+    if n_different < len(keys) and 2 * n_apart > n_different:
+        folds = np.unique(keys, return_inverse=True)[1] % N_FOLDS
     return folds
 
 
@@ -123,8 +144,8 @@ def _places_of_texts(attribute: Attribute) -> Integers:
 
 
 def cross_fits(
-    training: TrainingSet, *, most: int = MOST_FREE
-) -> Iterator[tuple[int, CrossFit]]:
+    training: TrainingSet, *, most: int = MAX_VALUES_UNENCODED
+) -> Iterator[tuple[int, TargetEncoding]]:
     """Give each nominal attribute of more values than so many, with its order."""
     wide = [
         index
@@ -136,7 +157,7 @@ def cross_fits(
         yield from ((index, cross_fit(training, index, folds)) for index in wide)
 
 
-def cross_fit(training: TrainingSet, index: int, folds: Integers) -> CrossFit:
+def cross_fit(training: TrainingSet, index: int, folds: Integers) -> TargetEncoding:
     """Return the values of an attribute in order, and what each row sees of them."""
     cells = training.columns[index]
     known = np.flatnonzero(cells >= 0)
@@ -161,7 +182,7 @@ def cross_fit(training: TrainingSet, index: int, folds: Integers) -> CrossFit:
     codes[known] = ends[_nearest(levels, places)]
     spread = float(np.sqrt(rows.weights @ gains**2))
     agreement = float(rows.weights @ gains) / spread if spread > 0 else 0.0
-    return CrossFit(order, OrderedCells(codes, ends), agreement)
+    return TargetEncoding(order, EncodedCells(codes, ends), agreement)
 
 
 def _nearest(levels: Floats, numbers: Floats) -> Integers:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from spinney import registry
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
+from spinney._support.memory_room import bytes_of
 from spinney._support.text import shown
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
@@ -15,9 +17,9 @@ from spinney.growth import (
     KeptRows,
     Model,
     Options,
-    chance_columns,
     options_of,
-    without_values,
+    overfitting_columns,
+    with_constant_columns,
 )
 from spinney.growth.folds import (
     CopiedRows,
@@ -112,13 +114,20 @@ def grow_model(
         if first.forest or (first.needs_rows and held.validation is None):
             raise _no_rows(first)
     else:
-        if tries:
-            rows = _without_chance(rows, options)
-        copied = CopiedRows(rows.at_hand)
+        tables = [rows]
+        if tries and not rows.has_one_class:
+            tables = _without_overfitting(rows, options)
         most_held = MOST_HELD if recipe.tries else None
         n_tried = len(candidates) if len(candidates) > 1 else 0
-        counted.expect(n_tried * (first.folds + 1))
-        choice = choose_recipe(copied, candidates, options, grown=counted.grown)
+        counted.expect(len(tables) * n_tried * (first.folds + 1))
+        choices = []
+        for table in tables:
+            copied = CopiedRows(table.at_hand)
+            choice = choose_recipe(copied, candidates, options, grown=counted.grown)
+            choices.append((choice.risk, table, copied, choice))
+        _, table, copied, choice = min(choices, key=itemgetter(0))
+        _note_constant(rows, table)
+        rows = table
     recipe, tried, fold_trees = choice
     by_folds = recipe.pruning == "cost-complexity" and held.validation is None
     counted.expect(1 + recipe.folds * (by_folds and fold_trees is None))
@@ -148,24 +157,36 @@ def grow_model(
     )
 
 
-def _without_chance(rows: OpenedSource, options: Options) -> OpenedSource:
-    """Return rows whose columns of many values are constant where they fit chance."""
+def _without_overfitting(rows: OpenedSource, options: Options) -> list[OpenedSource]:
+    """Return rows without the columns of many values that a tree would overfit.
+
+    Such columns are constant. Where folds have to decide, the rows that keep the
+    columns with few rows a value come second.
+    """
     forced = options.forced.values()
     requested = {*options.preference, *options.prices}
     requested |= {at if isinstance(at, int) else at.attribute for at in forced}
-    training = rows.at_hand
-    indices = chance_columns(training, requested)
-    if not indices:
-        return rows
-    for index in indices:
-        attribute = training.schema.attributes[index]
-        note(
-            f"column {shown(attribute.name)!r} has {len(attribute.values)} values and "
-            "is not split on: on other rows they tell too little of the target",
-            of_reading=False,
-        )
-    training = without_values(training, indices)
-    return replace(rows, training=training, counted=None)
+    noise, sparse = overfitting_columns(rows.at_hand, requested)
+    tables = []
+    for constant in [[*noise, *sparse], noise][: 1 + bool(sparse)]:
+        training = with_constant_columns(rows.at_hand, constant)
+        tables.append(replace(rows, training=training, counted=None))
+    return tables if noise or sparse else [rows]
+
+
+def _note_constant(rows: OpenedSource, used: OpenedSource) -> None:
+    """Say which columns are not split on."""
+    if used is rows:
+        return
+    before, after = rows.at_hand, used.at_hand
+    for index, attribute in enumerate(before.schema.attributes):
+        if after.columns[index] is not before.columns[index]:
+            note(
+                f"column {shown(attribute.name)!r} ({len(attribute.values)} values) is "
+                "excluded from splits: it does not predict new rows better; ",
+                phrase("{} uses it", Setting("recipe", "cart")),
+                of_reading=False,
+            )
 
 
 def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
@@ -238,7 +259,7 @@ def grow_from(
     """
     check_choice("keep_rows", keep_rows)
     away = is_counted_away(data, source, connection, table=table)
-    by_default = recipe is None and bool(memory_limit)
+    by_default = recipe is None and bool(memory_limit and bytes_of(memory_limit))
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not away)
     recipe = Recipe.named(recipe).changed(**(settings or {}))

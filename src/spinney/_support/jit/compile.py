@@ -269,9 +269,8 @@ def _announce(kept: KeptCode) -> None:
         )
     else:
         message = (
-            "Compiling (20 s in every run: compiled code cannot be stored). Set "
-            "NUMBA_CACHE_DIR to a folder only you can write to, or build the image "
-            "with `spinney compile`."
+            "Compiling (20 s in every run: cannot store compiled code). Set "
+            "NUMBA_CACHE_DIR to a folder that only you can write to."
         )
     _announced.append(message)
     logging.getLogger("spinney").warning(message)

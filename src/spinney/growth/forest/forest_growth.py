@@ -39,7 +39,7 @@ from spinney.growth.forest.forest_settings import (
     tries_of,
 )
 from spinney.growth.forest.wide_categories import (
-    as_grown,
+    with_encoded_columns,
     with_levels_as_numbers,
     with_whole_levels,
 )
@@ -224,7 +224,7 @@ class _Ground:
         self.settings, self.inquiry = settings, inquiry
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
-        self.rows = as_grown(replace(training, weights=self.bags.base))
+        self.rows = with_encoded_columns(replace(training, weights=self.bags.base))
 
     def in_bags(self, numbers: range, *, compiled: bool) -> NDArray[np.uint32]:
         """Return how often each row is in the bags of some trees, trees × rows."""

@@ -17,9 +17,13 @@ import numpy as np
 
 from spinney.data import Attribute
 from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
-from spinney.growth.cross_fitting import MOST_FREE, CrossFit, cross_fits
+from spinney.growth.cross_fitting import (
+    MAX_VALUES_UNENCODED,
+    TargetEncoding,
+    cross_fits,
+)
 from spinney.recipes import Recipe
-from spinney.sources.rows import OrderedCells, TrainingSet
+from spinney.sources.rows import EncodedCells, TrainingSet
 from spinney.trees import SideBySide
 
 
@@ -35,11 +39,11 @@ def with_ordered_categories(
     """
     if any(recipe.grouping != "binary" for recipe in recipes):
         return training
-    most = MOST_FREE
+    most = MAX_VALUES_UNENCODED
     if hashed:
         most = MOST_SUBSETS if training.schema.n_classes > 2 else MOST_CODES
     attributes, columns = list(training.schema.attributes), list(training.columns)
-    ordered = dict[int, OrderedCells]()
+    ordered = dict[int, EncodedCells]()
     for index, fit in cross_fits(training, most=most):
         values, order = attributes[index].values, fit.order
         rank = np.full(len(order) + 1, -1, np.int64)
@@ -52,14 +56,14 @@ def with_ordered_categories(
     return replace(training, schema=schema, columns=tuple(columns), ordered=ordered)
 
 
-def _cells_to_grow_on(fit: CrossFit) -> OrderedCells:
+def _cells_to_grow_on(fit: TargetEncoding) -> EncodedCells:
     """Return what to grow on: one value for all, where the scores do not hold."""
-    if fit.holds:
+    if fit.is_significant:
         return fit.cells
     return replace(fit.cells, codes=np.minimum(fit.cells.codes, 0))
 
 
-def as_grown(training: TrainingSet) -> TrainingSet:
+def with_encoded_columns(training: TrainingSet) -> TrainingSet:
     """Return rows as trees are grown on them: the values in order are levels."""
     if not training.ordered:
         return training

@@ -24,8 +24,8 @@ from spinney.sources.rows.row_draws import (
 from spinney.sources.rows.row_numbers import numbers_of_rows
 from spinney.sources.rows.training_rows import (
     NO_TARGET,
+    EncodedCells,
     NumberFacts,
-    OrderedCells,
     TrainingSet,
     as_target,
     attribute_of,
@@ -54,12 +54,12 @@ __all__ = [
     "Batch",
     "ClusterSums",
     "Draw",
+    "EncodedCells",
     "HashedInMemory",
     "HashedRows",
     "JoinedRows",
     "MemorySource",
     "NumberFacts",
-    "OrderedCells",
     "Points",
     "SummedRows",
     "TrainingSet",

@@ -48,7 +48,7 @@ NO_TARGET = "spinney: no target"
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedCells:
+class EncodedCells:
     """Cells of a nominal attribute whose codes stand in an order by the target.
 
     ``codes`` are what trees are grown on: for each row the value that its own looks
@@ -59,7 +59,7 @@ class OrderedCells:
     codes: Integers
     ends: Integers
 
-    def taken(self, rows: "NDArray[Any] | slice") -> "OrderedCells":
+    def taken(self, rows: "NDArray[Any] | slice") -> "EncodedCells":
         """Return the cells of some rows."""
         return replace(self, codes=self.codes[rows])
 
@@ -81,7 +81,7 @@ class TrainingSet:
     classes: NDArray[Any]
     weights: Floats | None
     places: Integers | None = None
-    ordered: Mapping[int, OrderedCells] = field(default_factory=dict)
+    ordered: Mapping[int, EncodedCells] = field(default_factory=dict)
     declared: tuple[str, ...] = ()
 
     @property
