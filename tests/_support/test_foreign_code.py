@@ -362,7 +362,7 @@ def test_where_code_cannot_be_stored_the_message_says_so(
         )
     else:
         assert "cannot store compiled code" in message
-        assert "Set NUMBA_CACHE_DIR to a folder only you can write to" in message
+        assert "Set NUMBA_CACHE_DIR to a folder that only you can" in message
         assert "first run only" not in message
 
 
