@@ -33,7 +33,7 @@ def told_of(grow, *args, **options):
 def test_one_warning_says_what_to_do(recipe):
     (told,) = told_of(spinney.grow, ONE, "y", recipe=recipe)
     assert told == (
-        "splits on high-cardinality columns fit rows by chance: 'noise0' (60 values): "
+        "splits on high-cardinality columns overfit: 'noise0' (60 values): "
         "leave them out (ignore=['noise0']), or take recipe='auto'"
     )
     # What is said to help does.

@@ -368,7 +368,7 @@ def _single_leaf(model: "Model") -> str:
             if not model.schema.target.is_numeric:
                 # Unpruned, such a tree asks on where all rows are of one class.
                 remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
-        if many := _of_many_values(model):
+        if recipe.leaves != "linear" and (many := _of_many_values(model)):
             remedies.insert(0, many)
         return f"pruned to a single leaf{why}; {', '.join(remedies)}"
     message = f"the tree is a single leaf: {reason}"
@@ -380,10 +380,7 @@ def _single_leaf(model: "Model") -> str:
 
 
 def _of_many_values(model: "Model") -> str:
-    """Return how to leave out columns whose values fit rows by chance, if any are.
-
-    A question about such a column divides the rows it was found on, and no others.
-    """
+    """Return how to ignore high-cardinality columns, if there are any."""
     from spinney.models import high_cardinality_columns
 
     many = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
@@ -391,7 +388,7 @@ def _of_many_values(model: "Model") -> str:
         return ""
     listed = ", ".join(f"{name} ({n})" for name, n in many.items())
     options = " ".join(f"--ignore {shlex.quote(name)}" for name in many)
-    return f"columns of many values fit rows by chance, {listed}: try {options}"
+    return f"high-cardinality columns overfit, {listed}: try {options}"
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:

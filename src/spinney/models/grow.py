@@ -48,6 +48,7 @@ from spinney.sources.opened import OpenedSource, is_counted_away, open_source
 
 MOST_LISTED = 500_000
 """All values of a column are counted by default in tables of at most so many rows."""
+MAX_NAMED = 3
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
 
@@ -179,14 +180,24 @@ def _note_constant(rows: OpenedSource, used: OpenedSource) -> None:
     if used is rows:
         return
     before, after = rows.at_hand, used.at_hand
-    for index, attribute in enumerate(before.schema.attributes):
-        if after.columns[index] is not before.columns[index]:
-            note(
-                f"column {shown(attribute.name)!r} ({len(attribute.values)} values) is "
-                "excluded from splits: it does not predict new rows better; ",
-                phrase("{} uses it", Setting("recipe", "cart")),
-                of_reading=False,
-            )
+    excluded = [
+        f"{shown(attribute.name)!r} ({len(attribute.values)} values)"
+        for attribute, old, new in zip(
+            before.schema.attributes, before.columns, after.columns, strict=True
+        )
+        if new is not old
+    ]
+    some = ", ".join(excluded[:MAX_NAMED])
+    if len(excluded) > MAX_NAMED:
+        some += f" and {len(excluded) - MAX_NAMED} more"
+    one = len(excluded) == 1
+    note(
+        f"{'column' if one else 'columns'} {some} {'is' if one else 'are'} excluded "
+        "from splits, for new rows are predicted no better with "
+        f"{'it' if one else 'them'}; ",
+        phrase("{} uses {}", Setting("recipe", "cart"), "it" if one else "them"),
+        of_reading=False,
+    )
 
 
 def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object]:
@@ -324,7 +335,7 @@ def grow_from(
             options = {**options, "validation_share": validation_share}
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
         if not recipe.tries:  # folds choose a tree that new rows bear out
-            warn_of_high_cardinality(model)
+            warn_of_high_cardinality(model, in_memory=not rows.is_away)
         if not keep_rows:
             return model
         given = {name: value for name, value in options.items() if name != "progress"}

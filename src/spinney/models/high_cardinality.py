@@ -25,10 +25,13 @@ def high_cardinality_columns(schema: Schema, n_rows: int) -> dict[str, int]:
     }
 
 
-def warn_of_high_cardinality(model: Model, *, in_table: bool = True) -> None:
+def warn_of_high_cardinality(
+    model: Model, *, in_table: bool = True, in_memory: bool = True
+) -> None:
     """Warn of the high-cardinality columns that a tree splits on, all at once.
 
     ``in_table`` says that columns can be ignored; an estimator has none but those of X.
+    The default recipe excludes such columns only from rows ``in_memory``.
     """
     found = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
     if not found:
@@ -47,7 +50,7 @@ def warn_of_high_cardinality(model: Model, *, in_table: bool = True) -> None:
     ignored = phrase("leave them out ({})", listed)
     if not in_table:
         ignored = "leave them out of X"
-    warn(
-        f"splits on high-cardinality columns fit rows by chance: {some}{more}",
-        remedy=phrase("{}, or take {}", ignored, Setting("recipe", "auto")),
-    )
+    remedy = ignored
+    if in_memory:
+        remedy = phrase("{}, or take {}", ignored, Setting("recipe", "auto"))
+    warn(f"splits on high-cardinality columns overfit: {some}{more}", remedy=remedy)
