@@ -61,7 +61,7 @@ def test_long_files_say_why():
 
 
 def test_the_hall_is_small():
-    assert len([p for p in SOURCE.iterdir() if p.suffix == ".py"]) <= 6
+    assert len([p for p in SOURCE.iterdir() if p.suffix == ".py"]) <= 7
     assert len([p for p in SOURCE.iterdir() if (p / "__init__.py").exists()]) <= 14
 
 

@@ -75,6 +75,7 @@ def test_public_names():
         "learning_curve",
         "load",
         "look",
+        "plots",
         "read_table",
         "robustness",
         "scalability",

@@ -11,7 +11,6 @@ IF texture = clear THEN ripe = yes  (support 2, confidence 100.0 %)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spinney import registry
 from spinney._version import __version__
 from spinney.errors import (
     CellError,
@@ -23,6 +22,8 @@ from spinney.errors import (
     SpinneyNote,
     SpinneyWarning,
 )
+from spinney.registry import ENTRIES as _ENTRIES
+from spinney.registry import load as _load
 
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
@@ -127,8 +128,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in registry.ENTRIES["name"]:
-        return registry.load("name", name)
+    if name in _ENTRIES["name"]:
+        return _load("name", name)
     msg = f"module 'spinney' has no attribute {name!r}"
     raise AttributeError(msg)
 

@@ -25,7 +25,7 @@ ASKED = {
     "lessons": "model.lesson()",
     "optimal": "spinney.grow(data, 'ripe', recipe='optimal', max_depth=1)",
     "partitions": "spinney.grow([data], 'ripe', source='parts')",
-    "plots": "spinney.extensions.plots",
+    "plots": "spinney.plots",
     "streaming": "spinney.grow(data, 'ripe', recipe='hoeffding')",
 }
 WITHOUT_EACH = """

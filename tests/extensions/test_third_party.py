@@ -53,7 +53,7 @@ recipe = spinney.Recipe.named("cart").changed(
     search="stump", pruning="none", missing="branch")
 stump = spinney.grow({str(MELONS)!r}, "ripe", ignore=["id"], recipe=recipe)
 print(stump.export("outline"), end="")
-print(spinney.extensions.plots.heights.__name__)
+print(spinney.plots.heights.__name__)
 """
     assert run_python(installed, "-c", code) == (
         "node 0\n  node 1\n  node 2\nheights\n"

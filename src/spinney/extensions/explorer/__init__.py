@@ -1,6 +1,19 @@
 """The explorer: a page of its own in which a model can be walked and questioned."""
 
-from spinney.extensions.explorer.page_data import explorer_data
-from spinney.extensions.explorer.page_file import ExplorerPage, explorer_page
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from spinney.extensions.explorer.page_data import explorer_data
+    from spinney.extensions.explorer.page_file import ExplorerPage, explorer_page
 
 __all__ = ["ExplorerPage", "explorer_data", "explorer_page"]
+
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "page_data": ("explorer_data",),
+        "page_file": ("ExplorerPage", "explorer_page"),
+    },
+)

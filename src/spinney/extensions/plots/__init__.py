@@ -7,14 +7,15 @@ figure of its own, which notebooks and ``matplotlib.pyplot.show`` show.
 from typing import TYPE_CHECKING, Any
 
 from spinney import registry
-from spinney.extensions.plots.bucket_plot import buckets
-from spinney.extensions.plots.model_plots import importances, pruning_path, tree
-from spinney.extensions.plots.prediction_plots import calibration, confusion, roc
-from spinney.extensions.plots.region_plot import regions
-from spinney.extensions.plots.study_plots import learning_curve, robustness
+from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
     from spinney.extensions.clustering.cluster_plots import by_k, clusters, iterations
+    from spinney.extensions.plots.bucket_plot import buckets
+    from spinney.extensions.plots.model_plots import importances, pruning_path, tree
+    from spinney.extensions.plots.prediction_plots import calibration, confusion, roc
+    from spinney.extensions.plots.region_plot import regions
+    from spinney.extensions.plots.study_plots import learning_curve, robustness
 
 __all__ = [
     "buckets",
@@ -35,7 +36,21 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Return a plot of another extension, or of another package."""
+    if name in __all__ and name not in registry.ENTRIES["plot"]:
+        return _own(name)
     if registry.is_known("plot", name):
         return registry.load("plot", name)
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+_own = names_on_demand(
+    __name__,
+    {
+        "bucket_plot": ("buckets",),
+        "model_plots": ("importances", "pruning_path", "tree"),
+        "prediction_plots": ("calibration", "confusion", "roc"),
+        "region_plot": ("regions",),
+        "study_plots": ("learning_curve", "robustness"),
+    },
+)

@@ -79,7 +79,7 @@ def test_json(works, start):
         *("--explain", "--explain-rows", 2, "--json"),
     )
     data = json.loads(out)
-    assert data["schema"] == "spinney/extensions/clustering/1"
+    assert data["schema"] == "spinney/cluster/1"
     assert data["labels"] == [0, 0, 0, 1, 1]
     assert data["sizes"] == [3, 2]
     assert data["centroids"][1] == {"attr1": 4.25, "attr2": 6.0}

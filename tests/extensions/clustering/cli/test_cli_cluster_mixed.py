@@ -43,7 +43,7 @@ def test_the_curve_is_drawn(works, folder):
 
 def test_the_curve_of_a_given_k(monkeypatch, works):
     pytest.importorskip("matplotlib")
-    from spinney.cli import plot_pictures
+    from spinney.extensions.plots import plot_pictures
 
     told = []
 
