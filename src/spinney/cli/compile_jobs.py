@@ -100,6 +100,11 @@ JOBS: dict[str, Callable[[], None]] = {
 }
 
 
+def all_jobs() -> list[str]:
+    """Return the names of all jobs, those of extensions last."""
+    return [*JOBS, *registry.installed("kernels")]
+
+
 def run_job(name: str) -> None:
     """Call the loops of a job, so that they are compiled and kept."""
     with only_to_predict(ALL_BY_LOOPS), limited_threads(1):
@@ -115,7 +120,7 @@ def compile_ahead(
     ``progress`` is told how many are done, and how many there are. Jobs are all that
     are installed, if not given.
     """
-    jobs = [*JOBS, *registry.installed("kernels")] if jobs is None else jobs
+    jobs = all_jobs() if jobs is None else jobs
 
     def done(number: int) -> None:
         if progress is not None:
