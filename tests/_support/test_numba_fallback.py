@@ -1,5 +1,6 @@
 """Loops are left to Numba's own compiler where ours cannot be used."""
 
+import os
 import sys
 import tomllib
 import warnings
@@ -62,9 +63,8 @@ def given():
 @pytest.fixture
 def own_compiler(monkeypatch, tmp_path):
     """Let our compiler be used at first, and code be stored for this test alone."""
-    numba = pytest.importorskip("numba")
+    pytest.importorskip("numba")
     monkeypatch.setattr(LeftToNumba, "now", False)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(jit, "_announced", ["before"])
 
@@ -146,9 +146,23 @@ def test_want_of_memory_is_no_reason(own_compiler, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_numba_stores_nothing_where_others_may_write(own_compiler, tmp_path):
     """What it stores are pickles, which run code when they are read."""
-    assert jit._numba_may_store()
-    (tmp_path / "numba").chmod(0o1777)
-    assert not jit._numba_may_store()
+    mask = os.umask(0)
+    try:
+        first, _ = new_loops()
+        LeftToNumba.now = True
+        assert first(given()) == 6.0
+    finally:
+        os.umask(mask)
+    # Whatever the mask was, nobody else can pass this folder, so none can write below.
+    own = tmp_path / "spinney-numba"
+    assert [*own.rglob("*.nbi")]
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert jit._numba_folder() == str(own)
+    own.chmod(0o755)  # what is in it may have been written by others
+    assert jit._numba_folder() is None
+    own.chmod(0o700)
+    tmp_path.chmod(0o1777)
+    assert jit._numba_folder() is None
 
 
 def test_the_range_of_numba_is_that_of_the_package():

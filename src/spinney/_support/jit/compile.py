@@ -15,13 +15,14 @@ who changes loops is to delete what it has stored.
 
 import logging
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
-from threading import RLock
-from typing import Any
+from threading import Lock, RLock
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from spinney._support.jit.call_arguments import (
     call_of,
     flatten,
 )
-from spinney._support.jit.kept_code import KeptCode
+from spinney._support.jit.kept_code import KeptCode, users_folder
 from spinney._support.jit.steady_clock import standing_still
 from spinney._support.trusted_folder import trusted_folder
 from spinney.errors import warn
@@ -105,19 +106,41 @@ def instruction(home: str, name: str, plain: Callable[..., Any]) -> Any:
     return plain if OFF else Instruction(home, name, Kernel(plain))
 
 
-def _numba_may_store() -> bool:
-    """Return whether nobody else can write where Numba stores code, as pickles.
+def _numba_folder() -> str | None:
+    """Return where Numba may store code, as pickles; None where somebody else could.
 
-    Without such a folder it is stored beside the sources or in the user's cache.
+    Numba makes folders and files there by the user's mask, so nobody else may pass.
     """
-    from numba import config
+    if sys.platform == "win32":
+        return str(users_folder() / "spinney-numba")
+    base = Path(os.environ.get("NUMBA_CACHE_DIR") or users_folder())
+    own = base / "spinney-numba"
+    with suppress(OSError, RuntimeError), trusted_folder(base, create=True):
+        with suppress(FileExistsError):
+            own.mkdir(0o700)
+        with trusted_folder(own):
+            about = own.stat(follow_symlinks=False)
+        if about.st_uid == os.geteuid() and not about.st_mode & 0o077:
+            return str(own)
+    return None
 
-    folder = getattr(config, "CACHE_DIR", "")
-    if not folder:
-        return True
-    with suppress(OSError), trusted_folder(Path(folder), create=True):
-        return True
-    return False
+
+_CACHE_DIR_LOCK = Lock()
+
+
+def _by_njit(loop: Callable[..., Any]) -> Any:
+    """Return a loop as Numba compiles it; its cache is chosen when it is decorated."""
+    import numba
+
+    folder, config = _numba_folder(), cast("Any", numba.config)
+    with _CACHE_DIR_LOCK:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = folder or before
+        try:
+            stored = folder is not None
+            return numba.njit(nogil=True, error_model="numpy", cache=stored)(loop)
+        finally:
+            config.CACHE_DIR = before
 
 
 class Instruction:
@@ -163,10 +186,7 @@ class Kernel:
     @cached_property
     def _by_numba(self) -> Any:
         """The loop as Numba compiles it, by its public means alone."""
-        import numba
-
-        stored = _numba_may_store()
-        return numba.njit(nogil=True, error_model="numpy", cache=stored)(self.loop)
+        return _by_njit(self.loop)
 
     @cached_property
     def _own_type(self) -> Any:

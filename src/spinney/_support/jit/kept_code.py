@@ -202,10 +202,10 @@ class KeptCode:
             return
         yield self._file.parent / _BESIDE
         with suppress(RuntimeError):  # there is no home
-            yield _users_folder() / f"spinney-{home}"
+            yield users_folder() / f"spinney-{home}"
 
 
-def _users_folder() -> Path:
+def users_folder() -> Path:
     """Return where a user's programs keep what they can make again."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home())
