@@ -77,12 +77,12 @@ class Judge:
             countable = np.isfinite(squares.max(initial=0.0) * self._weight)
         if not countable:
             worst = int(np.argmax(squares))
-            raise DataError(
+            msg = (
                 f"target {self._target.name!r} holds {true[worst]:g} where "
                 f"{predicted[worst]:g} is predicted: their squared error is too large "
-                "for floats",
-                remedy="leave out such rows",
+                "for floats"
             )
+            raise DataError(msg, remedy="leave out such rows")
         return squares
 
 
