@@ -5,10 +5,10 @@
 loads, or is a ``ModelFormatError``; what loads can be printed, predicted with,
 explained and exported, or says why not by a ``SpinneyError``. Of every twentieth
 mutation all is tried that a user might do: all explanations, prunings, pictures, pages,
-the lesson and every export. Whatever else happens is
-a find: another error, a warning that is not ours, more than two seconds, a crash, a
-hang, memory beyond a limit. Its bytes are stored in ``tests/golden/damaged``, which
-``tests/output/test_damaged_files.py`` tries again for ever.
+the lesson and every export; it is explained on rows and pruned by them, too. Whatever
+else happens is a find: another error, a warning that is not ours, more than two
+seconds, a crash, a hang, memory beyond a limit. Its bytes are stored in
+``tests/golden/damaged``, which ``tests/output/test_damaged_files.py`` tries for ever.
 
 ``--record`` writes what came of it, with date and version, for ``tools/trust.py``; a
 run that was ended goes on behind what is recorded of the same code and seed. A find
@@ -80,6 +80,7 @@ FULLY = 20  # of so many mutations, all that can be done is done with one
 SLOW_FORMATS = ("png", "pdf")  # which draw what "svg" draws, by another program
 # They need neither rows nor more to be said.
 PRUNE_METHODS = ("error-based", "pessimistic", "collapse", "mdl", "simplify")
+VALIDATED_METHODS = ("reduced-error", "pre-pruning")
 
 Rows = dict[str, list[Any]]
 
@@ -201,7 +202,9 @@ def _all_uses(model: Any, rows: Rows) -> list[Callable[[], object]]:
         ]
     if kind == "tree":
         uses += [partial(_explained, model, rows, node) for node in range(4)]
+        uses += [partial(_explained_on_rows, model, rows, node) for node in range(4)]
         uses += [partial(_pruned, model, method) for method in PRUNE_METHODS]
+        uses += [partial(_pruned_by, model, rows, way) for way in VALIDATED_METHODS]
         uses += [
             lambda: str(model.prune(alpha=0.1)),
             lambda: str(model.prune(nodes=[0])),
@@ -221,8 +224,29 @@ def _explained(model: Any, rows: Rows, node: int) -> None:
     str(model.explain(row=row))
 
 
+def _with_target(model: Any, rows: Rows, n_rows: int) -> Rows:
+    """Return the first of some rows, with targets that the model knows."""
+    target = model.schema.target
+    cells = [0.0, 3.5, 7.0] if target.is_numeric else list(target.classes)
+    targets = [cells[place % len(cells)] for place in range(n_rows)]
+    attributes = {name: column[:n_rows] for name, column in rows.items()}
+    return {**attributes, target.name: targets}
+
+
+def _explained_on_rows(model: Any, rows: Rows, node: int) -> None:
+    """Explain a node as counted on few rows, and on more."""
+    for n_rows in (3, 6):
+        with suppress(SpinneyError):
+            str(model.explain(node=node, data=_with_target(model, rows, n_rows)))
+
+
 def _pruned(model: Any, method: str) -> None:
     str(model.prune(method))
+
+
+def _pruned_by(model: Any, rows: Rows, method: str) -> None:
+    """Prune a tree by validation rows."""
+    str(model.prune(method, validation=_with_target(model, rows, 6)))
 
 
 def used(model: Any, rows: Rows, *, fully: bool = False) -> None:

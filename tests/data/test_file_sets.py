@@ -181,6 +181,44 @@ def test_partitions_by_other_keys_are_refused(tmp_path):
         read_table(tmp_path)
 
 
+@pytest.mark.parametrize("source", ["memory", "duckdb"])
+@pytest.mark.parametrize(
+    "folders", [["k=1/k=2"], ["k=1/k=2", "k=1/k=3"], ["k=1", "k=1/j=2/k=2"]]
+)
+def test_a_partition_that_repeats_a_key_is_refused(folders, source, tmp_path):
+    for folder in folders:
+        written(tmp_path / folder / "part.parquet", x=[1, 2], t=["a", "b"])
+    with pytest.raises(DataError) as told:
+        spinney.grow(tmp_path, "t", source=source)
+    path = tmp_path / next(each for each in folders if each.count("k=") > 1)
+    assert str(told.value) == (
+        f"{str(path / 'part.parquet')!r} repeats the partition key 'k': rename one of "
+        "its folders, so that each key is there once"
+    )
+
+
+@pytest.mark.parametrize("source", ["memory", "duckdb"])
+def test_files_of_other_formats_in_a_folder_are_skipped(source, tmp_path):
+    """They are the same files in memory and in an engine."""
+    plain = spinney.grow(weather(tmp_path / "plain"), "play", source=source)
+    mixed = weather(tmp_path / "mixed")
+    (mixed / "readme.txt").write_text("of the weather")
+    (mixed / "inner").mkdir()
+    (mixed / "inner" / "notes.md").write_text("of the weather")
+    assert str(spinney.grow(mixed, "play", source=source)) == str(plain)
+    (mixed / "more.csv").write_text("play\nyes\n")
+    with pytest.raises(DataError, match=r"files of several formats \(\.csv and \.par"):
+        spinney.grow(mixed, "play", source=source)
+
+
+def weather(folder):
+    """Write a table in two files, and give their folder."""
+    for day in range(2):
+        rows = {"wind": [1, 2, 3, 4] * 3, "play": ["no", "no", "yes", "yes"] * 3}
+        written(folder / f"{day}.parquet", **rows)
+    return folder
+
+
 def test_a_damaged_file_is_named(sales):
     (sales / "year=2024" / "city=Bonn" / "z.parquet").write_bytes(b"no table")
     with pytest.raises(DataError, match=r"z\.parquet' cannot be read by DuckDB"):

@@ -75,7 +75,7 @@ def test_what_is_not_known_is_told_as_such():
     assert _figures(found) == ("0.1000", "t = infinite", "p undefined")
     same = Comparison("a", "b", "accuracy", 0.0, math.nan, 2, 1.0)
     assert (same.as_dict()["t"], same.as_dict()["p"]) == (None, 1.0)
-    assert _figures(same) == ("0.0000", "t = undefined", "p = 1.000")
+    assert _figures(same) == ("0.0000", "all equal", "untested")
 
 
 def test_one_fold_is_too_few():

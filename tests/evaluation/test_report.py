@@ -1,5 +1,7 @@
 """Evaluations as text: aligned, and never wider than asked."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,6 +117,25 @@ def test_measures_that_are_asked_for_come_first_with_their_deviation():
 
 def test_a_measure_that_is_undefined_is_not_compared():
     assert "Differences" not in evaluation().text(measures=["auc"])
+
+
+def test_recipes_that_never_differ_are_not_tested():
+    text = evaluation(["c4.5", "cart", "id3"]).text(measures=["leaves"])
+    assert text.endswith(
+        "\n\nDifferences of leaves on the same folds: none, so nothing is tested."
+    )
+    assert "p =" not in text
+
+
+def test_a_pair_that_never_differs_is_not_tested_beside_others():
+    differing = evaluation()
+    again = [replace(f, recipe="id3") for f in differing.folds if f.recipe == "c4.5"]
+    three = replace(differing, folds=(*differing.folds, *again))
+    assert "c4.5 − cart  −0.0333  t = −0.63  p = 0.592\n" in str(three)
+    assert "c4.5 − id3    0.0000  all equal   untested\n" in str(three)
+    narrow = three.text(width=40)
+    assert "c4.5 − id3    0.0000   untested\n" in narrow
+    assert max(map(len, narrow.splitlines())) <= 40
 
 
 def test_one_fold_has_no_deviation_and_no_test():

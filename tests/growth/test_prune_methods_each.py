@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.models import chain_model
 from tests.helpers.sketches import Sketch, example, tree_of
 
+import spinney
 from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
@@ -375,3 +376,14 @@ def test_weights_at_the_ends_of_floats_are_pruned_in_silence(weight, recwarn):
     heavy = TreeClassifier("id3", pruning="error-based")
     heavy.fit(X, y, sample_weight=weights)
     assert not recwarn.list
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["reduced-error", "pre-pruning"])
+@pytest.mark.parametrize("number", [1e154, 1e200])
+def test_squared_errors_beyond_floats_are_refused(method, number):
+    rows = {"a": [1.0, 2.0, 3.0, 4.0], "t": [1.0, 1.5, 5.0, 5.5]}
+    model = spinney.grow(rows, "t", recipe="cart", numeric=["t"])
+    validation = {"a": [1.0, 2.0, 3.0, 4.0], "t": [number] * 4}
+    with pytest.raises(DataError, match=r"target 't' holds 1e\+\d+ where .* predicted"):
+        model.prune(method, validation=validation)

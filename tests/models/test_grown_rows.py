@@ -210,6 +210,39 @@ def test_cuts_of_numbers_are_listed_by_every_criterion(criterion):
         assert ways.best.lines.threshold == kept.threshold
 
 
+@pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart", "auto", "m5"])
+@pytest.mark.parametrize("cells", [[1, 2, 3], [6, 7, 8], [6, 6, 6], [8]])
+def test_other_rows_may_all_be_on_one_side_of_a_threshold(recipe, cells):
+    sides = [1.0, 1.5, 1.0, 1.25, 5.0, 5.75, 5.5, 5.0]
+    targets = sides if recipe == "m5" else list("nnnnyyyy")
+    grown_on = {"a": [1, 2, 3, 4, 5, 6, 7, 8], "t": targets}
+    model = spinney.grow(grown_on, "t", recipe=recipe, min_samples_leaf=1)
+    given = {"a": cells, "t": targets[-len(cells) :]}
+    told = model.explain(0, data=given)
+    (threshold,) = told.candidates
+    left, right = (branch.weight for branch in threshold.branches)
+    assert left == sum(cell < 4.5 for cell in cells)
+    assert right == sum(cell > 4.5 for cell in cells)
+    assert "a > 4" in str(told)
+
+
+@pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart", "auto"])
+@pytest.mark.parametrize(
+    "values, cells",
+    [
+        ("xxxxyyyy", [None] * 3),
+        ("xxxxyyyy", ["never seen"] * 3),
+        (range(8), [None] * 3),
+    ],
+)
+def test_other_rows_may_all_lack_what_a_node_asks(recipe, values, cells):
+    grown_on = {"c": list(values), "t": list("nnnnyyyy")}
+    model = spinney.grow(grown_on, "t", recipe=recipe)
+    told = model.explain(0, data={"c": cells, "t": list("nyy")})
+    assert [branch.weight for branch in told.candidates[0].branches] == [0, 0]
+    assert "gain =" not in str(told)  # a gain of no rows has no terms
+
+
 # Lists
 
 

@@ -139,4 +139,8 @@ def test_the_shell_grows_one_leaf(tmp_path, capsys):
     measures = json.loads(capsys.readouterr().out)["measures"]
     assert (measures["accuracy"], measures["log_loss"], measures["auc"]) == (1, 0, None)
     assert run(["evaluate", *asked]) == 0
-    assert "1.000" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "1.000" in text
+    assert (
+        "Differences of accuracy on the same folds: none, so nothing is tested." in text
+    )

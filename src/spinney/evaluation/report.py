@@ -176,6 +176,9 @@ def _comparisons(
         return []
     tests = evaluation.compare(measure)
     title = MEASURES[measure].title
+    if all(map(_never_differ, tests)):
+        none = f"Differences of {title} on the same folds: none, so nothing is tested."
+        return _wrapped(none, width or USUAL_WIDTH)
     explained = (
         f"Differences of {title} on the same folds, corrected resampled t-test "
         f"with {tests[0].degrees} degrees of freedom:"
@@ -200,7 +203,14 @@ def _testable(evaluation: "Evaluation", measure: str) -> bool:
     return all(result.measures.get(measure) is not None for result in evaluation.folds)
 
 
+def _never_differ(test: Comparison) -> bool:
+    """Return whether two recipes are equal on every fold, so that t is 0/0."""
+    return bool(np.isnan(test.t))
+
+
 def _figures(test: Comparison) -> tuple[str, str, str]:
+    if _never_differ(test):
+        return signed(test.difference), "all equal", "untested"
     p = f"p = {test.p:.3f}" if test.p >= 0.0005 else "p < 0.001"
     if np.isnan(test.p):
         p = "p undefined"

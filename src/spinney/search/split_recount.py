@@ -59,13 +59,15 @@ def _with_branches_only(table: CountTable, split: Split) -> CountTable:
 def sides_of(table: CountTable, split: Split) -> CountTable:
     """Return a numeric table by sides, at the values next to the threshold.
 
-    Of intervals there is one line each, at its greatest value.
+    Of intervals there is one line each, at its greatest value. A side without rows has
+    no line.
     """
     branches = split.branch_of(table.values)
     if isinstance(split, Intervals):
         ends = np.append(np.flatnonzero(branches[1:] != branches[:-1]), -1)
         merged = table.merged(branches, split.n_branches).occurring()
         return replace(merged, values=table.values[ends])
-    last_left = int(np.count_nonzero(branches == 0)) - 1
-    edges = table.values[last_left : last_left + 2]
-    return replace(table.merged(branches, len(edges)), values=edges)
+    n_left = int(np.count_nonzero(branches == 0))
+    edges = table.values[max(n_left - 1, 0) : n_left + 1]
+    lines = branches if n_left else np.zeros_like(branches)
+    return replace(table.merged(lines, len(edges)), values=edges)

@@ -65,7 +65,8 @@ def opened_relation(
     kind = format_of(path, declared=format)
     if kind not in SCANNED:
         raise _no_relation(kind)
-    options: Any = {"format": kind, "encoding": encoding}
+    # A format that is not declared leaves the other files of a folder out.
+    options: Any = {"format": format, "encoding": encoding}
     with (
         opened_file(path, declarations, **options) as (file, notes),
         scanned_file(file, declarations, notes) as opened,

@@ -48,6 +48,7 @@ class Judge:
         self, tree: Tree, rows: CodedRows, costs: Floats | None = None
     ) -> None:
         self._targets = np.asarray(rows.targets)
+        self._target, self._weight = tree.schema.target, float(rows.weights.sum())
         self._numeric = tree.schema.target.is_numeric
         matrix = costs_of(tree.schema.target, costs)
         if self._numeric:
@@ -66,9 +67,23 @@ class Judge:
         """
         predicted, true = self._predicted[entries.nodes], self._targets[entries.rows]
         if self._numeric:
-            predicted = predicted if outputs is None else outputs[:, 0]
-            return np.asarray((predicted - true) ** 2)
+            return self._squares(predicted if outputs is None else outputs[:, 0], true)
         return np.asarray(self._costs[predicted, true])
+
+    def _squares(self, predicted: Floats, true: Floats) -> Floats:
+        """Return squared errors; refuse those that all rows may not add up to."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.asarray((predicted - true) ** 2)
+            countable = np.isfinite(squares.max(initial=0.0) * self._weight)
+        if not countable:
+            worst = int(np.argmax(squares))
+            msg = (
+                f"target {self._target.name!r} holds {true[worst]:g} where "
+                f"{predicted[worst]:g} is predicted: their squared error is too large "
+                "for floats"
+            )
+            raise DataError(msg, remedy="leave out such rows")
+        return squares
 
 
 @dataclass(frozen=True, slots=True)

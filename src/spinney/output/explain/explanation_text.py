@@ -268,10 +268,13 @@ def _impurity(impurity: float | None) -> str:
 
 
 def _gain_lines(candidate: "CandidateLines") -> list[str]:
-    """Write the gain out: impurity before, less the branches' by their shares."""
-    if not candidate.decreases:
-        return []
+    """Write the gain out: impurity before, less the branches' by their shares.
+
+    Where no row has the attribute's value there are no shares.
+    """
     known = sum(branch.weight for branch in candidate.branches)
+    if not (candidate.decreases and known):
+        return []
     parts = " + ".join(
         f"{weight_text(branch.weight)}/{weight_text(known)} × {branch.impurity:.3f}"
         for branch in candidate.branches
