@@ -186,6 +186,10 @@ CASES = (
     Case("c4.5", trees=3),
     Case("cart", trees=5, voting="majority", missing=0.0),
     Case("chaid", trees=3),
+    *(
+        replace(changed(recipe, max_depth=2), trees=1, voting="majority")
+        for recipe in ("cart", "c4.5")  # of which C4.5 divides rows
+    ),
     Case("cart", trees=3, class_weight="balanced"),
     Case("cart", trees=4, wide=2),
     Case("cart", trees=4, wide=3, missing=0.0),

@@ -228,7 +228,8 @@ class _OnnxModel:
                 name: graph.constant(table[0], name)
                 for name, table in tables.by_tree.items()
             }
-            return self._tree(graph, tables, shared | names)
+            says, label = self._tree(graph, tables, shared | names)
+            return self._vote(graph, says) if form.majority else says, label
         return self._loop(tables, shared), None
 
     def _loop(self, tables: EdgeTables, shared: dict[str, str]) -> str:
@@ -245,10 +246,7 @@ class _OnnxModel:
         }
         says, _ = self._tree(body, tables, shared | names)
         if self.form.majority:
-            size = self.form.target.n_outputs
-            best = body.add("Unsqueeze", self._best(body, says), self.second)
-            all_codes = body.constant(np.arange(size))
-            says = body.cast(body.add("Equal", best, all_codes), "DOUBLE")
+            says = self._vote(body, says)
         total, still = body.add("Add", before, says), body.add("Identity", going)
         shape = ["rows", self.form.target.n_outputs]
         inner = body.proto(
@@ -360,6 +358,12 @@ class _OnnxModel:
         codes = graph.constant(np.arange(self.form.target.n_outputs))
         chosen = graph.add("Where", good, codes, graph.constant(0))
         return graph.add("ReduceMax", chosen, axes=[1], keepdims=0)
+
+    def _vote(self, graph: Graph, shares: str) -> str:
+        """Add 1 for the class of the greatest share, and 0 for the others."""
+        best = graph.add("Unsqueeze", self._best(graph, shares), self.second)
+        codes = graph.constant(np.arange(self.form.target.n_outputs))
+        return graph.cast(graph.add("Equal", best, codes), "DOUBLE")
 
     # Clusters
 
