@@ -335,10 +335,9 @@ class _OnnxModel:
         by_text = self._looked_up(graph, names["values"], cells, first, is_text)
         number = graph.add("Where", graph.add("IsNaN", cells), names["lack"], cells)
         value = graph.add("Where", is_text, by_text, number)
-        parts = graph.add("Mul", value, names["factor"])
-        return graph.add(
-            "Add", graph.add("MatMul", parts, names["onto"]), names["plus"]
-        )
+        # A factor beside MatMul would not do: runtimes fuse one in single precision.
+        total = graph.add("MatMul", value, names["factors"])
+        return graph.add("Add", total, names["plus"])
 
     def _merits(self, shares: str) -> str:
         """Add what classes are chosen by: their shares, or what they save."""
