@@ -94,6 +94,17 @@ def wide_table(n_classes: int, *, missing: float) -> dict[str, list[Any]]:
     return data
 
 
+def table_of_gaps(column: str) -> dict[str, list[Any]]:
+    """Return a table of two classes, which a column has by whether it is missing."""
+    data, draw = table(missing=0.0), random.Random(2)
+    for at in range(len(data["class"])):
+        is_gap, is_odd = draw.random() < 0.4, draw.random() < 0.1
+        data["class"][at] = CLASSES[is_gap != is_odd]
+        if is_gap:
+            data[column][at] = None
+    return data
+
+
 WIDE = "to 'wn'"
 KINDS = {"ordinal": {"level": LEVELS}, "nominal": ["grade"]}
 
@@ -112,6 +123,7 @@ class Case:
     class_weight: str | None = None
     dated: bool = False
     wide: int = 0
+    gaps: str = ""
 
     def as_rules(self) -> "Case":
         return replace(self, kind="rules")
@@ -121,6 +133,7 @@ class Case:
         parts += [self.kind] if self.kind != "tree" else []
         parts += ["dates"] if self.dated else []
         parts += [f"wide {self.wide}"] if self.wide else []
+        parts += [f"gaps in {self.gaps}"] if self.gaps else []
         parts += [f"{name}={value}" for name, value in self.changes]
         if self.trees:
             parts += [f"{self.trees} trees", self.voting]
@@ -132,6 +145,10 @@ def changed(
     recipe: str, target: str = "class", missing: float = 0.1, **changes: Any
 ) -> Case:
     return Case(recipe, target, missing, tuple(changes.items()))
+
+
+def gaps_in(column: str) -> Case:
+    return replace(changed("optimal", max_depth=2), gaps=column)
 
 
 def clusters(method: str, missing: float, **settings: Any) -> Case:
@@ -169,6 +186,10 @@ CASES = (
     Case("c4.5", trees=3),
     Case("cart", trees=5, voting="majority", missing=0.0),
     Case("chaid", trees=3),
+    *(
+        replace(changed(recipe, max_depth=2), trees=1, voting="majority")
+        for recipe in ("cart", "c4.5")  # of which C4.5 divides rows
+    ),
     Case("cart", trees=3, class_weight="balanced"),
     Case("cart", trees=4, wide=2),
     Case("cart", trees=4, wide=3, missing=0.0),
@@ -188,11 +209,14 @@ CASES = (
     replace(changed("c4.5", pruning="none"), dated=True),
     replace(changed("cart", missing=0.0, construct=6), dated=True),
     replace(clusters("KMeans", 0.0, n_clusters=4, standardise=True), dated=True),
+    *(gaps_in(column) for column in ("hue */ ??/", "level", NUMBERS[1])),
 )
 
 
 def data_of(case: Case) -> dict[str, list[Any]]:
     """Return the table of a case."""
+    if case.gaps:
+        return table_of_gaps(case.gaps)
     if case.wide:
         return wide_table(case.wide, missing=case.missing)
     return (dated_table if case.dated else table)(missing=case.missing)

@@ -289,6 +289,18 @@ def test_onnx_is_asked_for_by_name(monkeypatch):
         grown(CASES[0]).export("onnx")
 
 
+def test_onnx_multiplies_a_single_factor_in_double_precision():
+    """A runtime fused it into a product of matrices, as a number of 32 bits."""
+    rows = [{"x": number / 7} for number in range(21)]
+    x = [row["x"] for row in rows]
+    y = [3.3 * number + 0.1 * (at % 3) for at, number in enumerate(x)]
+    model = spinney.grow({"x": x, "y": y}, "y", recipe="m5")
+    (leaf,) = portable(model).nodes
+    assert len(leaf.line.terms) == 1
+    outputs, _ = by_onnx(model, rows)
+    np.testing.assert_allclose(outputs, outputs_of(model, rows)[0], rtol=1e-14)
+
+
 def test_onnx_refuses_what_it_cannot_hold():
     table = {"x": ["a", "b"] * 3, "y": ["no", "yes"] * 3}
     model = spinney.grow(table, "y", recipe="id3")

@@ -46,9 +46,8 @@ class EdgeTables:
         ``cell``, ``low``, ``high``, ``first``, ``is_number``, ``is_text``: nodes ×
         questions of the parent. ``otherwise``: what an edge takes where no question
         knows. ``says``: nodes × outputs. ``label``: nodes. ``up0``, ``up1``, …: the
-        ancestor 1, 2, 4, … edges up. Of linear models, terms: ``term_cell``,
-        ``factor``, ``lack``, ``term_first``, ``term_is_text``; ``onto``, terms × nodes;
-        ``plus``.
+        ancestor 1, 2, 4, … edges up. Of linear models, terms: ``term_cell``, ``lack``,
+        ``term_first``, ``term_is_text``; ``factors``, terms × nodes; ``plus``.
     members : array of int
         What becomes of each code, question by question; a question begins at ``first``.
     values : array
@@ -104,11 +103,10 @@ class _EdgeWriter:
             "says": np.zeros((n_trees, nodes, form.target.n_outputs)),
             "label": np.zeros((n_trees, nodes)),
             "term_cell": np.zeros(lines, np.int64),
-            "factor": np.zeros(lines),
             "lack": np.zeros(lines),
             "term_first": np.zeros(lines, np.int64),
             "term_is_text": np.zeros(lines, bool),
-            "onto": np.zeros((*lines, nodes)),
+            "factors": np.zeros((*lines, nodes)),
             "plus": np.zeros((n_trees, nodes)),
         }
         self.members, self.values = [UNKNOWN], [0.0]
@@ -180,12 +178,8 @@ class _EdgeWriter:
         for term in node.line.terms:
             at = self.n_terms[tree]
             self.n_terms[tree] += 1
-            self.tables["onto"][tree, at, self.numbers[number]] = 1.0
-            filled: dict[str, Any] = {
-                "term_cell": term.cell,
-                "factor": term.factor,
-                "lack": term.missing,
-            }
+            self.tables["factors"][tree, at, self.numbers[number]] = term.factor
+            filled: dict[str, Any] = {"term_cell": term.cell, "lack": term.missing}
             if term.texts is not None:
                 filled |= {"term_first": len(self.values), "term_is_text": True}
                 texts = text_codes(self.form, term.cell)

@@ -228,7 +228,8 @@ class _OnnxModel:
                 name: graph.constant(table[0], name)
                 for name, table in tables.by_tree.items()
             }
-            return self._tree(graph, tables, shared | names)
+            says, label = self._tree(graph, tables, shared | names)
+            return self._vote(graph, says) if form.majority else says, label
         return self._loop(tables, shared), None
 
     def _loop(self, tables: EdgeTables, shared: dict[str, str]) -> str:
@@ -245,10 +246,7 @@ class _OnnxModel:
         }
         says, _ = self._tree(body, tables, shared | names)
         if self.form.majority:
-            size = self.form.target.n_outputs
-            best = body.add("Unsqueeze", self._best(body, says), self.second)
-            all_codes = body.constant(np.arange(size))
-            says = body.cast(body.add("Equal", best, all_codes), "DOUBLE")
+            says = self._vote(body, says)
         total, still = body.add("Add", before, says), body.add("Identity", going)
         shape = ["rows", self.form.target.n_outputs]
         inner = body.proto(
@@ -337,10 +335,9 @@ class _OnnxModel:
         by_text = self._looked_up(graph, names["values"], cells, first, is_text)
         number = graph.add("Where", graph.add("IsNaN", cells), names["lack"], cells)
         value = graph.add("Where", is_text, by_text, number)
-        parts = graph.add("Mul", value, names["factor"])
-        return graph.add(
-            "Add", graph.add("MatMul", parts, names["onto"]), names["plus"]
-        )
+        # A factor beside MatMul would not do: runtimes fuse one in single precision.
+        total = graph.add("MatMul", value, names["factors"])
+        return graph.add("Add", total, names["plus"])
 
     def _merits(self, shares: str) -> str:
         """Add what classes are chosen by: their shares, or what they save."""
@@ -360,6 +357,12 @@ class _OnnxModel:
         codes = graph.constant(np.arange(self.form.target.n_outputs))
         chosen = graph.add("Where", good, codes, graph.constant(0))
         return graph.add("ReduceMax", chosen, axes=[1], keepdims=0)
+
+    def _vote(self, graph: Graph, shares: str) -> str:
+        """Add 1 for the class of the greatest share, and 0 for the others."""
+        best = graph.add("Unsqueeze", self._best(graph, shares), self.second)
+        codes = graph.constant(np.arange(self.form.target.n_outputs))
+        return graph.cast(graph.add("Equal", best, codes), "DOUBLE")
 
     # Clusters
 

@@ -6,6 +6,7 @@ Codes become texts here, and attributes cells; what a model does with them stays
 import math
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from spinney.extensions.exports.portable import (
     Portable,
     Quotient,
     Sum,
+    best_class,
     free_name,
 )
 from spinney.trees import Groups, LinearModel, Split, Surrogate, Threshold
@@ -74,7 +76,7 @@ def _of_trees(
 ) -> Portable:
     writer = _Writer(schema, tree.needed.tolist(), tree.optional.tolist())
     nodes = [writer.node(tree, number) for number in range(len(tree.arrays))]
-    return Portable(
+    form = Portable(
         writer.columns,
         writer.made,
         tuple(nodes),
@@ -82,6 +84,27 @@ def _of_trees(
         majority,
         schema.target,
     )
+    is_alone = len(roots) == 1 and not form.divides
+    return _with_votes(form) if majority and is_alone else form
+
+
+def _with_votes(form: Portable) -> Portable:
+    """Return trees that divide no row with the votes of their leaves for shares."""
+    voting = [
+        replace(node, says=_vote(node.says)) if node.says else node
+        for node in form.nodes
+    ]
+    return replace(form, nodes=tuple(voting), majority=False)
+
+
+def _vote(shares: Sequence[float]) -> tuple[float, ...]:
+    """Return 1 for the class that a leaf votes for, and 0 for the others.
+
+    >>> _vote([0.2, 0.7, 0.1])
+    (0.0, 1.0, 0.0)
+    """
+    best = best_class(shares)
+    return tuple(float(code == best) for code in range(len(shares)))
 
 
 def _of_rules(ruleset: Any) -> Portable:
