@@ -242,3 +242,39 @@ def test_the_shell(tmp_path, capsys):
     assert run(["predict", str(model), "new.csv", "--into", "p"]) == 2
     assert "is a table of a database" in capsys.readouterr().err
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("recipe", "target"),
+    [("cart", "y"), ("c4.5", "y"), ("cart", "size"), ("m5", "size")],
+)
+def test_columns_named_true_and_false_keep_their_names(recipe, target):
+    """SQLite calls such a column of a view or of a subquery by a number."""
+    columns = {
+        "true": [float(at % 7) for at in range(40)],
+        "column2": [str(at % 3) for at in range(40)],
+        "False": [float(at % 5) for at in range(40)],
+    }
+    size = [3.5 * a + b for a, b in zip(columns["true"], columns["False"], strict=True)]
+    data = {**columns, "y": ["b" if each > 9 else "a" for each in size], "size": size}
+    del data["size" if target == "y" else "y"]
+    connection = sqlite3.connect(":memory:")
+    fill_sqlite(connection, data)
+    model = spinney.grow(data, target, recipe=recipe, nominal=["column2"])
+    assert {"true", "False"} & {*model.asked}
+    assert predict_into(model, connection, "predictions", table=TABLE) == 40
+    asked = 'SELECT t."true", t."column2", t."False" FROM predictions AS t'
+    lines = [*zip(*columns.values(), strict=True)]
+    assert connection.execute(asked).fetchall() == lines
+    query = model.export("sql", dialect="sqlite", table=TABLE, keep=[*columns])
+    for words in (query, "SELECT * FROM predictions"):
+        cursor = connection.execute(words)
+        names = [each[0] for each in cursor.description]
+        assert {*columns} <= {*names}
+        at = names.index(f"predicted {target}")
+        expected = list(model.predict(data))
+        exactly = expected if target == "y" else pytest.approx(expected)
+        assert [line[at] for line in cursor] == exactly
+    listed = connection.execute("SELECT name FROM sqlite_temp_master").fetchall()
+    connection.close()
+    assert listed == []

@@ -69,12 +69,13 @@ def write_table(
         engine.purpose = "write the predictions"
         replaced = _replaced(engine, at, target, Setting("into", into), force=force)
         view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
-        # PostgreSQL binds no values where it defines a view, and there are none here.
-        engine.run(f"CREATE TEMPORARY VIEW {view} AS {_rows_of(engine)}")
+        drop = f"DROP {_stand_in(engine, view)} {view}"
         columns = _columns_of(engine, view, needed)
         made = _words(engine, table(new, schema or None))
-        engine.run(f"CREATE TABLE {made} AS {query(view, columns)}")
-        engine.run(f"DROP VIEW {view}")
+        words = query(view, columns)
+        engine.run(f"CREATE TABLE {made} AS {words}")
+        _rename_columns(engine, made, _described(engine, words))
+        engine.run(drop)
         if replaced is not None:
             engine.run(f"DROP TABLE {_words(engine, replaced)}")
         engine.run(f"ALTER TABLE {made} RENAME TO {_words(engine, table(name))}")
@@ -141,14 +142,47 @@ def _lowered(name: str) -> str:
 
 def _columns_of(engine: SqlEngine, view: str, needed: Sequence[str]) -> list[str]:
     """Return the columns of the rows; refuse rows that lack one."""
-    words = _words(engine, select([exp.Star()], table(view)).limit(0, copy=False))
-    with engine.translated():
-        described = engine.connection.execute(words).description
-    names = [each[0] for each in described]
+    names = _described(engine, f"SELECT * FROM {view}")
     absent = [name for name in needed if name not in names]
     if absent:
         raise missing_columns(absent, names)
     return names
+
+
+def _stand_in(engine: SqlEngine, name: str) -> str:
+    """Make what the rows stand under, and return what it is: a view or a table.
+
+    SQLite gives no column of a view the name "true" or "false"; a table may have one.
+    """
+    rows = _rows_of(engine)
+    # PostgreSQL binds no values where it defines a view, and there are none here.
+    engine.run(f"CREATE TEMPORARY VIEW {name} AS {rows}")
+    wanted = _described(engine, rows)
+    if _described(engine, f"SELECT * FROM {name}") == wanted:
+        return "VIEW"
+    engine.run(f"DROP VIEW {name}")
+    engine.run(f"CREATE TEMPORARY TABLE {name} AS {rows}")
+    _rename_columns(engine, name, wanted)
+    return "TABLE"
+
+
+def _rename_columns(engine: SqlEngine, made: str, wanted: Sequence[str]) -> None:
+    """Give the columns of a table that is made of a query the names that these have."""
+    names = _described(engine, f"SELECT * FROM {made}")
+    for name, right in zip(names, wanted, strict=True):
+        if name != right:
+            old, new = (
+                _words(engine, exp.to_identifier(n, quoted=True)) for n in (name, right)
+            )
+            engine.run(f"ALTER TABLE {made} RENAME COLUMN {old} TO {new}")
+
+
+def _described(engine: SqlEngine, query: str) -> list[str]:
+    """Return the names of the columns of a query."""
+    # A query may end with a comment, and SQLite says of subqueries other names.
+    with engine.translated():
+        described = engine.connection.execute(f"{query}\nLIMIT 0").description
+    return [each[0] for each in described]
 
 
 def _rows_of(engine: SqlEngine) -> str:

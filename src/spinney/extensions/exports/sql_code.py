@@ -50,6 +50,7 @@ MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
 MOST_SIGNS = 80  # of a list or a CASE on one line
 WIDE = 32  # terms of a sum without further parentheses
 Says = Callable[[int], str]
+Columns = Sequence[tuple[str, str]]  # expressions and their names
 
 
 def to_sql(
@@ -146,8 +147,8 @@ class _Query:
         columns = [(of_leaf(outer._label_of_leaf), label)]
         for at, name in enumerate(shares):
             columns.append((of_leaf(partial(outer._says, at=at)), name))
-        inner = self._select(ROWS, [(self._tree(0, str), leaf)], source)
-        return self._select(SCORED, columns, _nested(inner))
+        inner = self._nested([(self._tree(0, str), leaf)], source)
+        return self._select(SCORED, columns, inner)
 
     def _by_shares(self, source: str) -> str:
         """Return a query of the shares of classes, and of the class that follows."""
@@ -155,7 +156,7 @@ class _Query:
         if self.form.target.is_numeric:
             return self._select(ROWS, [(self._output(0), label)], source)
         shares = [(self._output(at), name) for at, name in enumerate(names)]
-        inner = _nested(self._select(ROWS, shares, source))
+        inner = self._nested(shares, source)
         made = [(f"{SCORED}.{name}", name) for name in names]
         return self._select(SCORED, [(self._label(names), label), *made], inner)
 
@@ -172,16 +173,23 @@ class _Query:
         nearest = f"CASE WHEN {SCORED}.{names[0]} IS NOT NULL THEN 0 END"
         if len(names) > 1:
             nearest = _lines(["CASE", *whens, "END"])
-        inner = _nested(self._select(ROWS, away, source))
+        inner = self._nested(away, source)
         return self._select(SCORED, [(nearest, label), *made], inner)
 
-    def _select(self, table: str, made: Sequence[tuple[str, str]], source: str) -> str:
+    def _nested(self, made: Columns, source: str) -> str:
+        """Return a query over the rows as the source of another."""
+        query = self._select(ROWS, made, source, is_nested=True)
+        # It is not indented: a name or a text in it may have lines of its own.
+        return f"(\n{query}\n) AS {SCORED}"
+
+    def _select(
+        self, table: str, made: Columns, source: str, *, is_nested: bool = False
+    ) -> str:
         """Return a query over a source: the columns by name, and further ones."""
-        names = [f"{table}.{name}" for name in self._quoted(self.names.columns)]
+        names = self.names.selected(table, is_nested=is_nested)
         line = ", ".join(names)
         listed = [line] if 0 < len(line) <= MOST_SIGNS else names
-        further = [f"{expression} AS {name}" for expression, name in made]
-        columns = ",\n  ".join([*listed, *further])
+        columns = ",\n  ".join([*listed, *(f"{each} AS {name}" for each, name in made)])
         return f"SELECT {columns}\nFROM {source}"
 
     @cached_property
@@ -362,7 +370,7 @@ class _Query:
         """Return how rows go from a node to a child."""
         node = self.form.nodes[number]
         if node.otherwise is not None:
-            elsewhere = f"({self._goes(node, child)}) IS NOT TRUE"
+            elsewhere = f"({self._goes(node, child)}) IS NOT {self.dialect.true}"
             return _Step(number, depth, elsewhere, "")
         part = self.dialect.number(dict(node.parts).get(child, 0.0))
         # What is not sent elsewhere is sent there, or by no question anywhere.
@@ -371,7 +379,7 @@ class _Query:
         return _Step(
             number,
             depth,
-            self._sends_elsewhere(node, child) or "FALSE",
+            self._sends_elsewhere(node, child) or self.dialect.false,
             f"{share}ELSE {part} END" if sent else part,
         )
 
@@ -380,11 +388,11 @@ class _Query:
         (question, *surrogates), others = node.questions, {*node.children} - {child}
         if surrogates:
             whens = [
-                f"WHEN {self._sends(each, {to})} THEN {str(to != child).upper()}"
-                for each in node.questions
-                for to in each.below
+                f"WHEN {self._sends(q, {to})} THEN {self.dialect.literal(to != child)}"
+                for q in node.questions
+                for to in q.below
             ]
-            return f"CASE {' '.join(whens)} ELSE FALSE END"
+            return f"CASE {' '.join(whens)} ELSE {self.dialect.false} END"
         if question.texts is not None:
             return self._sends(question, others)
         below = [to for to in question.below if to in others]
@@ -406,13 +414,13 @@ class _Query:
             return self._sends(question, {child})
         others = {*question.below} - {child}
         if not others:
-            return "TRUE"
+            return self.dialect.true
         if question.texts is None and len(others) > 1:
             missing = f"{self._cells[question.cell]} IS NULL"
             if child not in question.nodes:
                 return missing
             return f"({self._sends(question, {child})} OR {missing})"
-        return f"({self._sends(question, others)}) IS NOT TRUE"
+        return f"({self._sends(question, others)}) IS NOT {self.dialect.true}"
 
     def _sends(self, question: FormQuestion, nodes: Set[int]) -> str:
         """Return the condition that a question sends a row to one of some nodes."""
@@ -457,7 +465,7 @@ class _Query:
         if len(types) > 1 and not types <= {int, float}:
             what = f"column {column.name!r}, whose values are of several types"
             refuse_to_say("sql", what, "make them all texts")
-        name = self.dialect.identifier(column.name)
+        name = self.names.identifier(self.rows, column.name)
         if column.is_number or float in types:
             cell = self.dialect.cell.format(f"{self.rows}.{name}")
             if column.time is not None:
@@ -489,14 +497,15 @@ class _Query:
             return f"{name} = {literals[0]}"
         if literals and not self.dialect.lists:
             return f"({' OR '.join(f'{name} = {each}' for each in literals)})"
-        return f"{name} IN ({', '.join(literals)})" if literals else "FALSE"
+        return f"{name} IN ({', '.join(literals)})" if literals else self.dialect.false
 
     def _made(self, made: Made) -> str:
         """Return the expression of a cell that is made of columns."""
         columns, number = self._columns, self.dialect.number
         if isinstance(made, Both):
             known, holds = zip(*map(self._clause, made.clauses), strict=True)
-            known = tuple(each for each in known if each != "TRUE") or ("TRUE",)
+            always = self.dialect.true
+            known = tuple(each for each in known if each != always) or (always,)
             true, false = (self.dialect.literal(text) for text in ("true", "false"))
             given = f"WHEN {' AND '.join(known)} THEN {false}"
             return f"CASE WHEN {' AND '.join(holds)} THEN {true} {given} END"
@@ -519,7 +528,8 @@ class _Query:
             known = f"{self._cell(cell)} IS NOT NULL"
             held = self._between(self._cell(cell), holds) or known
         if clause.missing:
-            return "TRUE", f"({held} OR NOT COALESCE({known}, FALSE))"
+            held = f"({held} OR NOT COALESCE({known}, {self.dialect.false}))"
+            return self.dialect.true, held
         return known, held
 
     def _line(self, line: FormLine) -> str:
@@ -542,14 +552,6 @@ class _Query:
             f"WHEN {self._is_one_of(cell, own)} THEN {number(count)}"
             for count, own in by_count.items()
         )
-
-
-def _nested(query: str) -> str:
-    """Return a query as the source of another.
-
-    It is not indented: a name or a text in it may have lines of its own.
-    """
-    return f"(\n{query}\n) AS {SCORED}"
 
 
 def _lines(parts: Sequence[str]) -> str:

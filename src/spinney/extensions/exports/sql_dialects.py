@@ -44,6 +44,11 @@ class Dialect:
         What the engine makes of a name before it compares it with others.
     longest : int, optional
         How many bytes of a name it reads.
+    true, false : str
+        The truth values; SQLite takes their words for columns that are called so.
+    constants : tuple of str
+        The names, in small, that no column of a subquery or of a view can have, quoted
+        or not.
     most_divided : int, optional
         The most signs of a query in which rows are divided. DuckDB plans one of 1.1
         million in 8 seconds and 0.7 GB, one of twice as many in 24 and 1.5 GB.
@@ -61,6 +66,9 @@ class Dialect:
     lists: bool = True
     folded: Callable[[str], str] = str.lower
     longest: int | None = None
+    true: str = "TRUE"
+    false: str = "FALSE"
+    constants: tuple[str, ...] = ()
     most_divided: int | None = None
 
     def identifier(self, name: str) -> str:
@@ -119,7 +127,7 @@ class Dialect:
         'it\'s' 7 0.5D TRUE
         """
         if isinstance(value, bool):
-            return "TRUE" if value else "FALSE"
+            return self.true if value else self.false
         if isinstance(value, int):
             return str(value)
         if isinstance(value, float):
@@ -335,6 +343,9 @@ DIALECTS = {
             greatest="MAX",
             least="MIN",
             folded=_small_ascii,
+            true="1",
+            false="0",
+            constants=("true", "false"),
         ),
         Dialect(
             "spark",

@@ -65,6 +65,36 @@ class QueryNames:
         return tuple({**kept, **own}.values())
 
     @cached_property
+    def nested(self) -> dict[str, str]:
+        """What each of them is called in a subquery.
+
+        Where the engine gives no column of a subquery that name, it has another one.
+        """
+        names = dict[str, str]()
+        for name in self.columns:
+            nested = name
+            if self.dialect.folded(name) in self.dialect.constants:
+                taken = (*self.columns, *self.outputs, *names.values())
+                nested = self._numbered(f"column {name}", taken)
+            names[name] = nested
+        return names
+
+    def identifier(self, table: str, name: str) -> str:
+        """Return the quoted name that a column has in ``ROWS`` or in ``SCORED``."""
+        nested = self.nested[name] if table == SCORED else name
+        return self.dialect.identifier(nested)
+
+    def selected(self, table: str, *, is_nested: bool) -> list[str]:
+        """Return the columns of a SELECT over ``ROWS`` or ``SCORED``."""
+        listed = []
+        for name in self.columns:
+            taken = self.identifier(table, name)
+            given = self.identifier(SCORED if is_nested else ROWS, name)
+            alias = f" AS {given}" if given != taken else ""
+            listed.append(f"{table}.{taken}{alias}")
+        return listed
+
+    @cached_property
     def outputs(self) -> tuple[str, ...]:
         """What is predicted, and then the share of each class or the distances.
 
@@ -93,7 +123,7 @@ class QueryNames:
     @cached_property
     def leaf(self) -> str:
         """What a subquery calls the leaf of a row, beside the columns that it lists."""
-        return self._numbered(LEAF, self.columns)
+        return self._numbered(LEAF, (*self.columns, *self.nested.values()))
 
     def _numbered(self, wanted: str, taken: Collection[str]) -> str:
         """Return a name that is not taken, with a number after it where that helps."""
