@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.helpers.models import mixed_model, textbook_model
 
+import spinney
 from spinney.data.schema import Target
 from spinney.errors import ParameterError
 from spinney.growth.model import Model
@@ -236,3 +237,15 @@ def test_candidate_of_an_unknown_attribute_is_refused_at_save(tmp_path):
     model = relabelled(mixed_model(), candidates=(stray,))
     with pytest.raises(ParameterError, match="do not fit its schema"):
         save_model(model, tmp_path / "m")
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning")
+def test_a_split_by_whether_a_category_is_known_is_kept(tmp_path):
+    b = ["u", "v", None, "u", "v", None, "u", "v"]
+    rows = {"b": b, "y": list("kkmkkmkk")}
+    model = spinney.grow(rows, "y", recipe="optimal")
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    assert loaded.tree.root.split == model.tree.root.split
+    cells = {"b": [None, "u", "never seen"]}
+    assert loaded.predict(cells).tolist() == ["m", "k", "m"]

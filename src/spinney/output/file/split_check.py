@@ -52,9 +52,12 @@ def check_splits(
     named = lines if numbers is None else numbers
     kind = np.array([a.kind for a in schema.attributes], "U7")[splits.attribute]
     n_codes = sizes(schema)[splits.attribute]
-    wrong = np.where(
-        splits.grouped, kind == "numeric", (kind == "nominal") & (not ordered)
-    )
+    # An attribute of any kind can be asked whether its value is known.
+    asks_known = np.zeros(len(lines), bool)
+    asks_known[np.repeat(lines, splits.n_cuts)[splits.thresholds == np.inf]] = True
+    asks_known &= splits.n_cuts == 1
+    cuts_names = (kind == "nominal") & ~asks_known & (not ordered)
+    wrong = np.where(splits.grouped, kind == "numeric", cuts_names)
     wrong |= (splits.form == FORMS.index(Intervals)) & (kind != "numeric")
     require(~wrong, f"the split of {what} {{}} does not suit its attribute", named)
     require(
