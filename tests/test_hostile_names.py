@@ -160,7 +160,7 @@ def test_plots_write_names_and_no_formulas():
 
 
 def test_a_sign_that_no_font_has_is_a_box():
-    figures = pytest.importorskip("spinney._support.figures")
+    figures = pytest.importorskip("spinney.extensions.pictures.figures")
     assert figures.drawable("plain ≤ ö") == "plain ≤ ö"
     assert figures.drawable("a\U000e0041b", ["DejaVu Sans"]) == "a□b"
 

@@ -65,6 +65,9 @@ ENTRIES: dict[str, dict[str, str]] = {
     "export": {
         "html": f"{_PACKAGE}.explorer.explorer_format:HTML",
         "lesson": f"{_PACKAGE}.lessons.lesson_format:LESSON",
+        "svg": f"{_PACKAGE}.pictures.formats:SVG",
+        "png": f"{_PACKAGE}.pictures.formats:PNG",
+        "pdf": f"{_PACKAGE}.pictures.formats:PDF",
         "dot": f"{_EXPORTS}:DOT",
         "python": f"{_EXPORTS}:PYTHON",
         "javascript": f"{_EXPORTS}:JAVASCRIPT",
@@ -106,6 +109,7 @@ ENTRIES: dict[str, dict[str, str]] = {
         "explore": f"{_PACKAGE}.explorer",
         "lesson": f"{_PACKAGE}.lessons",
         "names of predictions": f"{_EXPORTS}:names_of_predictions",
+        "picture": f"{_PACKAGE}.pictures",
         "predict into": f"{_DATABASES}.predict_into:predict_into",
         "stream": f"{_PACKAGE}.streaming.stream_model",
         "update": f"{_PACKAGE}.incremental.update_model",

@@ -25,6 +25,7 @@ ASKED = {
     "lessons": "model.lesson()",
     "optimal": "spinney.grow(data, 'ripe', recipe='optimal', max_depth=1)",
     "partitions": "spinney.grow([data], 'ripe', source='parts')",
+    "pictures": "model.plot()",
     "plots": "spinney.plots",
     "streaming": "spinney.grow(data, 'ripe', recipe='hoeffding')",
 }
@@ -48,7 +49,8 @@ def core():
         model.predict(data), str(model), model.rules(), model.explain(0).text()
     model.save("melons.spinney")
     assert spinney.load("melons.spinney").tree.n_leaves == model.tree.n_leaves
-    model.plot().svg, model.export("json"), model.facts(), model.score(data)
+    model.export("json"), model.facts(), model.score(data)
+    assert "text/plain" in model._repr_mimebundle_()
     spinney.ForestClassifier(3).fit([[0], [1]], ["a", "b"])
     spinney.evaluate(data, "ripe", ["cart"], folds=2)
     for arguments in (

@@ -20,7 +20,7 @@ from spinney.cli import run
 from spinney.data import Attribute, Column, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.extensions.explorer.tree_data import digits_of
-from spinney.output.picture.branch_labels import branch_label
+from spinney.extensions.pictures.branch_labels import branch_label
 from spinney.trees import arrays_of, candidate_arrays_of, read_question
 from spinney.trees.linear import LinearModel, Term
 

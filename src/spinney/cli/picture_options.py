@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney import registry
+from spinney._support.checks import check_named
 from spinney.cli.shell_options import all_of, check_output, names_in, refuse_given
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 
 if TYPE_CHECKING:
-    from spinney.output.picture import Picture
+    from spinney.extensions.pictures import Picture
 
 look_options = all_of(
     click.option(
@@ -40,13 +42,11 @@ def check_picture(options: Mapping[str, Any]) -> None:
     if path is None:
         refuse_given(names_in(look_options), "says nothing without --svg FILE")
         return
-    from spinney._support.checks import check_named
-    from spinney.output.picture import STYLES, check_suffix
-
+    pictures = registry.load("operation", "picture")
     if style is not None:
-        check_named("style", style, STYLES)
+        check_named("style", style, pictures.STYLES)
     if path != STANDARD_OUTPUT:
-        check_suffix(path)
+        pictures.check_suffix(path)
         check_output(path, force=options["force"], option="--svg")
 
 

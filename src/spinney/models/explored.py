@@ -1,8 +1,10 @@
 """What a notebook shows of a fitted model, and its page: trees, forests, clusters."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from spinney import registry
+from spinney.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from spinney.extensions.explorer import ExplorerPage
@@ -50,13 +52,12 @@ class Explored:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return what a notebook shows: the page, or where it shows none, less."""
-        bundle = {"text/plain": self._in_words()}
-        picture, frame = self._picture(), self.explore().frame
-        if picture is not None:
-            bundle["image/svg+xml"] = picture
-        if frame is not None:
-            bundle["text/html"] = frame
-        return bundle
+        bundle: dict[str, str | None] = {"text/plain": self._in_words()}
+        with suppress(MissingExtraError):
+            bundle["image/svg+xml"] = self._picture()
+        with suppress(MissingExtraError):
+            bundle["text/html"] = self.explore().frame
+        return {form: shown for form, shown in bundle.items() if shown is not None}
 
     def _in_words(self) -> str:
         """Return the model as a notebook without pictures shows it."""

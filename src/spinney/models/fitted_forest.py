@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney import registry
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress, check_progress
 from spinney._support.text import shown
@@ -46,13 +47,13 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
+    from spinney.extensions.pictures import Picture
     from spinney.growth.forest import (
         ForestBags,
         GroupedImportances,
         Importances,
         Interactions,
     )
-    from spinney.output.picture import Picture
     from spinney.sources.rows import HashedRows, TrainingSet
 
 
@@ -211,12 +212,11 @@ class FittedForest(FittedTable):
         >>> "5 trees of 2.0 leaves on average" in picture.svg
         True
         """
-        from spinney.output.picture import Picture, to_forest_svg
-
         forest, importances = self._grown(), self.importances()
         typical = forest.typical
         number = int(forests.like_all_first(importances)[0])
-        svg = to_forest_svg(
+        pictures = registry.load("operation", "picture")
+        svg = pictures.to_forest_svg(
             forest,
             importances,
             number=number if typical is None else typical.number,
@@ -225,7 +225,8 @@ class FittedForest(FittedTable):
             max_depth=max_depth,
             bars=bars,
         )
-        return Picture(svg)
+        picture: Picture = pictures.Picture(svg)
+        return picture
 
     def _picture(self) -> str:
         return self.plot().svg

@@ -12,8 +12,8 @@ from spinney.trees import Tree
 
 if TYPE_CHECKING:
     from spinney.extensions.lessons import LessonPage
+    from spinney.extensions.pictures import Picture
     from spinney.output import NodeErrors
-    from spinney.output.picture import Picture
 
 DEPTH_IN_NOTEBOOKS = 6
 
@@ -132,12 +132,12 @@ class SeenTree(FittedTable):
             ``save(path)`` keeps it as .svg, .html, .png or .pdf; ``svg`` is it as text.
         """
         from spinney.output import NodeErrors
-        from spinney.output.picture import Picture, to_svg
 
         errors = data
         if data is not None and not isinstance(data, NodeErrors):
             errors = self.node_errors(data)
-        svg = to_svg(
+        pictures = registry.load("operation", "picture")
+        svg = pictures.to_svg(
             self._grown(),
             style=style,
             horizontal=horizontal,
@@ -145,7 +145,8 @@ class SeenTree(FittedTable):
             errors=errors,
             bars=bars,
         )
-        return Picture(svg)
+        picture: Picture = pictures.Picture(svg)
+        return picture
 
     def _in_words(self) -> str:
         from spinney.output import to_text

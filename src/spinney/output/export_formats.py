@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from spinney import registry
@@ -11,7 +10,6 @@ from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
 from spinney.errors import MissingExtraError, Setting, refusal
 from spinney.output.json_model import model_json
-from spinney.output.picture import svg_bytes
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
@@ -51,21 +49,8 @@ def _json(model: Any) -> str:
     return model_json(getattr(model, CONTENT[model.kind]))
 
 
-def _svg(model: Any, **options: Any) -> str:
-    for name, value in options.items():
-        if name not in signature(model.plot).parameters:
-            problem = f"is not for pictures of the kind {model.kind!r}"
-            raise refusal(Setting(name, value), problem, "leave it out")
-    return str(model.plot(**options).svg)
-
-
-def _drawn(suffix: str) -> Callable[..., bytes]:
-    return lambda model, **options: svg_bytes(_svg(model, **options), suffix)
-
-
 TREES = ("tree", "forest")
 DRAWN = (*TREES, "clusters")
-LOOKS = ("data", "bars")
 ALL = (*DRAWN, "rules")
 
 FORMATS = {
@@ -77,9 +62,6 @@ FORMATS = {
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
         Format("json", ALL, _json),
-        Format("svg", DRAWN, lambda m, **o: _svg(m, **o) + "\n", options=LOOKS),
-        Format("png", DRAWN, _drawn("png"), options=LOOKS),
-        Format("pdf", DRAWN, _drawn("pdf"), options=LOOKS),
     )
 }
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.cli.conftest import TABLES
 
-from spinney._support.figures import check_pictures
 from spinney.cli import run
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
@@ -15,6 +14,7 @@ from spinney.extensions.clustering.choose_k.procedure import choose
 from spinney.extensions.clustering.cluster_plots import plane_of
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import find_clusters, measured_rows
+from spinney.extensions.pictures.figures import check_pictures
 from spinney.extensions.plots.plot_pictures import cluster_picture, elbow_picture
 
 PNG = b"\x89PNG"

@@ -200,7 +200,7 @@ def _check_options(options: dict[str, Any]) -> None:
         named[os.path.realpath(path)] = flag
         check_output(path, force=options["force"], option=flag)
     if options["plot"] or options["elbow"]:
-        from spinney._support.figures import check_pictures
+        from spinney.extensions.pictures.figures import check_pictures
 
         check_pictures([options[name] for name in ("plot", "elbow") if options[name]])
     if options["output"] == STANDARD_OUTPUT and (

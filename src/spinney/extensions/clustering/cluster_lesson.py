@@ -8,8 +8,8 @@ from spinney._support.arrays import Floats
 from spinney._support.text import figure, shown
 from spinney.extensions.clustering import Trace
 from spinney.extensions.lessons.lesson_slides import Slide, paragraph, table
+from spinney.extensions.pictures import words
 from spinney.output import Markup, element
-from spinney.output.picture import words
 
 __all__ = ["cluster_slides"]
 

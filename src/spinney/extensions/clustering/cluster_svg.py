@@ -10,11 +10,11 @@ from spinney._support.arrays import Floats
 from spinney._support.text import figure, number_text, percent_text, shown, weight_text
 from spinney.data import Attribute
 from spinney.extensions.clustering import Clusters
+from spinney.extensions.pictures import STYLE_SHEET
+from spinney.extensions.pictures.node_colours import ABOVE, BELOW
+from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
+from spinney.extensions.pictures.text_width import shortened, text_width
 from spinney.output.markup import Markup, element, joined, number
-from spinney.output.picture import STYLE_SHEET
-from spinney.output.picture.node_colours import ABOVE, BELOW
-from spinney.output.picture.svg_elements import group, line, rectangle, words
-from spinney.output.picture.text_width import shortened, text_width
 
 __all__ = ["to_cluster_svg"]
 

@@ -35,6 +35,7 @@ from spinney.extensions.explorer.tree_data import (
     record_data,
     sequence_data,
 )
+from spinney.extensions.pictures.node_histograms import BINS, Histogram, node_histograms
 from spinney.growth import Model
 from spinney.growth.forest import (
     Forest,
@@ -45,7 +46,6 @@ from spinney.growth.forest import (
 )
 from spinney.growth.prune import CodedRows
 from spinney.output.explain import explain_node
-from spinney.output.node_histograms import BINS, Histogram, node_histograms
 from spinney.output.rules.leaf_rules import model_lines
 from spinney.recipes import Recipe
 from spinney.trees import (

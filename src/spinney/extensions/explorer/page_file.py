@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Any
 
 from spinney.extensions.explorer.page_data import explorer_data
+from spinney.extensions.pictures import colours
 from spinney.output.offline_page import OfflinePage, island, page_around
-from spinney.output.picture import colours
 
 __all__ = ["ExplorerPage", "explorer_page", "script", "style"]
 

@@ -8,6 +8,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.data import Target
 from spinney.extensions.explorer.packed_numbers import packed
+from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.growth.prune import (
     CodedRows,
     Sequence,
@@ -15,7 +16,6 @@ from spinney.growth.prune import (
     sequence_of,
     validated,
 )
-from spinney.output.node_histograms import Histogram
 from spinney.trees import (
     CandidateArrays,
     FlatModels,

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 from spinney.extensions.lessons.lesson_slides import Slide
+from spinney.extensions.pictures import STYLE_SHEET, colours
 from spinney.output import OfflinePage, element, page_around
-from spinney.output.picture import STYLE_SHEET, colours
 
 __all__ = ["LessonPage", "lesson_page"]
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import ParameterError
+from spinney.extensions.pictures import draw_svg
 from spinney.extensions.plots.plot_axes import (
     colour_of,
     new_axes,
@@ -13,7 +14,6 @@ from spinney.extensions.plots.plot_axes import (
     with_legend,
 )
 from spinney.growth.prune import leaf_risks, sequence_of
-from spinney.output.picture import draw_svg
 
 __all__ = ["importances", "need", "pruning_path", "tree"]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from spinney._support.colours import COLOURS
-from spinney._support.figures import axes_or_new, drawable
 from spinney._support.text import shown
+from spinney.extensions.pictures.figures import axes_or_new, drawable
 
 __all__ = ["colour_of", "new_axes", "short", "titled", "with_legend"]
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney._support.figures import check_pictures, picture_suffix
 from spinney.cli.picture_options import look_options, tree_look
 from spinney.cli.shell_options import (
     all_of,
@@ -33,10 +32,11 @@ from spinney.cli.study_options import (
     variant_of,
 )
 from spinney.errors import ParameterError
+from spinney.extensions.pictures.figures import check_pictures, picture_suffix
 from spinney.extensions.plots.plot_pictures import Drawing, drawing, elbow_picture
 
 if TYPE_CHECKING:
-    from spinney.output.picture import Picture
+    from spinney.extensions.pictures import Picture
 
 __all__ = ["plot"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spinney import registry
-from spinney._support.figures import figure_bytes, new_figure, picture_suffix
+from spinney.extensions.pictures.figures import figure_bytes, new_figure, picture_suffix
 
 Drawing = Callable[[str], bytes]  # from a path, whose suffix decides, to a picture
 

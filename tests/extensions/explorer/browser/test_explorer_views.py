@@ -20,7 +20,7 @@ import spinney
 from spinney.cli import run
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.lessons import LessonPage, tree_slides
-from spinney.output.node_histograms import cuts_of
+from spinney.extensions.pictures.node_histograms import cuts_of
 
 STATE = "document.getElementById('explorer').explorers[0].state"
 VIEWS = ("icicle", "sunburst", "leaves")

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import os
 
     from spinney.extensions.explorer import ExplorerPage
-    from spinney.output.picture import Picture
+    from spinney.extensions.pictures import Picture
 
 
 @dataclass(eq=False, repr=False)

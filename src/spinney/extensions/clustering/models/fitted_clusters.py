@@ -24,7 +24,7 @@ from spinney.output.file import save_model
 if TYPE_CHECKING:
     import os
 
-    from spinney.output.picture import Picture
+    from spinney.extensions.pictures import Picture
 
 
 class FittedClusters(Explored, LargeTables):
@@ -114,7 +114,7 @@ class FittedClusters(Explored, LargeTables):
             ``save(path)`` keeps it as .svg, .html, .png or .pdf.
         """
         from spinney.extensions.clustering.cluster_svg import to_cluster_svg
-        from spinney.output.picture import Picture
+        from spinney.extensions.pictures import Picture
 
         return Picture(to_cluster_svg(self.clusters_))
 

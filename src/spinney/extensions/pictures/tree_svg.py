@@ -10,19 +10,16 @@ import numpy as np
 
 from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
-from spinney.growth import Model
-from spinney.output.markup import Markup, element, joined, number
-from spinney.output.node_errors import NodeErrors
-from spinney.output.picture.box_parts import KINDS, BoxPart, baseline
-from spinney.output.picture.node_boxes import STYLES, Boxes, weighs
-from spinney.output.picture.node_colours import (
+from spinney.extensions.pictures.box_parts import KINDS, BoxPart, baseline
+from spinney.extensions.pictures.node_boxes import STYLES, Boxes, weighs
+from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
 )
-from spinney.output.picture.style_sheet import STYLE_SHEET
-from spinney.output.picture.svg_elements import group, rectangle, words
-from spinney.output.picture.text_width import shortened, text_width
-from spinney.output.picture.tree_sketch import (
+from spinney.extensions.pictures.style_sheet import STYLE_SHEET
+from spinney.extensions.pictures.svg_elements import group, rectangle, words
+from spinney.extensions.pictures.text_width import shortened, text_width
+from spinney.extensions.pictures.tree_sketch import (
     CURVE,
     LABEL_HEIGHT,
     LABEL_LINE,
@@ -32,6 +29,9 @@ from spinney.output.picture.tree_sketch import (
     fitting_sketch,
     sketch_of,
 )
+from spinney.growth import Model
+from spinney.output.markup import Markup, element, joined, number
+from spinney.output.node_errors import NodeErrors
 from spinney.output.rules.leaf_rules import model_lines
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree, arrays_of

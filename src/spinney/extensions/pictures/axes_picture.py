@@ -9,8 +9,13 @@ from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
-from spinney._support.figures import axes_or_new, drawable, figure_bytes, new_figure
-from spinney.output.picture.style_sheet import style_of
+from spinney.extensions.pictures.figures import (
+    axes_or_new,
+    drawable,
+    figure_bytes,
+    new_figure,
+)
+from spinney.extensions.pictures.style_sheet import style_of
 
 __all__ = ["draw_svg", "svg_bytes"]
 

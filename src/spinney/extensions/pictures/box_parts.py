@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
+from spinney.extensions.pictures.text_width import shortened, text_width
 from spinney.output.markup import Markup, element, joined
-from spinney.output.picture.svg_elements import group, line, rectangle, words
-from spinney.output.picture.text_width import shortened, text_width
 
 __all__ = [
     "BoxPart",

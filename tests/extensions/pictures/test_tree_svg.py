@@ -13,9 +13,9 @@ from tests.helpers.models import chain_model, wide_model
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.output.picture import to_svg
-from spinney.output.picture.box_parts import KINDS
-from spinney.output.picture.text_width import text_width
+from spinney.extensions.pictures import to_svg
+from spinney.extensions.pictures.box_parts import KINDS
+from spinney.extensions.pictures.text_width import text_width
 
 TABLES = Path(__file__).parents[1] / "tables"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,24 +14,24 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, short_weight, shown
-from spinney.output.markup import Markup, joined
-from spinney.output.node_histograms import Histogram
-from spinney.output.picture.answer_histogram import answer_histogram
-from spinney.output.picture.box_parts import (
+from spinney.extensions.pictures.answer_histogram import answer_histogram
+from spinney.extensions.pictures.box_parts import (
     BoxPart,
     ShareBar,
     baseline,
     line_height,
     width_of,
 )
-from spinney.output.picture.branch_labels import branch_label
-from spinney.output.picture.node_colours import (
+from spinney.extensions.pictures.branch_labels import branch_label
+from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
     mean_and_deviation,
 )
-from spinney.output.picture.svg_elements import group, line, words
-from spinney.output.picture.text_width import shortened
+from spinney.extensions.pictures.node_histograms import Histogram
+from spinney.extensions.pictures.svg_elements import group, line, words
+from spinney.extensions.pictures.text_width import shortened
+from spinney.output.markup import Markup, joined
 from spinney.output.tree_text import counts_text
 from spinney.trees import CountTable, Groups, Node, Tree
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.output.picture.text_width import shortened, text_width, wrapped
+from spinney.extensions.pictures.text_width import shortened, text_width, wrapped
 
 PRINTABLE = st.text().filter(str.isprintable)
 

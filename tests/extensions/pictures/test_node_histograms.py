@@ -15,9 +15,9 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.extensions.clustering.models import FittedClusters
 from spinney.extensions.explorer.page_data import explorer_data
+from spinney.extensions.pictures.node_histograms import BINS, cuts_of, node_histograms
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import CodedRows
-from spinney.output.node_histograms import BINS, cuts_of, node_histograms
 
 SVG = "{http://www.w3.org/2000/svg}"
 PENGUINS = TABLES / "penguins.csv"

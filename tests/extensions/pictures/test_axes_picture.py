@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 import spinney
-from spinney.output.picture import draw_svg, svg_bytes
-from spinney.output.picture.style_sheet import style_of
+from spinney.extensions.pictures import draw_svg, svg_bytes
+from spinney.extensions.pictures.style_sheet import style_of
 
 pytest.importorskip("matplotlib")
 

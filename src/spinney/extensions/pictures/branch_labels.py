@@ -5,7 +5,7 @@ from math import inf
 
 from spinney._support.text import number_text, read_bound, shown, span_text
 from spinney.data import Attribute
-from spinney.output.picture.text_width import shortened, text_width
+from spinney.extensions.pictures.text_width import shortened, text_width
 from spinney.trees import Candidate, Intervals, Node, Threshold, Tree
 
 __all__ = ["branch_label"]

@@ -8,11 +8,11 @@ one sketch serves both directions.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from spinney.output.picture.box_parts import KINDS, NodeBox, Words
-from spinney.output.picture.branch_labels import branch_label
-from spinney.output.picture.node_boxes import Boxes
-from spinney.output.picture.text_width import text_width
-from spinney.output.picture.tidy_layout import level_places, tidy_layout
+from spinney.extensions.pictures.box_parts import KINDS, NodeBox, Words
+from spinney.extensions.pictures.branch_labels import branch_label
+from spinney.extensions.pictures.node_boxes import Boxes
+from spinney.extensions.pictures.text_width import text_width
+from spinney.extensions.pictures.tidy_layout import level_places, tidy_layout
 from spinney.trees import Node
 
 __all__ = ["DrawnNode", "Sketch", "fitting_sketch", "sketch_of"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.output.picture.tidy_layout import level_places, tidy_layout
+from spinney.extensions.pictures.tidy_layout import level_places, tidy_layout
 
 GAP = 2.0
 CLOSE = 1e-6

@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.colours import COLOURS
-from spinney.output.picture.box_parts import MeanStrip, ShareBar
+from spinney.extensions.pictures.box_parts import MeanStrip, ShareBar
 from spinney.trees import Node, Tree, values_of_nodes
 from spinney.trees.criteria import variance
 

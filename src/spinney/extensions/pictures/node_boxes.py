@@ -13,25 +13,25 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.text import figure, percent_text, short_weight, shown
-from spinney.growth import Model
-from spinney.output.explain import explain_node
-from spinney.output.node_errors import NodeErrors
-from spinney.output.node_histograms import Histogram, node_histograms
-from spinney.output.picture.answer_bars import answer_parts
-from spinney.output.picture.box_parts import (
+from spinney.extensions.pictures.answer_bars import answer_parts
+from spinney.extensions.pictures.box_parts import (
     BoxPart,
     Columns,
     NodeBox,
     Separator,
     Words,
 )
-from spinney.output.picture.node_colours import (
+from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
     colours_of,
     moments,
 )
-from spinney.output.picture.text_width import wrapped
+from spinney.extensions.pictures.node_histograms import Histogram, node_histograms
+from spinney.extensions.pictures.text_width import wrapped
+from spinney.growth import Model
+from spinney.output.explain import explain_node
+from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
 from spinney.trees import Node, Tree, arrays_of

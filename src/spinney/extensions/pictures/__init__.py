@@ -1,0 +1,22 @@
+"""A finished tree as a picture: where nodes stand, what they say, and SVG of it."""
+
+from spinney.extensions.pictures.axes_picture import draw_svg, svg_bytes
+from spinney.extensions.pictures.forest_svg import to_forest_svg
+from spinney.extensions.pictures.node_boxes import STYLES
+from spinney.extensions.pictures.style_sheet import STYLE_SHEET, colours
+from spinney.extensions.pictures.svg_elements import words
+from spinney.extensions.pictures.tree_picture import Picture, check_suffix
+from spinney.extensions.pictures.tree_svg import to_svg
+
+__all__ = [
+    "STYLES",
+    "STYLE_SHEET",
+    "Picture",
+    "check_suffix",
+    "colours",
+    "draw_svg",
+    "svg_bytes",
+    "to_forest_svg",
+    "to_svg",
+    "words",
+]
