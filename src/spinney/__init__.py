@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     )
     from spinney.extensions.clustering.explained import explain_clusters
     from spinney.extensions.clustering.find_clusters import find_clusters
+    from spinney.extensions.rulesets import RuleSet
     from spinney.models import association, look
-    from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
     from spinney.search.buckets import discretise
     from spinney.trees import CountTable, Node, Tree
@@ -106,7 +106,6 @@ _HOMES = {
     "Node": "spinney.trees.tree",
     "Notation": "spinney.data.notation",
     "Recipe": "spinney.recipes",
-    "RuleSet": "spinney.output.rules",
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",

@@ -27,7 +27,6 @@ from spinney.models import (
     load_model,
     refuse_forest_arguments,
 )
-from spinney.output.rules import RuleSet
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         KPrototypes,
         MiniBatchKMeans,
     )
+    from spinney.extensions.rulesets import RuleSet
 
 
 def grow(
@@ -316,8 +316,9 @@ MiniBatchKMeans, KPrototypes or RuleSet
         If it is no model, or a damaged one.
     """
     model: Any = load_model(path, kinds=ALL_KINDS)
-    if isinstance(model, RuleSet):
-        return model
+    if model.kind == "rules":
+        rules: RuleSet = model
+        return rules
     if model.kind == "forest":
         return _adopted_forest(model.forest_)
     if model.kind == "clusters":

@@ -27,6 +27,7 @@ ASKED = {
     "partitions": "spinney.grow([data], 'ripe', source='parts')",
     "pictures": "model.plot()",
     "plots": "spinney.plots",
+    "rulesets": "model.ruleset(data)",
     "streaming": "spinney.grow(data, 'ripe', recipe='hoeffding')",
 }
 WITHOUT_EACH = """

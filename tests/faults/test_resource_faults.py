@@ -133,8 +133,8 @@ def threads_of_ours():
 
 
 def left_behind():
-    """Return our threads that are still there after a moment."""
-    end = time.monotonic() + 2
+    """Return our threads that stay, however busy the machine is."""
+    end = time.monotonic() + 30
     while threads_of_ours() and time.monotonic() < end:
         time.sleep(0.01)
     return threads_of_ours()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ParameterError
-from spinney.output.rules.leaf_rules import Condition, rules_of
+from spinney.output.leaf_rules import Condition, rules_of
 from spinney.recipes import RECIPES, Recipe
 from spinney.recipes.vocabulary import GROUPINGS, MISSING
 from spinney.trees.tree import Tree

@@ -14,7 +14,7 @@ from tests.twins import naive
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.rules.leaf_rules import Condition, Rule, rules_of
+from spinney.output.leaf_rules import Condition, Rule, rules_of
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten

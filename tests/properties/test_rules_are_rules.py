@@ -18,7 +18,7 @@ from tests.helpers.strategies import Rows, cells_of, columns_of, tables
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.rules.leaf_rules import Condition, condition_dict, rules_of
+from spinney.output.leaf_rules import Condition, condition_dict, rules_of
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import Groups

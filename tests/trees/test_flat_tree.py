@@ -16,7 +16,7 @@ import spinney
 from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.rules.leaf_rules import rules_of
+from spinney.output.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource

@@ -10,7 +10,7 @@ from math import comb, lgamma, log, log2
 from tests.twins.naive import Cell, Row
 
 from spinney.data.schema import Schema
-from spinney.output.rules.leaf_rules import Condition
+from spinney.output.leaf_rules import Condition
 
 
 def upper_limit(errors: int, total: int, confidence: float) -> float:

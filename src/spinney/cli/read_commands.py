@@ -40,9 +40,9 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from spinney.extensions.rulesets import RuleSet
     from spinney.models import FittedTree
     from spinney.output import NodeErrors
-    from spinney.output.rules import RuleSet
 
 
 def show_tree(

@@ -11,7 +11,7 @@ from spinney._support.text_table import aligned
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
-    from spinney.output.rules import Rule
+    from spinney.output import Rule
 
 MOST_SHOWN = 10
 NARROWEST_RULE, NARROWEST_PREMISE = 20, 8
@@ -56,7 +56,7 @@ def leaf_errors(
     weight : str, optional
         The column of row weights.
     """
-    from spinney.output.rules import rules_of
+    from spinney.output import rules_of
 
     # Errors are counted, also where the tree has costs of them.
     target = model.schema.target

@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
+    from spinney.extensions.rulesets import RuleSet
     from spinney.extensions.streaming import GrowingStream, Learned
     from spinney.growth.prune import Sequence, Steps
+    from spinney.output import Rules
     from spinney.output.explain import (
         AttributeExplanation,
         NodeExplanation,
         RowExplanation,
     )
-    from spinney.output.rules import Rules, RuleSet
-    from spinney.sources.rows import TrainingSet
 
 
 class FittedTree(SeenTree):
@@ -162,7 +162,7 @@ class FittedTree(SeenTree):
 
     def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""
-        from spinney.output.rules import rules_of
+        from spinney.output import rules_of
 
         return rules_of(self.tree)
 
@@ -178,7 +178,7 @@ class FittedTree(SeenTree):
         """Return C4.5's rule set of the tree: fewer, shorter rules in order.
 
         A model keeps no rows, so it needs those that it was grown on; it warns
-        where they are others. See :mod:`spinney.output.rules` for what is done.
+        where they are others. See :mod:`spinney.extensions.rulesets` for what is done.
 
         Parameters
         ----------
@@ -204,24 +204,16 @@ class FittedTree(SeenTree):
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
-        from spinney.models.grown_rows import rows_again
-        from spinney.output.rules import ruleset_of
-
-        model = self._grown()
-        if model.schema.target.is_numeric:
-            msg = (
-                f"target {model.schema.target.name!r} is a number: a rule set is of "
-                "classes; rules() has one rule per leaf of any tree"
-            )
-            raise ParameterError(msg)
-        table = self._whole_table(data)
-        training, _ = rows_again(
-            model.schema, model.recipe, table, y=y, sample_weight=sample_weight
+        rulesets = registry.load("operation", "ruleset")
+        found: RuleSet = rulesets.model_ruleset(
+            self._grown(),
+            self._whole_table(data),
+            y=y,
+            sample_weight=sample_weight,
+            confidence=confidence,
+            simplify=simplify,
         )
-        check_origin(model, training, simplify=simplify)
-        return ruleset_of(
-            model.tree, training, confidence=confidence, simplify=simplify
-        )
+        return found
 
     def explain(
         self,
@@ -575,21 +567,4 @@ def _refuse_unread(
             phrase(
                 " says nothing without an attribute ({})", Setting("attribute", ...)
             ),
-        )
-
-
-def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> None:
-    """Warn where the rules of a model over these rows may contradict its tree."""
-    from spinney.models.grown_rows import is_grown_on
-
-    if not is_grown_on(model, training):
-        warn(
-            "the table is not the one that the tree was grown on (other rows, "
-            "values, weights or order): the rules fit this table instead"
-        )
-    if simplify and model.schema.target.costs is not None:
-        warn(
-            "the tree has costs of errors, and simplified rules count errors: they may "
-            "give other labels than the tree; its rules as they are, not simplified, "
-            "keep its labels"
         )

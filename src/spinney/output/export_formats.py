@@ -10,7 +10,7 @@ from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
 from spinney.errors import MissingExtraError, Setting, refusal
 from spinney.output.json_model import model_json
-from spinney.output.rules.leaf_rules import rules_of
+from spinney.output.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 
 if TYPE_CHECKING:

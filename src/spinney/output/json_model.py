@@ -10,17 +10,18 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from spinney import registry
 from spinney.errors import ModelFormatError
 from spinney.growth import Model
 from spinney.output.file.json_file import ARRAYS, NODES, read_json
 from spinney.output.file.kind import content_of
 from spinney.output.file.model_files import KindsNamed, model_members
 from spinney.output.file.strict_json import DamageError
-from spinney.output.rules.ruleset import RuleSet
-from spinney.output.rules.ruleset_json import FORMAT as RULES
 from spinney.output.tree_json import layout, tree_data
 
-__all__ = ["load_json", "model_json"]
+__all__ = ["RULESET", "load_json", "model_json"]
+
+RULESET = "spinney-ruleset"
 
 
 def model_json(content: Any) -> str:
@@ -42,7 +43,7 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     """
     try:
         data = read_json(path)
-        if data.written["format"] == RULES:
+        if data.written["format"] == RULESET:
             return _rules(data.source, kinds)
         content = content_of(KindsNamed(kinds), data.file())
         _check_nodes(content, data.written.get(NODES))
@@ -52,14 +53,14 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
     return content
 
 
-def _rules(source: str, kinds: Sequence[str]) -> RuleSet:
+def _rules(source: str, kinds: Sequence[str]) -> Any:
     if "rules" not in kinds:
         msg = (
             f"it holds rules, and this reads {' or '.join(kinds)}; spinney.load, and "
             "spinney export, read such files"
         )
         raise DamageError(msg)
-    return RuleSet.from_json(source)
+    return registry.load("operation", "ruleset").RuleSet.from_json(source)
 
 
 def _check_nodes(content: Any, nodes: object) -> None:

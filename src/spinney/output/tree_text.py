@@ -15,8 +15,8 @@ from spinney._support.text import (
     weight_text,
 )
 from spinney.data import Schema
+from spinney.output.leaf_rules import model_lines
 from spinney.output.node_errors import NodeErrors
-from spinney.output.rules.leaf_rules import model_lines
 from spinney.trees import Node, Tree, lazy_nodes_of
 from spinney.trees.criteria import variance
 

@@ -46,7 +46,7 @@ from spinney.growth.forest import (
 )
 from spinney.growth.prune import CodedRows
 from spinney.output.explain import explain_node
-from spinney.output.rules.leaf_rules import model_lines
+from spinney.output.leaf_rules import model_lines
 from spinney.recipes import Recipe
 from spinney.trees import (
     CandidateArrays,

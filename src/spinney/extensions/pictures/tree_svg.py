@@ -30,9 +30,9 @@ from spinney.extensions.pictures.tree_sketch import (
     sketch_of,
 )
 from spinney.growth import Model
+from spinney.output.leaf_rules import model_lines
 from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_errors import NodeErrors
-from spinney.output.rules.leaf_rules import model_lines
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree, arrays_of
 

@@ -9,7 +9,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown, weight_text
 from spinney.data import Value, level_order
 from spinney.extensions.clustering.explained.profiles import Mark
-from spinney.output.rules import Condition, Rules
+from spinney.output.leaf_rules import Condition, Rules
 
 
 @dataclass(frozen=True, slots=True)

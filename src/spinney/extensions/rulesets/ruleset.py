@@ -13,8 +13,8 @@ from spinney._support.text import percent_text, shown
 from spinney.data import Notation, Schema, Table, Target, Value
 from spinney.data.readers import class_array, read_by
 from spinney.errors import DataError
-from spinney.output.rules.leaf_rules import Condition, condition_dict
-from spinney.output.rules.paths import matches
+from spinney.extensions.rulesets.paths import matches
+from spinney.output.leaf_rules import Condition, condition_dict
 from spinney.sources.rows import check_target
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ class RuleSet(InNotebooks):
 
     def to_json(self) -> str:
         """Return the rules as JSON that :meth:`from_json` reads back."""
-        from spinney.output.rules.ruleset_json import to_json
+        from spinney.extensions.rulesets.ruleset_json import to_json
 
         return to_json(self)
 
@@ -339,7 +339,7 @@ class RuleSet(InNotebooks):
         ModelFormatError
             The text is no rule set of ours, a damaged one, or one of a newer version.
         """
-        from spinney.output.rules.ruleset_json import from_json
+        from spinney.extensions.rulesets.ruleset_json import from_json
 
         return from_json(source)
 

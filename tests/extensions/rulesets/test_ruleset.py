@@ -13,19 +13,24 @@ from tests.twins import naive, naive_rulesets
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.plain.learner import grow_tree
-from spinney.output.rules import ruleset_of
-from spinney.output.rules.build_ruleset import RuleRows, _chosen, _distinct, _simplified
-from spinney.output.rules.choose_rules import (
+from spinney.extensions.rulesets import ruleset_of
+from spinney.extensions.rulesets.build_ruleset import (
+    RuleRows,
+    _chosen,
+    _distinct,
+    _simplified,
+)
+from spinney.extensions.rulesets.choose_rules import (
     _best_of_all,
     _climbed,
     _task,
     chosen_rules,
 )
-from spinney.output.rules.description_length import coding_of
-from spinney.output.rules.leaf_rules import Condition, rules_of
-from spinney.output.rules.paths import holds, matches, merged, paths_of
-from spinney.output.rules.simplify_rules import simplified
+from spinney.extensions.rulesets.description_length import coding_of
+from spinney.extensions.rulesets.paths import holds, matches, merged, paths_of
+from spinney.extensions.rulesets.simplify_rules import simplified
+from spinney.growth.plain.learner import grow_tree
+from spinney.output.leaf_rules import Condition, rules_of
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 

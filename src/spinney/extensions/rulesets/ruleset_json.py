@@ -10,6 +10,7 @@ from typing import Any
 
 from spinney.data import Attribute, Schema, Value, level_order
 from spinney.errors import ParameterError
+from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
 from spinney.growth.prune import check_confidence
 from spinney.output.file.header import read_schema, schema_header
 from spinney.output.file.plain_data import (
@@ -21,10 +22,9 @@ from spinney.output.file.plain_data import (
     whole,
 )
 from spinney.output.file.strict_json import DamageError, read_text
-from spinney.output.rules.leaf_rules import Condition
-from spinney.output.rules.ruleset import RankedRule, RuleSet
+from spinney.output.json_model import RULESET
+from spinney.output.leaf_rules import Condition
 
-FORMAT = "spinney-ruleset"
 FORMAT_VERSION = 1
 
 _SCHEMA = ("target", "classes", "origin", "costs", "attributes", "markers")
@@ -48,7 +48,7 @@ def to_json(ruleset: RuleSet) -> str:
         data["weights"] = list(rule.weights)
     last["weights"] = list(ruleset.default_weights)
     content = {
-        "format": FORMAT,
+        "format": RULESET,
         "version": FORMAT_VERSION,
         **schema_header(ruleset.schema),
         "level": ruleset.level,
@@ -66,7 +66,7 @@ def from_json(source: str) -> RuleSet:
 
 
 def _read(data: Any) -> RuleSet:
-    check_format(data, FORMAT, FORMAT_VERSION)
+    check_format(data, RULESET, FORMAT_VERSION)
     keys = ("format", "version", *_SCHEMA, "level", "class_weights", "rules", "default")
     members(data, "the rule set", keys)
     schema = read_schema(data)

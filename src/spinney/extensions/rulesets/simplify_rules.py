@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE, last_best
+from spinney.extensions.rulesets.paths import Bools
 from spinney.growth.prune import upper_errors
-from spinney.output.rules.paths import Bools
 
 # A rule that is estimated to be wrong more often never fires in C4.5's Release 8.
 WORST_ESTIMATE = 0.7

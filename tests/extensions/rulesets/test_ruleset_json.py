@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.extensions.rulesets.test_ruleset import training_of
 from tests.helpers.fuzz import examples
 from tests.helpers.strategies import recipes, tables
-from tests.output.test_ruleset import training_of
 
 import spinney
 from spinney.errors import ModelFormatError, ParameterError
+from spinney.extensions.rulesets import ruleset_of
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.rules import ruleset_of
 
 MELONS = str(Path(__file__).parents[1] / "tables" / "watermelon_3.0.csv")
 

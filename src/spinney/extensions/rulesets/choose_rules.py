@@ -15,8 +15,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import first_best
-from spinney.output.rules.description_length import exception_bits, total_bits
-from spinney.output.rules.paths import Bools
+from spinney.extensions.rulesets.description_length import exception_bits, total_bits
+from spinney.extensions.rulesets.paths import Bools
 
 MOST_FOR_ALL_SUBSETS = 10
 STARTS = (0.0, 0.25, 0.5, 0.75, 1.0)

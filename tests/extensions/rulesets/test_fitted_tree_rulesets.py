@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.output.test_ruleset import GOLF
+from tests.extensions.rulesets.test_ruleset import GOLF
 
 import spinney
 from spinney.errors import DataError, ParameterError, SpinneyWarning

@@ -11,17 +11,17 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_choice
 from spinney._support.ties import TOLERANCE, last_best
 from spinney.data import Schema
-from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
-from spinney.output.rules.choose_rules import chosen_rules
-from spinney.output.rules.description_length import coding_of
-from spinney.output.rules.leaf_rules import Condition
-from spinney.output.rules.paths import Bools, Path, matches, merged, paths_of
-from spinney.output.rules.ruleset import RankedRule, RuleSet
-from spinney.output.rules.simplify_rules import (
+from spinney.extensions.rulesets.choose_rules import chosen_rules
+from spinney.extensions.rulesets.description_length import coding_of
+from spinney.extensions.rulesets.paths import Bools, Path, matches, merged, paths_of
+from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
+from spinney.extensions.rulesets.simplify_rules import (
     WORST_ESTIMATE,
     default_error,
     simplified,
 )
+from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
+from spinney.output.leaf_rules import Condition
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema
-from spinney.output.rules.leaf_rules import Condition, both, branch_condition
+from spinney.output.leaf_rules import Condition, both, branch_condition
 from spinney.trees import Tree
 
 Bools = NDArray[np.bool_]

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
-from spinney.output.rules.leaf_rules import Condition
-from spinney.output.rules.paths import tests_in
+from spinney.extensions.rulesets.paths import tests_in
+from spinney.output.leaf_rules import Condition
 from spinney.trees.criteria import entropy
 
 # Rules overlap and attributes repeat each other, so a theory can be sent in fewer

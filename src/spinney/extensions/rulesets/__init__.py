@@ -1,0 +1,28 @@
+"""C4.5's rulesets: rules out of a tree, simplified, chosen and put in order.
+
+The way there is Quinlan's (1993, chapter 5; the program c4.5rules): one rule per
+path (``paths``), conditions dropped against the pessimistic error
+(``simplify_rules``), for each class the subset of least description length
+(``description_length``, ``choose_rules``), classes by false positives and a default
+class (``build_ruleset``).
+"""
+
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from spinney.extensions.rulesets.build_ruleset import ruleset_of
+    from spinney.extensions.rulesets.model_ruleset import model_ruleset
+    from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
+
+__all__ = ["RankedRule", "RuleSet", "model_ruleset", "ruleset_of"]
+
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "build_ruleset": ("ruleset_of",),
+        "model_ruleset": ("model_ruleset",),
+        "ruleset": ("RankedRule", "RuleSet"),
+    },
+)
