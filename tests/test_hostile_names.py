@@ -1,7 +1,7 @@
 """Hostile names through all that people look at: pages, cells of notebooks, terminals.
 
-Pictures have theirs in ``tests/output/test_tree_svg.py``, the explorer in its
-extension. Here each name is a column, a value and a class of a small table.
+Pictures and the explorer have theirs in the folders of their extensions. Here each
+name is a column, a value and a class of a small table.
 """
 
 import csv

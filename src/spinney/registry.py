@@ -65,9 +65,9 @@ ENTRIES: dict[str, dict[str, str]] = {
     "export": {
         "html": f"{_PACKAGE}.explorer.explorer_format:HTML",
         "lesson": f"{_PACKAGE}.lessons.lesson_format:LESSON",
-        "svg": f"{_PACKAGE}.pictures.formats:SVG",
-        "png": f"{_PACKAGE}.pictures.formats:PNG",
-        "pdf": f"{_PACKAGE}.pictures.formats:PDF",
+        "svg": f"{_PACKAGE}.pictures.picture_formats:SVG",
+        "png": f"{_PACKAGE}.pictures.picture_formats:PNG",
+        "pdf": f"{_PACKAGE}.pictures.picture_formats:PDF",
         "dot": f"{_EXPORTS}:DOT",
         "python": f"{_EXPORTS}:PYTHON",
         "javascript": f"{_EXPORTS}:JAVASCRIPT",
@@ -127,6 +127,9 @@ ENTRIES: dict[str, dict[str, str]] = {
     },
 }
 
+NEEDS = dict.fromkeys(("explorer", "lessons", "plots"), ("pictures",))
+"""The extensions that do nothing without another."""
+
 
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of a kind, those of other packages last.
@@ -185,14 +188,21 @@ def extension_of(kind: str, name: str) -> str | None:
 
 
 def _refuse_if_missing(kind: str, name: str) -> None:
-    extension = extension_of(kind, name)
-    if extension is not None and not _is_there(extension):
-        raise missing_extension(kind, name, extension)
+    for extension in _needed_by(kind, name):
+        if not _is_there(extension):
+            raise missing_extension(kind, name, extension)
 
 
 def _is_installed(kind: str, name: str) -> bool:
-    extension = extension_of(kind, name) if name in ENTRIES.get(kind, {}) else None
-    return extension is None or _is_there(extension)
+    return all(map(_is_there, _needed_by(kind, name)))
+
+
+def _needed_by(kind: str, name: str) -> tuple[str, ...]:
+    """Return the extensions that a name needs; other packages need none of ours."""
+    if name not in ENTRIES.get(kind, {}):
+        return ()
+    own = extension_of(kind, name)
+    return () if own is None else (own, *NEEDS.get(own, ()))
 
 
 def _is_there(extension: str) -> bool:

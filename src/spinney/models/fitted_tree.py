@@ -204,9 +204,16 @@ class FittedTree(SeenTree):
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
+        model = self._grown()
+        if model.schema.target.is_numeric:
+            msg = (
+                f"target {model.schema.target.name!r} is a number: a rule set is of "
+                "classes; rules() has one rule per leaf of any tree"
+            )
+            raise ParameterError(msg)
         rulesets = registry.load("operation", "ruleset")
         found: RuleSet = rulesets.model_ruleset(
-            self._grown(),
+            model,
             self._whole_table(data),
             y=y,
             sample_weight=sample_weight,

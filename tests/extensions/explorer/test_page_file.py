@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.extensions.pictures.test_tree_svg import check_harmless
 from tests.helpers.hostile_names import NAMES
 from tests.helpers.models import chain_model, wide_model
-from tests.output.test_tree_svg import check_harmless
 
 import spinney
 from spinney.data import Attribute, Clause, Conjunction, Linear, Ratio

@@ -17,7 +17,7 @@ from spinney.extensions.pictures import to_svg
 from spinney.extensions.pictures.box_parts import KINDS
 from spinney.extensions.pictures.text_width import text_width
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[2] / "tables"
 SVG = "{http://www.w3.org/2000/svg}"
 STYLES = ("compact", "rules", "teaching")
 LOOKS = [(style, horizontal) for style in STYLES for horizontal in (False, True)]

@@ -10,7 +10,7 @@ from tests.extensions.rulesets.test_ruleset import GOLF
 import spinney
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[2] / "tables"
 
 
 def melons():

@@ -34,7 +34,7 @@ from spinney.output.leaf_rules import Condition, rules_of
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[2] / "tables"
 
 # Quinlan (1993), C4.5: Programs for Machine Learning, chapter 2: playing golf.
 GOLF = {

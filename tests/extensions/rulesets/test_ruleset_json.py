@@ -17,7 +17,7 @@ from spinney.errors import ModelFormatError, ParameterError
 from spinney.extensions.rulesets import ruleset_of
 from spinney.growth.plain.learner import grow_tree
 
-MELONS = str(Path(__file__).parents[1] / "tables" / "watermelon_3.0.csv")
+MELONS = str(Path(__file__).parents[2] / "tables" / "watermelon_3.0.csv")
 
 
 @pytest.fixture(scope="module")

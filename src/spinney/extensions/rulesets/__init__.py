@@ -13,8 +13,8 @@ from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
     from spinney.extensions.rulesets.build_ruleset import ruleset_of
-    from spinney.extensions.rulesets.model_ruleset import model_ruleset
     from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
+    from spinney.extensions.rulesets.ruleset_of_model import model_ruleset
 
 __all__ = ["RankedRule", "RuleSet", "model_ruleset", "ruleset_of"]
 
@@ -22,7 +22,7 @@ __getattr__ = names_on_demand(
     __name__,
     {
         "build_ruleset": ("ruleset_of",),
-        "model_ruleset": ("model_ruleset",),
+        "ruleset_of_model": ("model_ruleset",),
         "ruleset": ("RankedRule", "RuleSet"),
     },
 )

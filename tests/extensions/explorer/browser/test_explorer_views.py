@@ -13,8 +13,8 @@ from tests.extensions.explorer.browser.explorer_models import (
     iris,
     large_tree,
 )
+from tests.extensions.pictures.test_tree_svg import hostile_model
 from tests.helpers.hostile_names import NAMES
-from tests.output.test_tree_svg import hostile_model
 
 import spinney
 from spinney.cli import run

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney import registry
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, percent_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
@@ -113,10 +114,11 @@ class FittedClusters(Explored, LargeTables):
         Picture
             ``save(path)`` keeps it as .svg, .html, .png or .pdf.
         """
+        pictures = registry.load("operation", "picture")
         from spinney.extensions.clustering.cluster_svg import to_cluster_svg
-        from spinney.extensions.pictures import Picture
 
-        return Picture(to_cluster_svg(self.clusters_))
+        drawn: Picture = pictures.Picture(to_cluster_svg(self.clusters_))
+        return drawn
 
     def _picture(self) -> str:
         return self.plot().svg

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spinney.errors import ParameterError, warn
+from spinney.errors import warn
 from spinney.extensions.rulesets.build_ruleset import ruleset_of
 from spinney.extensions.rulesets.ruleset import RuleSet
 from spinney.growth import Model
@@ -20,12 +20,6 @@ def model_ruleset(
     simplify: bool = True,
 ) -> RuleSet:
     """Return the rules of a model, as ``FittedTree.ruleset`` says."""
-    if model.schema.target.is_numeric:
-        msg = (
-            f"target {model.schema.target.name!r} is a number: a rule set is of "
-            "classes; rules() has one rule per leaf of any tree"
-        )
-        raise ParameterError(msg)
     training, _ = rows_again(
         model.schema, model.recipe, table, y=y, sample_weight=sample_weight
     )
