@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import spinney
-from spinney.evaluation import exponent
+from spinney.extensions.evaluation import exponent
 from spinney.growth import only_to_predict
 
 __all__ = ["LINES", "CostLine", "lines_of", "measured", "report_of"]

@@ -35,13 +35,6 @@ if TYPE_CHECKING:
         TreeClassifier,
         TreeRegressor,
     )
-    from spinney.evaluation import (
-        evaluate,
-        learning_curve,
-        robustness,
-        scalability,
-        score,
-    )
     from spinney.extensions import plots
     from spinney.extensions.clustering.estimators import (
         KMeans,
@@ -51,6 +44,13 @@ if TYPE_CHECKING:
     )
     from spinney.extensions.clustering.explained import explain_clusters
     from spinney.extensions.clustering.find_clusters import find_clusters
+    from spinney.extensions.evaluation import (
+        evaluate,
+        learning_curve,
+        robustness,
+        scalability,
+        score,
+    )
     from spinney.extensions.rulesets import RuleSet
     from spinney.models import association, look
     from spinney.recipes import Recipe
@@ -111,16 +111,11 @@ _HOMES = {
     "TreeRegressor": "spinney.estimators",
     "association": "spinney.models",
     "discretise": "spinney.search.buckets",
-    "evaluate": "spinney.evaluation",
     "grow": "spinney.api",
     "grow_forest": "spinney.api",
-    "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
     "look": "spinney.models",
     "read_table": "spinney.data.readers",
-    "robustness": "spinney.evaluation",
-    "scalability": "spinney.evaluation",
-    "score": "spinney.evaluation",
 }
 
 

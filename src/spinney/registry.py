@@ -39,6 +39,7 @@ _PACKAGE = "spinney.extensions"
 _CLI = "spinney.cli"
 _CLUSTERING = f"{_PACKAGE}.clustering"
 _DATABASES = f"{_PACKAGE}.databases"
+_EVALUATION = f"{_PACKAGE}.evaluation"
 _EXPORTS = f"{_PACKAGE}.exports.formats"
 
 ENTRIES: dict[str, dict[str, str]] = {
@@ -55,8 +56,8 @@ ENTRIES: dict[str, dict[str, str]] = {
         "lesson": f"{_PACKAGE}.lessons.lesson_command:lesson",
         "prune": f"{_CLI}.prune_command:prune",
         "predict": f"{_CLI}.predict_command:predict",
-        "score": f"{_CLI}.score_command:score",
-        "evaluate": f"{_CLI}.evaluate_command:evaluate",
+        "score": f"{_EVALUATION}.score_command:score",
+        "evaluate": f"{_EVALUATION}.evaluate_command:evaluate",
         "plot": f"{_PACKAGE}.plots.plot_command:plot",
         "recipes": f"{_CLI}.recipes_command:recipes",
         "info": f"{_CLI}.read_commands:info",
@@ -121,13 +122,22 @@ ENTRIES: dict[str, dict[str, str]] = {
         "MiniBatchKMeans": f"{_CLUSTERING}.estimators:MiniBatchKMeans",
         "RuleSet": f"{_PACKAGE}.rulesets:RuleSet",
         "choose_k": f"{_CLUSTERING}.estimators:choose_k",
+        "evaluate": f"{_EVALUATION}:evaluate",
         "explain_clusters": f"{_CLUSTERING}.explained:explain_clusters",
         "find_clusters": f"{_CLUSTERING}.find_clusters:find_clusters",
+        "learning_curve": f"{_EVALUATION}:learning_curve",
         "plots": f"{_PACKAGE}.plots",
+        "robustness": f"{_EVALUATION}:robustness",
+        "scalability": f"{_EVALUATION}:scalability",
+        "score": f"{_EVALUATION}:score",
     },
 }
 
-NEEDS = dict.fromkeys(("explorer", "lessons", "plots"), ("pictures",))
+NEEDS = {
+    "explorer": ("pictures",),
+    "lessons": ("pictures",),
+    "plots": ("evaluation", "pictures"),
+}
 """The extensions that do nothing without another."""
 
 

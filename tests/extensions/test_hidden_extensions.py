@@ -19,6 +19,7 @@ EXTENSIONS = sorted(
 ASKED = {
     "clustering": "spinney.KMeans",
     "databases": "spinney.grow('sqlite:///melons.db', 'ripe', table='melons')",
+    "evaluation": "spinney.evaluate(data, 'ripe', ['cart'], folds=2)",
     "explorer": "model.explore()",
     "exports": "model.export('python')",
     "incremental": "model.updated(data)",
@@ -53,7 +54,6 @@ def core():
     model.export("json"), model.facts(), model.score(data)
     assert "text/plain" in model._repr_mimebundle_()
     spinney.ForestClassifier(3).fit([[0], [1]], ["a", "b"])
-    spinney.evaluate(data, "ripe", ["cart"], folds=2)
     for arguments in (
         ["look", data], ["show", "melons.spinney"], ["rules", "melons.spinney"],
         ["info", "melons.spinney"], ["predict", "melons.spinney", data], ["--help"],

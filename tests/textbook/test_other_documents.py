@@ -5,8 +5,8 @@ import pytest
 from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
-from spinney.evaluation.measures import size_measures
 from spinney.extensions.clustering import explain_k_means
+from spinney.extensions.evaluation.measures import size_measures
 from spinney.trees import Reason
 from spinney.trees.costs import expected_costs, labels_of
 from spinney.trees.criteria import (

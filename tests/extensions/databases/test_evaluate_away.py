@@ -10,8 +10,8 @@ import spinney
 from spinney.cli import run
 from spinney.data import declarations_of
 from spinney.errors import DataError, ParameterError
-from spinney.evaluation.runs_away import parts_by_number
-from spinney.evaluation.splits import Scheme
+from spinney.extensions.evaluation.runs_away import parts_by_number
+from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
 from spinney.sources.opened import open_rows, open_source
 from spinney.sources.rows import numbers_of_rows

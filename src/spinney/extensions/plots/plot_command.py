@@ -22,7 +22,8 @@ from spinney.cli.shell_options import (
     weight_option,
 )
 from spinney.cli.shell_output import PATIENCE, STANDARD_OUTPUT, progress_bar, say
-from spinney.cli.study_options import (
+from spinney.errors import ParameterError
+from spinney.extensions.evaluation.study_options import (
     RATE,
     fold_options,
     recipes_option,
@@ -31,7 +32,6 @@ from spinney.cli.study_options import (
     study_arguments,
     variant_of,
 )
-from spinney.errors import ParameterError
 from spinney.extensions.pictures.figures import check_pictures, picture_suffix
 from spinney.extensions.plots.plot_pictures import Drawing, drawing, elbow_picture
 
@@ -270,7 +270,7 @@ _study = all_of(
 )
 def _learning_curve(sizes: tuple[str, ...], **options: Any) -> Drawing:
     """Draw how recipes learn from ever more rows of DATA."""
-    from spinney import evaluation, plots
+    from spinney.extensions import evaluation, plots
 
     more = {"sizes": [size_of(text) for text in sizes]} if sizes else {}
     curve = _studied(evaluation.learning_curve, options, more)
@@ -293,7 +293,7 @@ def _robustness(
     **options: Any,
 ) -> Drawing:
     """Draw how recipes bear noise, missing values and outliers in DATA."""
-    from spinney import evaluation, plots
+    from spinney.extensions import evaluation, plots
 
     more = {"noise": noise, "missing": missing_rate, "outliers": outliers}
     study = _studied(evaluation.robustness, options, more)

@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney._support.text import weight_text
 from spinney.errors import ParameterError
-from spinney.evaluation import Score, calibration_curves, roc_curves, score
+from spinney.extensions.evaluation import Score, calibration_curves, roc_curves, score
 from spinney.extensions.plots.plot_axes import (
     colour_of,
     new_axes,

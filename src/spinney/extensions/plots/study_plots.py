@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import ParameterError
-from spinney.evaluation import MEASURES, Evaluation, measure_named
+from spinney.extensions.evaluation import MEASURES, Evaluation, measure_named
 from spinney.extensions.plots.plot_axes import (
     colour_of,
     new_axes,

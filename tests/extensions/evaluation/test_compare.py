@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from spinney.errors import ParameterError
-from spinney.evaluation import Comparison, corrected_t_test
-from spinney.evaluation.report import _figures
+from spinney.extensions.evaluation import Comparison, corrected_t_test
+from spinney.extensions.evaluation.report import _figures
 
 numbers = st.lists(st.integers(-50, 50).map(lambda n: n / 100), min_size=2, max_size=30)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.data.readers import read_table
-from spinney.evaluation.tasks import (
+from spinney.extensions.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
     MISSING_VALUES,

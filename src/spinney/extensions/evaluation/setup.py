@@ -10,11 +10,16 @@ from spinney._support.keyed_random import refuse_seed, seed_of
 from spinney._support.threads import limited_threads
 from spinney.data import Costs, Declarations, Value, cost_array, declarations_of
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
-from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs import TrainingTask, run_all
-from spinney.evaluation.splits import Part, Scheme, parts_of, with_possible_folds
-from spinney.evaluation.variants import Recipes, Variant, variants_of
+from spinney.extensions.evaluation.evaluation_rows import EvaluationRows, rows_of
+from spinney.extensions.evaluation.results import Evaluation
+from spinney.extensions.evaluation.runs import TrainingTask, run_all
+from spinney.extensions.evaluation.splits import (
+    Part,
+    Scheme,
+    parts_of,
+    with_possible_folds,
+)
+from spinney.extensions.evaluation.variants import Recipes, Variant, variants_of
 from spinney.sources.opened import is_counted_away, refuse_limit
 
 OPENING = ("source", "connection", "table", "memory_limit", "format", "encoding")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.evaluation.test_studies import TABLE, without_seconds
+from tests.extensions.evaluation.test_studies import TABLE, without_seconds
 
 import spinney
 from spinney import api

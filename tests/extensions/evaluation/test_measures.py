@@ -11,7 +11,7 @@ from sklearn import metrics
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.evaluation.measures import (
+from spinney.extensions.evaluation.measures import (
     GROUPS,
     MEASURES,
     class_measures,
@@ -19,9 +19,9 @@ from spinney.evaluation.measures import (
     number_measures,
     size_measures,
 )
-from spinney.evaluation.report import TELLING
+from spinney.extensions.evaluation.report import TELLING
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[2] / "tables"
 
 
 @st.composite

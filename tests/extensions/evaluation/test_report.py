@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.errors import ParameterError
-from spinney.evaluation.results import Evaluation, FoldResult
-from spinney.evaluation.splits import Scheme
+from spinney.extensions.evaluation.results import Evaluation, FoldResult
+from spinney.extensions.evaluation.splits import Scheme
 
 
 def evaluation(recipes=("c4.5", "cart"), n_folds=3, **measures):

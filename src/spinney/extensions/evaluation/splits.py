@@ -15,7 +15,7 @@ from spinney._support.arrays import Integers
 from spinney._support.checks import MOST_REPEATS, check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, Setting, refusal, warn
-from spinney.evaluation.evaluation_rows import EvaluationRows
+from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
 from spinney.growth.folds import FEWEST_FOR_FOLDS
 
 USUAL_FOLDS = 10

@@ -9,9 +9,9 @@ import pytest
 import spinney
 from spinney._support.peak_memory import peak_of
 from spinney.errors import DataError, ParameterError
-from spinney.evaluation import Scalability, exponent
-from spinney.evaluation.results import FoldResult
-from spinney.evaluation.splits import Scheme
+from spinney.extensions.evaluation import Scalability, exponent
+from spinney.extensions.evaluation.results import FoldResult
+from spinney.extensions.evaluation.splits import Scheme
 
 SPEED = ("seconds", "row_microseconds", "peak_mib")
 

@@ -12,9 +12,9 @@ from sklearn.model_selection import KFold
 import spinney
 from spinney import api
 from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
-from spinney.evaluation import runs
-from spinney.evaluation.measures import GROUPS
-from spinney.evaluation.splits import Scheme, parts_of
+from spinney.extensions.evaluation import runs
+from spinney.extensions.evaluation.measures import GROUPS
+from spinney.extensions.evaluation.splits import Scheme, parts_of
 
 
 def mixed_table(n_rows=90, seed=1):

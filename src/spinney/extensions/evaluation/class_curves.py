@@ -12,8 +12,8 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import Value
 from spinney.errors import DataError, ParameterError
-from spinney.evaluation.measures import ranks_with_ties
-from spinney.evaluation.score_model import rows_with_truth
+from spinney.extensions.evaluation.measures import ranks_with_ties
+from spinney.extensions.evaluation.score_model import rows_with_truth
 
 __all__ = ["ClassCurve", "calibration_curves", "roc_curves"]
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import spinney
-from spinney.evaluation.leaf_errors import MOST_SHOWN
+from spinney.extensions.evaluation.leaf_errors import MOST_SHOWN
 
 TRAIN = {
     "size": [1, 2, 3, 4, 5, 6, 7, 8],

@@ -7,11 +7,11 @@ from typing import Any
 from spinney._support.checks import Progress, check_choice
 from spinney.data import Costs, Notation, Value
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.evaluation.evaluation_rows import EvaluationRows
-from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs_away import evaluate_away
-from spinney.evaluation.setup import setup_of
-from spinney.evaluation.tasks import (
+from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
+from spinney.extensions.evaluation.results import Evaluation
+from spinney.extensions.evaluation.runs_away import evaluate_away
+from spinney.extensions.evaluation.setup import setup_of
+from spinney.extensions.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
     MISSING_VALUES,
@@ -24,7 +24,7 @@ from spinney.evaluation.tasks import (
     plain_task,
     row_numbers,
 )
-from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
+from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
 from spinney.sources.opened import is_counted_away
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from spinney._support.text import shown
 from spinney._support.text_table import aligned
-from spinney.evaluation.compare import Comparison
-from spinney.evaluation.measures import MEASURES, measures_named
-from spinney.evaluation.tasks import as_list
+from spinney.extensions.evaluation.compare import Comparison
+from spinney.extensions.evaluation.measures import MEASURES, measures_named
+from spinney.extensions.evaluation.tasks import as_list
 
 if TYPE_CHECKING:
-    from spinney.evaluation.results import Evaluation
+    from spinney.extensions.evaluation.results import Evaluation
 
 GAP = "  "
 MINUS = " − "

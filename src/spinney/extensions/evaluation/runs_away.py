@@ -17,12 +17,21 @@ from spinney._support.arrays import Floats
 from spinney._support.jit.steady_clock import steady_seconds
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
-from spinney.evaluation.measures import Measured, size_measures, speed_measures
-from spinney.evaluation.results import Evaluation, FoldResult
-from spinney.evaluation.runs import TestedRows, each_result, joined_rows, where_of
-from spinney.evaluation.setup import asked_of
-from spinney.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
-from spinney.evaluation.variants import Recipes, Variant
+from spinney.extensions.evaluation.measures import (
+    Measured,
+    size_measures,
+    speed_measures,
+)
+from spinney.extensions.evaluation.results import Evaluation, FoldResult
+from spinney.extensions.evaluation.runs import (
+    TestedRows,
+    each_result,
+    joined_rows,
+    where_of,
+)
+from spinney.extensions.evaluation.setup import asked_of
+from spinney.extensions.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
+from spinney.extensions.evaluation.variants import Recipes, Variant
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
 from spinney.recipes import DEFAULT_RECIPE, default_recipe

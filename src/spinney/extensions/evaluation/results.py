@@ -10,8 +10,8 @@ import numpy as np
 from spinney._support.in_notebooks import InNotebooks
 from spinney.data import Value
 from spinney.errors import Setting, refusal
-from spinney.evaluation.compare import Comparison, corrected_t_test
-from spinney.evaluation.measures import (
+from spinney.extensions.evaluation.compare import Comparison, corrected_t_test
+from spinney.extensions.evaluation.measures import (
     GROUPS,
     MEANS_OF_ROWS,
     MEASURES,
@@ -19,7 +19,7 @@ from spinney.evaluation.measures import (
     Measured,
     measure_named,
 )
-from spinney.evaluation.splits import Scheme
+from spinney.extensions.evaluation.splits import Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Evaluation(InNotebooks):
         ascii_only : bool
             Whether signs outside ASCII are to be avoided.
         """
-        from spinney.evaluation.report import report
+        from spinney.extensions.evaluation.report import report
 
         return report(self, width=width, measures=measures, ascii_only=ascii_only)
 

@@ -4,7 +4,7 @@ import pytest
 
 from spinney.api import _tree_parameters
 from spinney.errors import ParameterError
-from spinney.evaluation.variants import OF_GROWING, variants_of
+from spinney.extensions.evaluation.variants import OF_GROWING, variants_of
 from spinney.recipes import RECIPES
 
 STUMP = {"recipe": "cart", "max_depth": 1}

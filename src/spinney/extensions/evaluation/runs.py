@@ -15,17 +15,17 @@ from spinney._support.peak_memory import peak_of
 from spinney._support.text import shown, value_text
 from spinney.data import Cells, Table, Target, cost_array
 from spinney.errors import DataError, SpinneyWarning
-from spinney.evaluation.evaluation_rows import EvaluationRows, codes_of
-from spinney.evaluation.measures import (
+from spinney.extensions.evaluation.evaluation_rows import EvaluationRows, codes_of
+from spinney.extensions.evaluation.measures import (
     Measured,
     class_measures,
     number_measures,
     size_measures,
     speed_measures,
 )
-from spinney.evaluation.results import FoldResult, Pooled
-from spinney.evaluation.splits import Part
-from spinney.evaluation.variants import FOREST, Variant
+from spinney.extensions.evaluation.results import FoldResult, Pooled
+from spinney.extensions.evaluation.splits import Part
+from spinney.extensions.evaluation.variants import FOREST, Variant
 from spinney.growth import only_to_predict
 from spinney.trees import labels_of
 

@@ -12,13 +12,13 @@ from spinney._support.text import counted_text, figure, shown, weight_text
 from spinney._support.text_table import aligned, in_columns
 from spinney.data import Column, Notation, Table, Target, Value
 from spinney.errors import DataError, Setting, did_you_mean, refusal
-from spinney.evaluation.leaf_errors import (
+from spinney.extensions.evaluation.leaf_errors import (
     LeafErrors,
     leaf_errors,
     leaves_as_dicts,
     leaves_text,
 )
-from spinney.evaluation.measures import (
+from spinney.extensions.evaluation.measures import (
     MEASURES,
     Measured,
     class_measures,

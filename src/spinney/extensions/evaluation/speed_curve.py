@@ -13,12 +13,12 @@ import numpy as np
 from spinney._support.text import shown
 from spinney._support.text_table import aligned
 from spinney.errors import DataError, Setting
-from spinney.evaluation.measures import MEASURES
-from spinney.evaluation.report import in_ascii, signed
-from spinney.evaluation.results import Evaluation
-from spinney.evaluation.setup import setup_of
-from spinney.evaluation.tasks import cut_tasks, row_numbers
-from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
+from spinney.extensions.evaluation.measures import MEASURES
+from spinney.extensions.evaluation.report import in_ascii, signed
+from spinney.extensions.evaluation.results import Evaluation
+from spinney.extensions.evaluation.setup import setup_of
+from spinney.extensions.evaluation.tasks import cut_tasks, row_numbers
+from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 
 SCALED = ("seconds", "row_microseconds", "peak_mib")
 FEWEST_ROWS, MOST_SIZES = 50, 6

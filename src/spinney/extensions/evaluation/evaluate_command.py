@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.engine_options import engine_options, opening_of, workers
-from spinney.cli.score_command import score, show_score
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_output,
@@ -23,7 +22,9 @@ from spinney.cli.shell_options import (
     weight_option,
 )
 from spinney.cli.shell_output import progress_bar, text_width, write_result
-from spinney.cli.study_options import (
+from spinney.errors import ParameterError
+from spinney.extensions.evaluation.score_command import score, show_score
+from spinney.extensions.evaluation.study_options import (
     RATE,
     fold_options,
     recipes_option,
@@ -32,10 +33,9 @@ from spinney.cli.study_options import (
     study_arguments,
     variant_of,
 )
-from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.evaluation import Evaluation
+    from spinney.extensions.evaluation import Evaluation
 
 CURVES = ("learning_curve", "scalability")
 DAMAGES = ("noise", "missing_rate", "outliers")
@@ -182,7 +182,7 @@ def flag(name: str) -> str:
 
 def _check_options(options: dict[str, Any]) -> None:
     """Refuse options that exclude each other, and measures that nobody knows."""
-    from spinney.evaluation import measures_named
+    from spinney.extensions.evaluation import measures_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, both in (
@@ -207,7 +207,12 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
-    from spinney.evaluation import evaluate, learning_curve, robustness, scalability
+    from spinney.extensions.evaluation import (
+        evaluate,
+        learning_curve,
+        robustness,
+        scalability,
+    )
 
     arguments = {**study_arguments(options), **opening_of(options)}
     arguments["cost_matrix"] = cost_matrix_of(options["costs"])

@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyError, SpinneyWarning
-from spinney.evaluation.evaluation_rows import rows_of
-from spinney.evaluation.splits import Scheme, parts_of
+from spinney.extensions.evaluation.evaluation_rows import rows_of
+from spinney.extensions.evaluation.splits import Scheme, parts_of
 
 
 def rows_with(target):

@@ -10,9 +10,9 @@ from sklearn import metrics
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.evaluation.measures import GROUPS
+from spinney.extensions.evaluation.measures import GROUPS
 
-TABLES = Path(__file__).parents[1] / "tables"
+TABLES = Path(__file__).parents[2] / "tables"
 
 
 @pytest.mark.parametrize(

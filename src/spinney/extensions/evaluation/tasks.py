@@ -12,10 +12,10 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import as_real, is_real, is_whole
 from spinney.data import Column, Table
 from spinney.errors import ParameterError, Setting, refusal
-from spinney.evaluation.evaluation_rows import EvaluationRows
-from spinney.evaluation.runs import TrainingTask
-from spinney.evaluation.setup import Setup
-from spinney.evaluation.splits import Part
+from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
+from spinney.extensions.evaluation.runs import TrainingTask
+from spinney.extensions.evaluation.setup import Setup
+from spinney.extensions.evaluation.splits import Part
 
 CLASS_NOISE = "class noise"
 ATTRIBUTE_NOISE = "attribute noise"

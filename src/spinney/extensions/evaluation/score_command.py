@@ -48,7 +48,7 @@ def score(model: str, data: str, **options: Any) -> None:
 def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
     """Measure a model and write what came out, as the options say."""
     from spinney._support.text import signs_to_ascii
-    from spinney.evaluation import score as measured
+    from spinney.extensions.evaluation import score as measured
 
     check_output(options["output"], force=options["force"])
     with working("measuring"):

@@ -1,0 +1,38 @@
+"""How good a recipe is on rows that its tree has not seen, and whether it is better."""
+
+from spinney.extensions.evaluation.class_curves import (
+    ClassCurve,
+    calibration_curves,
+    roc_curves,
+)
+from spinney.extensions.evaluation.compare import Comparison, corrected_t_test
+from spinney.extensions.evaluation.measures import (
+    MEASURES,
+    measure_named,
+    measures_named,
+)
+from spinney.extensions.evaluation.results import Evaluation, FoldResult
+from spinney.extensions.evaluation.score_model import Score, score
+from spinney.extensions.evaluation.speed_curve import Scalability, exponent, scalability
+from spinney.extensions.evaluation.studies import evaluate, learning_curve, robustness
+
+__all__ = [
+    "MEASURES",
+    "ClassCurve",
+    "Comparison",
+    "Evaluation",
+    "FoldResult",
+    "Scalability",
+    "Score",
+    "calibration_curves",
+    "corrected_t_test",
+    "evaluate",
+    "exponent",
+    "learning_curve",
+    "measure_named",
+    "measures_named",
+    "robustness",
+    "roc_curves",
+    "scalability",
+    "score",
+]

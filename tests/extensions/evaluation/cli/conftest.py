@@ -1,0 +1,3 @@
+"""The fixtures of the shell."""
+
+from tests.cli.conftest import *  # noqa: F403 - fixtures
