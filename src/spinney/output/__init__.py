@@ -8,25 +8,18 @@ if TYPE_CHECKING:
     from spinney.output.export_formats import exported
     from spinney.output.json_model import load_json
     from spinney.output.leaf_rules import Condition, Rule, Rules, rules_of
-    from spinney.output.markup import Markup, element
     from spinney.output.node_errors import NodeErrors
-    from spinney.output.offline_page import OfflinePage, check_page_suffix, page_around
     from spinney.output.tree_json import to_json
     from spinney.output.tree_text import fitting_depth, to_text
 
 __all__ = [
     "Condition",
-    "Markup",
     "NodeErrors",
-    "OfflinePage",
     "Rule",
     "Rules",
-    "check_page_suffix",
-    "element",
     "exported",
     "fitting_depth",
     "load_json",
-    "page_around",
     "rules_of",
     "to_json",
     "to_text",
@@ -38,9 +31,7 @@ __getattr__ = names_on_demand(
         "export_formats": ("exported",),
         "json_model": ("load_json",),
         "leaf_rules": ("Condition", "Rule", "Rules", "rules_of"),
-        "markup": ("Markup", "element"),
         "node_errors": ("NodeErrors",),
-        "offline_page": ("OfflinePage", "check_page_suffix", "page_around"),
         "tree_json": ("to_json",),
         "tree_text": ("fitting_depth", "to_text"),
     },

@@ -9,7 +9,7 @@ from spinney._support.text import figure, shown
 from spinney.extensions.clustering import Trace
 from spinney.extensions.lessons.lesson_slides import Slide, paragraph, table
 from spinney.extensions.pictures import words
-from spinney.output import Markup, element
+from spinney.extensions.pictures.markup import Markup, element
 
 __all__ = ["cluster_slides"]
 

@@ -11,10 +11,10 @@ from spinney._support.text import figure, number_text, percent_text, shown, weig
 from spinney.data import Attribute
 from spinney.extensions.clustering import Clusters
 from spinney.extensions.pictures import STYLE_SHEET
+from spinney.extensions.pictures.markup import Markup, element, joined, number
 from spinney.extensions.pictures.node_colours import ABOVE, BELOW
 from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
 from spinney.extensions.pictures.text_width import shortened, text_width
-from spinney.output.markup import Markup, element, joined, number
 
 __all__ = ["to_cluster_svg"]
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from spinney.cli.page_output import page_options, page_path, write_page
 from spinney.cli.shell_options import (
     examples,
     file_arguments,
@@ -16,6 +15,7 @@ from spinney.cli.shell_options import (
 )
 from spinney.cli.shell_output import working
 from spinney.errors import ParameterError
+from spinney.extensions.pictures.page_output import page_options, page_path, write_page
 
 
 @click.command(

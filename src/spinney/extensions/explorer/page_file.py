@@ -16,7 +16,7 @@ from typing import Any
 
 from spinney.extensions.explorer.page_data import explorer_data
 from spinney.extensions.pictures import colours
-from spinney.output.offline_page import OfflinePage, island, page_around
+from spinney.extensions.pictures.offline_page import OfflinePage, island, page_around
 
 __all__ = ["ExplorerPage", "explorer_page", "script", "style"]
 

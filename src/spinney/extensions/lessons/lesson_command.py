@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from spinney import registry
-from spinney.cli.page_output import page_options, page_path, write_page
 from spinney.cli.shell_options import (
     GroupedCommand,
     all_of,
@@ -24,6 +23,7 @@ from spinney.cli.shell_options import (
 from spinney.cli.shell_output import working
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError, SpinneyNote
+from spinney.extensions.pictures.page_output import page_options, page_path, write_page
 
 __all__ = ["lesson"]
 

@@ -7,7 +7,8 @@ from importlib.resources import files
 
 from spinney.extensions.lessons.lesson_slides import Slide
 from spinney.extensions.pictures import STYLE_SHEET, colours
-from spinney.output import OfflinePage, element, page_around
+from spinney.extensions.pictures.markup import element
+from spinney.extensions.pictures.offline_page import OfflinePage, page_around
 
 __all__ = ["LessonPage", "lesson_page"]
 

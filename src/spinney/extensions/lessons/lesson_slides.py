@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from spinney.output import Markup, element
+from spinney.extensions.pictures.markup import Markup, element
 
 __all__ = ["Slide", "paragraph", "preformatted", "table"]
 

@@ -26,7 +26,7 @@ from spinney.extensions.lessons.lesson_slides import (
     preformatted,
     table,
 )
-from spinney.output import Markup, element
+from spinney.extensions.pictures.markup import Markup, element
 from spinney.output.explain import NodeExplanation, working_lines
 from spinney.trees import Node
 

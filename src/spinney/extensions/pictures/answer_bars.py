@@ -23,6 +23,7 @@ from spinney.extensions.pictures.box_parts import (
     width_of,
 )
 from spinney.extensions.pictures.branch_labels import branch_label
+from spinney.extensions.pictures.markup import Markup, joined
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
@@ -31,7 +32,6 @@ from spinney.extensions.pictures.node_colours import (
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.extensions.pictures.svg_elements import group, line, words
 from spinney.extensions.pictures.text_width import shortened
-from spinney.output.markup import Markup, joined
 from spinney.output.tree_text import counts_text
 from spinney.trees import CountTable, Groups, Node, Tree
 

@@ -12,6 +12,7 @@ from spinney._support.arrays import Floats
 from spinney._support.text import number_text, span_text
 from spinney.data import Attribute
 from spinney.extensions.pictures.box_parts import baseline, line_height, width_of
+from spinney.extensions.pictures.markup import Markup, element, joined, number
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
     NumberColours,
@@ -19,7 +20,6 @@ from spinney.extensions.pictures.node_colours import (
 )
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
-from spinney.output.markup import Markup, element, joined, number
 from spinney.output.tree_text import counts_text
 from spinney.trees import Tree
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from spinney.extensions.pictures.markup import Markup, element, joined
 from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
 from spinney.extensions.pictures.text_width import shortened, text_width
-from spinney.output.markup import Markup, element, joined
 
 __all__ = [
     "BoxPart",

@@ -6,11 +6,11 @@ from typing import Any
 
 from spinney._support.text import percent_text, shown
 from spinney.extensions.pictures.box_parts import baseline, line_height, width_of
+from spinney.extensions.pictures.markup import Markup, joined
 from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
 from spinney.extensions.pictures.text_width import shortened
 from spinney.extensions.pictures.tree_svg import to_svg
 from spinney.growth.forest import Forest, Importances
-from spinney.output.markup import Markup, joined
 
 __all__ = ["to_forest_svg"]
 

@@ -1,6 +1,6 @@
 """What pictures are made of: texts, rectangles, lines, of classes of the sheet."""
 
-from spinney.output.markup import Markup, element, number
+from spinney.extensions.pictures.markup import Markup, element, number
 
 __all__ = ["group", "line", "rectangle", "words"]
 

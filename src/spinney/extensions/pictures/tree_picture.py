@@ -8,8 +8,8 @@ from html import unescape
 from spinney._support.atomic_file import write_whole
 from spinney.errors import ParameterError
 from spinney.extensions.pictures.axes_picture import svg_bytes
+from spinney.extensions.pictures.offline_page import PAGE_SUFFIXES, page_around
 from spinney.extensions.pictures.style_sheet import STYLE_SHEET
-from spinney.output.offline_page import PAGE_SUFFIXES, page_around
 
 __all__ = ["Picture", "check_suffix"]
 

@@ -11,6 +11,7 @@ import numpy as np
 from spinney._support.checks import check_choice, check_named, check_whole
 from spinney._support.text import figure, percent_text, short_weight, shown, weight_text
 from spinney.extensions.pictures.box_parts import KINDS, BoxPart, baseline
+from spinney.extensions.pictures.markup import Markup, element, joined, number
 from spinney.extensions.pictures.node_boxes import STYLES, Boxes, weighs
 from spinney.extensions.pictures.node_colours import (
     ClassColours,
@@ -31,7 +32,6 @@ from spinney.extensions.pictures.tree_sketch import (
 )
 from spinney.growth import Model
 from spinney.output.leaf_rules import model_lines
-from spinney.output.markup import Markup, element, joined, number
 from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import to_text
 from spinney.trees import Tree, arrays_of

@@ -4,7 +4,7 @@ import pytest
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.output.offline_page import OfflinePage, page_around
+from spinney.extensions.pictures.offline_page import OfflinePage, page_around
 
 
 def test_pages_have_one_frame():

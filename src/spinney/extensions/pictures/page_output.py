@@ -23,7 +23,7 @@ def page_path(stem: str, options: Mapping[str, Any]) -> str:
 
     Without -o it is named after ``stem``, and with --open it is a temporary file.
     """
-    from spinney.output import check_page_suffix
+    from spinney.extensions.pictures.offline_page import check_page_suffix
 
     output: str | None = options["output"]
     if output is None and options["open_"]:
