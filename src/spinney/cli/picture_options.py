@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney._support.checks import check_named
 from spinney.cli.shell_options import all_of, check_output, names_in, refuse_given
 from spinney.cli.shell_output import STANDARD_OUTPUT, say, write_data
 
@@ -42,6 +41,8 @@ def check_picture(options: Mapping[str, Any]) -> None:
     if path is None:
         refuse_given(names_in(look_options), "says nothing without --svg FILE")
         return
+    from spinney._support.checks import check_named  # it imports NumPy
+
     pictures = registry.load("operation", "picture")
     if style is not None:
         check_named("style", style, pictures.STYLES)

@@ -2,6 +2,7 @@
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from tests.cli.conftest import TABLES
@@ -21,13 +22,14 @@ PNG = b"\x89PNG"
 
 
 def test_without_matplotlib(monkeypatch, tmp_path, capfd):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
-        check_pictures(["a.png"])
     path = tmp_path / "p.png"
     arguments = ["cluster", str(TABLES / "kmeans_five.csv"), "--k", "2", "--plot"]
-    assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
+    with monkeypatch.context() as hidden:
+        hidden.setitem(sys.modules, "matplotlib", None)
+        hidden.setitem(sys.modules, "matplotlib.figure", None)
+        with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
+            check_pictures(["a.png"])
+        assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
     told = capfd.readouterr().err
     assert told == (
         "spinney: error: plots need Matplotlib, which is not installed: "
@@ -102,13 +104,11 @@ def test_the_curve_is_of_the_plan():
     ],
 )
 def test_scatter(names, settings):
-    pytest.importorskip("matplotlib")
     clusters = found(list(names), **settings)
     assert cluster_picture(clusters, "x.png").startswith(PNG)
 
 
 def test_what_a_picture_says():
-    pytest.importorskip("matplotlib")
     text = cluster_picture(found("abc"), "x.svg").decode()
     assert "<svg" in text
     assert cluster_picture(found("abc"), "x.svg").decode() == text
@@ -121,13 +121,11 @@ def test_what_a_picture_says():
 
 def test_names_are_no_formulas():
     """A column's name may hold what Matplotlib takes for mathematics."""
-    pytest.importorskip("matplotlib")
     clusters = clusters_in({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
     assert cluster_picture(clusters, "x.png").startswith(PNG)
 
 
 def test_what_no_axis_could_show():
-    pytest.importorskip("matplotlib")
     clusters = clusters_in({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match=r"'far' holds 1e\+308.*divide it"):
         cluster_picture(clusters, "x.png")
@@ -136,7 +134,6 @@ def test_what_no_axis_could_show():
 
 
 def test_many_clusters_are_numbered_and_have_no_legend():
-    plt = pytest.importorskip("matplotlib.pyplot")
     from spinney.extensions.clustering.cluster_plots import clusters
 
     rows = {"a": [float(at) for at in range(22)], "b": [0.0, 1.0] * 11}
@@ -146,14 +143,12 @@ def test_many_clusters_are_numbered_and_have_no_legend():
 
 
 def test_rows_that_lack_a_number_each_cannot_be_drawn():
-    pytest.importorskip("matplotlib")
     rows = {"a": [1.0, 2.0, None, None], "b": [None, None, 1.0, 2.0]}
     with pytest.raises(DataError, match="no row has numbers in all columns"):
         cluster_picture(clusters_in(rows, method="k-prototypes"), "x.png")
 
 
 def test_elbow():
-    pytest.importorskip("matplotlib")
     for rule in ("silhouette", "elbow", "gap"):
         choice = found("ab", n_clusters="auto", rule=rule).choice
         assert elbow_picture(choice, choice.k, "e.png").startswith(PNG)
@@ -161,7 +156,6 @@ def test_elbow():
 
 
 def test_from_the_shell(tmp_path, capfd):
-    pytest.importorskip("matplotlib")
     plot, curve = tmp_path / "p.png", tmp_path / "e.svg"
     arguments = ["cluster", str(TABLES / "iris.csv"), "--ignore", "class", "--k", "3"]
     assert run([*arguments, "--plot", str(plot), "--elbow", str(curve)]) == 0

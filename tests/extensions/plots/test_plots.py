@@ -11,9 +11,7 @@ from tests.cli.conftest import TABLES
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, MissingExtraError, ParameterError
-
-plots = pytest.importorskip("spinney.extensions.plots")
-pytest.importorskip("matplotlib")
+from spinney.extensions import plots
 
 IRIS = TABLES / "iris.csv"
 
@@ -375,6 +373,7 @@ def test_what_the_shell_refuses(here, capfd, words, code, answer):
 
 
 def test_without_matplotlib(monkeypatch, iris):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
-        plots.importances(iris)
+    with monkeypatch.context() as hidden:
+        hidden.setitem(sys.modules, "matplotlib.pyplot", None)
+        with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
+            plots.importances(iris)

@@ -1,20 +1,33 @@
 """How good a recipe is on rows that its tree has not seen, and whether it is better."""
 
-from spinney.extensions.evaluation.class_curves import (
-    ClassCurve,
-    calibration_curves,
-    roc_curves,
-)
-from spinney.extensions.evaluation.compare import Comparison, corrected_t_test
-from spinney.extensions.evaluation.measures import (
-    MEASURES,
-    measure_named,
-    measures_named,
-)
-from spinney.extensions.evaluation.results import Evaluation, FoldResult
-from spinney.extensions.evaluation.score_model import Score, score
-from spinney.extensions.evaluation.speed_curve import Scalability, exponent, scalability
-from spinney.extensions.evaluation.studies import evaluate, learning_curve, robustness
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from spinney.extensions.evaluation.class_curves import (
+        ClassCurve,
+        calibration_curves,
+        roc_curves,
+    )
+    from spinney.extensions.evaluation.compare import Comparison, corrected_t_test
+    from spinney.extensions.evaluation.measures import (
+        MEASURES,
+        measure_named,
+        measures_named,
+    )
+    from spinney.extensions.evaluation.results import Evaluation, FoldResult
+    from spinney.extensions.evaluation.score_model import Score, score
+    from spinney.extensions.evaluation.speed_curve import (
+        Scalability,
+        exponent,
+        scalability,
+    )
+    from spinney.extensions.evaluation.studies import (
+        evaluate,
+        learning_curve,
+        robustness,
+    )
 
 __all__ = [
     "MEASURES",
@@ -36,3 +49,41 @@ __all__ = [
     "scalability",
     "score",
 ]
+
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "class_curves": (
+            "ClassCurve",
+            "calibration_curves",
+            "roc_curves",
+        ),
+        "compare": (
+            "Comparison",
+            "corrected_t_test",
+        ),
+        "measures": (
+            "MEASURES",
+            "measure_named",
+            "measures_named",
+        ),
+        "results": (
+            "Evaluation",
+            "FoldResult",
+        ),
+        "score_model": (
+            "Score",
+            "score",
+        ),
+        "speed_curve": (
+            "Scalability",
+            "exponent",
+            "scalability",
+        ),
+        "studies": (
+            "evaluate",
+            "learning_curve",
+            "robustness",
+        ),
+    },
+)

@@ -1,12 +1,17 @@
 """A finished tree as a picture: where nodes stand, what they say, and SVG of it."""
 
-from spinney.extensions.pictures.axes_picture import draw_svg, svg_bytes
-from spinney.extensions.pictures.forest_svg import to_forest_svg
-from spinney.extensions.pictures.node_boxes import STYLES
-from spinney.extensions.pictures.style_sheet import STYLE_SHEET, colours
-from spinney.extensions.pictures.svg_elements import words
-from spinney.extensions.pictures.tree_picture import Picture, check_suffix
-from spinney.extensions.pictures.tree_svg import to_svg
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from spinney.extensions.pictures.axes_picture import draw_svg, svg_bytes
+    from spinney.extensions.pictures.forest_svg import to_forest_svg
+    from spinney.extensions.pictures.node_boxes import STYLES
+    from spinney.extensions.pictures.style_sheet import STYLE_SHEET, colours
+    from spinney.extensions.pictures.svg_elements import words
+    from spinney.extensions.pictures.tree_picture import Picture, check_suffix
+    from spinney.extensions.pictures.tree_svg import to_svg
 
 __all__ = [
     "STYLES",
@@ -20,3 +25,25 @@ __all__ = [
     "to_svg",
     "words",
 ]
+
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "axes_picture": (
+            "draw_svg",
+            "svg_bytes",
+        ),
+        "forest_svg": ("to_forest_svg",),
+        "node_boxes": ("STYLES",),
+        "style_sheet": (
+            "STYLE_SHEET",
+            "colours",
+        ),
+        "svg_elements": ("words",),
+        "tree_picture": (
+            "Picture",
+            "check_suffix",
+        ),
+        "tree_svg": ("to_svg",),
+    },
+)
