@@ -22,13 +22,13 @@ COMMANDS = {
 def run_figures(source: Path) -> dict[str, Section]:
     """Return the figures of all runs of the package that lies in ``source``."""
     return {
-        "runs: modules, units, edges, crossings": followed(source),
+        "runs: modules, functions, depth of calls": followed(source),
         "loaded by a fresh process": loaded(source),
     }
 
 
 def followed(source: Path) -> Section:
-    """Return what each run touches and crosses."""
+    """Return what each run enters."""
     names = child(source, "runs")
     return {name: child(source, "runs", name) for name in names}
 

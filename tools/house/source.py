@@ -195,13 +195,14 @@ def span(node: ast.stmt) -> set[int]:
     return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
-def functions(modules: Iterable[Module]) -> Section:
+def functions(modules: Sequence[Module]) -> Section:
     """Return how many functions there are, how long, and with how many parameters."""
     defined = [function for module in modules for function in functions_of(module.tree)]
     lengths = [len(span(function) - docstring_of(function)) for function in defined]
     widths = [positional(function) for function in defined]
     figures: Section = {
         "functions": len(defined),
+        "private functions used once": sum(map(used_once, modules)),
         "median length": median(lengths),
         "longest": max(lengths),
     }
@@ -210,6 +211,17 @@ def functions(modules: Iterable[Module]) -> Section:
             width >= many for width in widths
         )
     return figures
+
+
+def used_once(module: Module) -> int:
+    """Return how many private functions of a module are named once beside their own."""
+    names = Counter(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+    )
+    private = (f.name for f in functions_of(module.tree) if f.name.startswith("_"))
+    return sum(names[name] == 1 for name in private)
 
 
 def functions_of(tree: ast.Module) -> Iterator[Function]:
