@@ -2,11 +2,11 @@
 
 ``python -m benchmarks.memory_limits --rows 5000000 --memory-limit 1GiB`` makes a
 Parquet file of twelve columns, five of them real numbers, with missing cells in five.
-It grows a tree for each recipe in a process of its own. It prints seconds, the peak of
-the resident memory in MiB, its share of the limit, and the nodes of the tree; or the
-refusal, which names the setting that keeps the limit.
+It grows a tree for each recipe, and a forest, and evaluates a recipe, each in a process
+of its own. It prints seconds, the peak of the resident memory in MiB, its share of the
+limit, and what was found; or the refusal, which names the setting that keeps the limit.
 
-``--recipes default,cart`` tries some of them, ``--folder`` keeps the file.
+``--tasks default,forest`` tries some of them, ``--folder`` keeps the file.
 """
 
 import argparse
@@ -22,11 +22,14 @@ from typing import Any
 
 from benchmarks.in_database import COLUMNS, MACRO
 
-RECIPES: dict[str, dict[str, Any]] = {
-    "default": {},
-    "cart": {"recipe": "cart"},
-    "c4.5": {"recipe": "c4.5"},
-    "cart in bins": {"recipe": "cart", "missing": "branch"},
+IN_BINS = {"recipe": "cart", "missing": "branch"}
+TASKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "default": ("grow", {}),
+    "cart": ("grow", {"recipe": "cart"}),
+    "c4.5": ("grow", {"recipe": "c4.5"}),
+    "cart in bins": ("grow", IN_BINS),
+    "forest": ("grow_forest", {"n_estimators": 10, **IN_BINS}),
+    "evaluate": ("evaluate", {"recipes": {"bins": IN_BINS}, "folds": 3}),
 }
 NAMES = ("x0", "x1", "x2", "x3", "x4", "c0", "c1", "c2", "k0", "k1", "k2")
 WITH_HOLES = ("x0", "x1", "x4", "c1", "k1")
@@ -60,8 +63,8 @@ def generate(path: Path, n_rows: int) -> None:
         )
 
 
-def grown(path: str, limit: str, recipe: str) -> dict[str, Any]:
-    """Grow a tree in this process, and return what it took, or why it was refused."""
+def done(path: str, limit: str, task: str) -> dict[str, Any]:
+    """Do a task in this process, and return what it took, or why it was refused."""
     import spinney
 
     warnings.simplefilter("ignore")
@@ -69,8 +72,9 @@ def grown(path: str, limit: str, recipe: str) -> dict[str, Any]:
     outcome: dict[str, Any] = {}
     try:
         how: dict[str, Any] = {"source": "duckdb", "memory_limit": limit}
-        model = spinney.grow(path, "y", **how, **RECIPES[recipe])
-        found = f"{len(model.tree)} nodes"
+        name, options = TASKS[task]
+        result = getattr(spinney, name)(path, "y", **how, **options)
+        found = f"{len(result.tree)} nodes" if name == "grow" else "done"
     except spinney.errors.ParameterError as error:
         outcome["refusal"] = str(error)
     seconds = round(perf_counter() - began, 1)
@@ -78,15 +82,15 @@ def grown(path: str, limit: str, recipe: str) -> dict[str, Any]:
     return {**outcome, "seconds": seconds, "peak": peak, "found": found}
 
 
-def measured(path: Path, limit: str, recipe: str) -> dict[str, Any]:
-    """Grow a tree in a process of its own."""
+def measured(path: Path, limit: str, task: str) -> dict[str, Any]:
+    """Do a task in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.memory_limits"]
-    command += ["--one", str(path), limit, recipe]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["killed"])[-1]
+    command += ["--one", str(path), limit, task]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        reason = (ended.stderr.strip().splitlines() or ["killed"])[-1]
         return {"seconds": 0.0, "peak": 0, "found": reason}
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(ended.stdout)
     return answer
 
 
@@ -95,12 +99,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--memory-limit", default="1GiB")
-    parser.add_argument("--recipes", default=",".join(RECIPES))
+    parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--folder", type=Path, help="where the table is kept")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
-        print(json.dumps(grown(*asked.one)))
+        print(json.dumps(done(*asked.one)))
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
         path = (asked.folder or Path(folder)) / f"limits_{asked.rows}.parquet"
@@ -111,17 +115,17 @@ def main() -> None:
 
 
 def compare(path: Path, asked: argparse.Namespace) -> None:
-    """Print a line for each recipe."""
+    """Print a line for each task."""
     from spinney._support.memory_room import bytes_of
 
     limit = bytes_of(asked.memory_limit)
     print(f"{asked.rows} rows, a limit of {limit >> 20} MiB")
-    print("recipe        seconds  peak MiB  of limit  found")
-    for recipe in asked.recipes.split(","):
-        took = measured(path, asked.memory_limit, recipe)
+    print("task          seconds  peak MiB  of limit  found")
+    for task in asked.tasks.split(","):
+        took = measured(path, asked.memory_limit, task)
         share = f"{took['peak'] / limit:.0%}"
         print(
-            f"{recipe:<12}  {took['seconds']:>7}  {took['peak'] >> 20:>8}  {share:>8}  "
+            f"{task:<12}  {took['seconds']:>7}  {took['peak'] >> 20:>8}  {share:>8}  "
             f"{took['found']}",
             flush=True,
         )
