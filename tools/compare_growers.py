@@ -44,6 +44,7 @@ LEVELS = ["low", "mid", "high", "top"]
 CLASS_RECIPES = ("auto", "auto", "id3", "c4.5", "cart", "chaid", "forest")
 NUMBER_RECIPES = ("auto", "auto", "cart", "cart", "m5", "chaid", "forest")
 KERNELS = ("none", "all", "some")
+REFUSED = "refused"
 
 Case = dict[str, Any]
 
@@ -176,7 +177,7 @@ def grown(given: Case) -> Any:
 def facts_of(model: Any, path: Path) -> dict[str, str]:
     """Return what a model is compared by: its tree, its file, and parts of that."""
     if isinstance(model, SpinneyError):
-        return {"tree": str(model), "file": str(model)}
+        return {"tree": str(model), "file": str(model), REFUSED: str(model)}
     model.save(path, force=True)
     data = path.read_bytes()
     header = read_header(data)
@@ -211,8 +212,13 @@ def worker(which: str, seed: int, numbers: range) -> None:
             print(json.dumps(facts), flush=True)
 
 
-def compared(seed: int, numbers: range) -> Iterator[tuple[int, str, list[str]]]:
-    """Give the models that differ: number, recipe, and what is not the same."""
+def compared(
+    seed: int, numbers: range, refused: Counter[str]
+) -> Iterator[tuple[int, str, list[str]]]:
+    """Give the models that differ: number, recipe, and what is not the same.
+
+    ``refused`` counts the messages of models that no process grows.
+    """
     command = [sys.executable, "-m", "tools.compare_growers", "--seed", str(seed)]
     command += ["--first", str(numbers.start), "--count", str(len(numbers))]
     workers = [
@@ -227,6 +233,8 @@ def compared(seed: int, numbers: range) -> Iterator[tuple[int, str, list[str]]]:
             msg = f"a process ended at model {number}"
             raise RuntimeError(msg)
         one, *others = map(json.loads, lines)
+        if REFUSED in one:
+            refused[one[REFUSED]] += 1
         keys = {key for facts in (one, *others) for key in facts}
         same = {k for k in keys if all(f.get(k) == one.get(k) for f in others)}
         if keys != same:
@@ -247,14 +255,16 @@ def main() -> int:
     if options.worker:
         worker(options.worker, options.seed, numbers)
         return 0
-    found = Counter[str]()
-    for number, recipe, what in compared(options.seed, numbers):
+    found, refused = Counter[str](), Counter[str]()
+    for number, recipe, what in compared(options.seed, numbers, refused):
         found["tree" if "tree" in what else "file"] += 1
         print(f"model {number} ({recipe}): {', '.join(what)}", flush=True)
     print(
         f"growers: {options.count:,} models, {found['tree']} trees differ, "
-        f"{found['file']} other files differ"
+        f"{found['file']} other files differ, {refused.total()} are refused"
     )
+    for message, times in refused.most_common():
+        print(f"refused {times} times: {message}")
     return 1 if found else 0
 
 
