@@ -2,7 +2,7 @@
 
     python -m benchmarks.many_values --data FOLDER [--only noise,informative,...]
 
-Five kinds of tables, all with fixed seeds and the same stratified folds for everybody:
+Six kinds of tables, all with fixed seeds and the same stratified folds for everybody:
 
 noise
     2,000 rows of five numbers that tell the target, and two nominal columns of k
@@ -10,6 +10,8 @@ noise
 informative
     the same, where each value of the two columns shifts the target by an amount of its
     own.
+strong
+    the same with shifts three times as large.
 develop
     tables of ``benchmarks.recipes.DEVELOP``, with two columns of noise planted.
 small
@@ -45,8 +47,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 import spinney
 
 N_VALUES = (20, 100, 400, 800)
+SHIFTS = {"noise": 0.0, "informative": 1.0, "strong": 3.0}
+"""How much a value of a planted column shifts the target, in standard deviations."""
 TARGETS = ("2 classes", "3 classes", "number")
-KINDS = ("noise", "informative", "develop", "small", "plain")
+KINDS = ("noise", "informative", "strong", "develop", "small", "plain")
 PROGRAMS = (
     *("forest", "oob", "auto", "forest without", "auto without"),
     *("lightgbm", "sklearn"),
@@ -108,9 +112,10 @@ def made(kind: str, task: str, n_values: int, *, n_rows: int = 2000) -> Planted:
     noise = draw.normal(size=n_rows)
     nominal = np.random.default_rng(n_values)
     columns = {f"c{i}": noise_column(nominal, n_rows, n_values) for i in range(2)}
-    if kind == "informative":
+    if SHIFTS[kind]:
         for column in columns.values():
-            score = score + nominal.normal(size=n_values)[column.codes]
+            shifts = SHIFTS[kind] * nominal.normal(size=n_values)
+            score = score + shifts[column.codes]
     score = score + noise
     target: NDArray[Any] = score
     if task != "number":
@@ -152,7 +157,7 @@ def table_of(folder: Path, name: str, n_values: int | None) -> Planted:
 
 def tables_of(folder: Path, kinds: list[str]) -> Iterator[Planted]:
     """Give the tables of some kinds."""
-    for kind in ("noise", "informative"):
+    for kind in SHIFTS:
         if kind in kinds:
             for task in TARGETS:
                 yield from (made(kind, task, n_values) for n_values in N_VALUES)

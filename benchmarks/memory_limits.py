@@ -7,6 +7,8 @@ of its own. It prints seconds, the peak of the resident memory in MiB, its share
 limit, and what was found; or the refusal, which names the setting that keeps the limit.
 
 ``--tasks default,forest`` tries some of them, ``--folder`` keeps the file.
+``--table many-values`` is harder: eight columns of numbers that all differ, of which
+5 to 20 % are missing, and three nominal columns of 5,000 values.
 """
 
 import argparse
@@ -31,23 +33,35 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "forest": ("grow_forest", {"n_estimators": 10, **IN_BINS}),
     "evaluate": ("evaluate", {"recipes": {"bins": IN_BINS}, "folds": 3}),
 }
-NAMES = ("x0", "x1", "x2", "x3", "x4", "c0", "c1", "c2", "k0", "k1", "k2")
-WITH_HOLES = ("x0", "x1", "x4", "c1", "k1")
-LABEL = """
-    CASE WHEN (x0 > 0.5 AND c0 = 'red') OR (x2 > 60 AND k0 > 4)
-         THEN 'late' ELSE 'on time' END AS y
-"""
+# Of each table: the columns, the share of missing cells by column, and the label.
+NUMBERS = tuple(f"x{number}" for number in range(8))
+TABLES: dict[str, tuple[str, dict[str, float], str]] = {
+    "few-values": (
+        COLUMNS,
+        dict.fromkeys(("x0", "x1", "x4", "c1", "k1"), 0.03),
+        """CASE WHEN (x0 > 0.5 AND c0 = 'red') OR (x2 > 60 AND k0 > 4)
+           THEN 'late' ELSE 'on time' END""",
+    ),
+    "many-values": (
+        ", ".join(
+            [f"normal_quantile(random()) AS {name}" for name in NUMBERS]
+            + [f"'v' || (random() * 4999)::INT AS c{number}" for number in range(3)]
+        ),
+        {name: 0.05 + 0.02 * number for number, name in enumerate(NUMBERS)},
+        """CASE WHEN x0 + x1 > 1 OR (x2 > 0.5 AND hash(c0) % 7 < 3)
+           THEN 'late' ELSE 'on time' END""",
+    ),
+}
 
 
-def generate(path: Path, n_rows: int) -> None:
+def generate(path: Path, n_rows: int, table: str) -> None:
     """Write a Parquet file of so many rows, the same on every run."""
     import duckdb
 
+    columns, missing, label = TABLES[table]
     cells = ", ".join(
-        f"CASE WHEN random() < 0.03 THEN NULL ELSE {name} END AS {name}"
-        if name in WITH_HOLES
-        else name
-        for name in NAMES
+        f"CASE WHEN random() < {share} THEN NULL ELSE {name} END AS {name}"
+        for name, share in missing.items()
     )
     with duckdb.connect() as connection:
         connection.execute("SET enable_progress_bar = false")
@@ -56,10 +70,10 @@ def generate(path: Path, n_rows: int) -> None:
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SELECT setseed(0.5)")
         connection.execute(MACRO)
-        rows = f"SELECT {COLUMNS} FROM range({n_rows})"
+        rows = f"SELECT {columns} FROM range({n_rows})"
         connection.execute(
-            f"COPY (SELECT {cells}, y FROM (SELECT *, {LABEL} FROM ({rows}))) "
-            f"TO '{path}' (FORMAT parquet)"
+            f"COPY (SELECT * REPLACE ({cells}) FROM "
+            f"(SELECT *, {label} AS y FROM ({rows}))) TO '{path}' (FORMAT parquet)"
         )
 
 
@@ -100,6 +114,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--memory-limit", default="1GiB")
     parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--table", choices=TABLES, default="few-values")
     parser.add_argument("--folder", type=Path, help="where the table is kept")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -107,10 +122,10 @@ def main() -> None:
         print(json.dumps(done(*asked.one)))
         return
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
-        path = (asked.folder or Path(folder)) / f"limits_{asked.rows}.parquet"
+        path = (asked.folder or Path(folder)) / f"{asked.table}_{asked.rows}.parquet"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            generate(path, asked.rows)
+            generate(path, asked.rows, asked.table)
         compare(path, asked)
 
 
