@@ -198,7 +198,7 @@ def choose_engine(
     lost, and the nodes are counted once more in the order of the rows (``recounts``).
     ``python -m tools.compare_growers`` holds it.
     """
-    if recipe.search != "greedy":
+    if recipe.grower.needs_rows:
         return _other_grower(recipe.search)
     if training is None:
         return PLAIN

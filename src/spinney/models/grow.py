@@ -1,8 +1,7 @@
 """From a table to a model: read, code, grow."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
 
 from spinney import registry
@@ -22,14 +21,14 @@ from spinney.growth import (
     with_constant_columns,
 )
 from spinney.growth.folds import (
-    CopiedRows,
     RecipeChoice,
     choose_recipe,
     grow_by,
     warn_of_squares,
 )
-from spinney.growth.prune import CodedRows, pruned_by_impurity
+from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
 from spinney.models.held_rows import (
+    Held,
     coded,
     held_rows,
     read_validation,
@@ -45,12 +44,11 @@ from spinney.recipes import (
 )
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+from spinney.trees import Tree
 
 MOST_LISTED = 500_000
 """All values of a column are counted by default in tables of at most so many rows."""
 MAX_NAMED = 3
-# So many rows held out tell how far to prune: a default that takes long is none.
-MOST_HELD = 10_000
 
 
 def grow_model(
@@ -75,87 +73,114 @@ def grow_model(
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
-    numeric, counted = rows.schema.target.is_numeric, GrownTrees(progress)
-    tries = bool(recipe.tries)
+    counted, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
         recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
+    share = validation_share
     held = held_rows(
-        rows,
-        recipe,
-        validation=validation,
-        share=validation_share,
-        ccp_alpha=ccp_alpha,
+        rows, recipe, validation=validation, share=share, ccp_alpha=ccp_alpha
     )
-    rows, recipe = held.rows, held.recipe
-    recipe.refuse_target(numeric=numeric)
-    candidates = candidates_of(recipe, numeric=numeric)
+    candidates = _candidates(held)
     first = next(iter(candidates.values()))
-    if rows.has_one_class:  # there is nothing to choose, and no split to prune
-        pruning = "none" if held.validation is None else first.pruning
-        first, ccp_alpha = replace(first, pruning=pruning, tries=()), None
-        candidates = {first.name: first}
-    if first.search == "hoeffding":
-        by_rows = {"ccp_alpha": ccp_alpha, "validation_share": validation_share}
-        stream = registry.load("operation", "stream")
-        stream.refuse_options({**given, **by_rows, "validation": validation})
-        if rows.is_away:
-            raise _no_rows(first)
-        begun: Model = stream.begin_stream(rows.at_hand, first, {})
-        return begun
-    fingerprint = rows.fingerprint
-    options = replace(
-        options_of(rows, recipe=first, **given), validation=held.validation
-    )
-    copied, choice, most_held = None, RecipeChoice(first), None
-    if rows.is_away:
-        if rows.training is None and progress is not None:
-            counted.progress = None  # there is one tree: its levels are told
-            options = replace(options, heard=_levels(progress, first.max_depth))
-        # Folds need rows: what is first is taken.
-        if first.forest or (first.needs_rows and held.validation is None):
-            raise _no_rows(first)
+    if held.rows.has_one_class:  # there is no split to prune
+        tries, ccp_alpha = False, None
+    if first.grower.streams:
+        by_rows = {"validation_share": share, "validation": validation}
+        return _stream(held.rows, first, given, ccp_alpha=ccp_alpha, **by_rows)
+    options = options_of(held.rows, recipe=first, **given)
+    options = replace(options, validation=held.validation)
+    if held.rows.is_away:
+        used, choice = held.rows, RecipeChoice(first)
+        options = _heard(used, first, options, counted)
     else:
-        tables = [rows]
-        if tries and not rows.has_one_class:
-            tables = _without_overfitting(rows, options)
-        most_held = MOST_HELD if recipe.tries else None
-        n_tried = len(candidates) if len(candidates) > 1 else 0
-        counted.expect(len(tables) * n_tried * (first.folds + 1))
-        choices = []
-        for table in tables:
-            copied = CopiedRows(table.at_hand)
-            choice = choose_recipe(copied, candidates, options, grown=counted.grown)
-            choices.append((choice.risk, table, copied, choice))
-        _, table, copied, choice = min(choices, key=itemgetter(0))
-        _note_constant(rows, table)
-        rows = table
-    recipe, tried, fold_trees = choice
-    by_folds = recipe.pruning == "cost-complexity" and held.validation is None
-    counted.expect(1 + recipe.folds * (by_folds and fold_trees is None))
+        tables = _without_overfitting(held.rows, options) if tries else [held.rows]
+        used, choice = _choose(tables, candidates, options, counted)
+        _note_constant(held.rows, used)
+    counted.expect(1 + choice.n_further(options))
     result = grow_by(
-        rows,
-        recipe,
+        used,
+        choice.recipe,
         options,
-        copied=copied,
-        most_held=most_held,
-        grown=counted.grown,
-        fold_trees=fold_trees,
+        growth=choice.growth,
         engine=engine,
+        grown=counted.grown,
     )
     counted.finish()
     if ccp_alpha:
-        warn_of_squares(recipe, rows.schema.target)
-        result = pruned_by_impurity(result.tree, recipe, ccp_alpha)
-        result = replace(result, tree=without_unused(result.tree))
+        result = _pruned_at(ccp_alpha, result.tree, choice.recipe)
     return Model(
         result.tree,
-        recipe,
-        fingerprint,
+        choice.recipe,
+        held.rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=tried,
+        tried=choice.tried,
         validation_rows=held.places,
     )
+
+
+def _candidates(held: Held) -> dict[str, Recipe]:
+    """Return the recipes to choose from, by name; of one class there is no choice."""
+    numeric = held.rows.schema.target.is_numeric
+    held.recipe.refuse_target(numeric=numeric)
+    candidates = candidates_of(held.recipe, numeric=numeric)
+    if not held.rows.has_one_class:
+        return candidates
+    first = next(iter(candidates.values()))
+    pruning = "none" if held.validation is None else first.pruning
+    first = replace(first, pruning=pruning, tries=())
+    return {first.name: first}
+
+
+def _stream(
+    rows: OpenedSource, recipe: Recipe, given: Mapping[str, Any], **pruning: Any
+) -> Model:
+    """Return the model of rows in memory that are learned once, in their order."""
+    stream = registry.load("operation", "stream")
+    stream.refuse_options({**given, **pruning})
+    if rows.is_away:
+        raise _no_rows(recipe)
+    begun: Model = stream.begin_stream(rows.at_hand, recipe, {})
+    return begun
+
+
+def _heard(
+    rows: OpenedSource, recipe: Recipe, options: Options, counted: GrownTrees
+) -> Options:
+    """Return the options to grow over rows of an engine, which must suffice."""
+    # Folds need rows: what is first is taken.
+    if recipe.forest or (recipe.needs_rows and options.validation is None):
+        raise _no_rows(recipe)
+    progress = counted.progress
+    if rows.training is not None or progress is None:
+        return options
+    counted.progress = None  # there is one tree: its levels are told
+    return replace(options, heard=_levels(progress, recipe.max_depth))
+
+
+def _choose(
+    tables: Sequence[OpenedSource],
+    candidates: Mapping[str, Recipe],
+    options: Options,
+    counted: GrownTrees,
+) -> tuple[OpenedSource, RecipeChoice]:
+    """Return the recipe that does best on folds of the rows, and on which columns."""
+    n_tried = len(candidates) if len(candidates) > 1 else 0
+    folds = next(iter(candidates.values())).folds
+    counted.expect(len(tables) * n_tried * (folds + 1))
+    choices = [
+        choose_recipe(table.at_hand, candidates, options, grown=counted.grown)
+        for table in tables
+    ]
+    best = min(range(len(tables)), key=lambda at: choices[at].risk)
+    return tables[best], choices[best]
+
+
+def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
+    """Return a tree pruned where a leaf costs this, in the mean impurity."""
+    warn_of_squares(recipe, tree.schema.target)
+    result = pruned_by_impurity(tree, recipe, alpha)
+    return replace(result, tree=without_unused(result.tree))
 
 
 def _without_overfitting(rows: OpenedSource, options: Options) -> list[OpenedSource]:
@@ -230,7 +255,7 @@ def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
 
 def _no_rows(recipe: Recipe) -> ParameterError:
     """Return the refusal of a recipe that looks at rows, where they stay away."""
-    searched = "search" if recipe.search != "greedy" else "pruning"
+    searched = "search" if recipe.grower.needs_rows else "pruning"
     what = "forest" if recipe.forest else searched
     named = RECIPES.get(recipe.name)
     remedy = "take another recipe, such as 'c4.5'"

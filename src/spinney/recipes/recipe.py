@@ -29,8 +29,10 @@ from spinney.recipes.vocabulary import (
     BUCKETINGS,
     CHOICES,
     GROUPINGS,
+    GROWERS,
     MISSING,
     MOST_BUCKETS,
+    Grower,
     check_alphas,
     known_names,
 )
@@ -385,7 +387,7 @@ class Recipe:
         check_whole("counting_leaves", self.counting_leaves, least=1)
         if not 0 < self.delta < 1:
             raise refusal(Setting("delta", self.delta), "must be between 0 and 1")
-        if self.search == "optimal":
+        if self.grower.seeks_whole_trees:
             _refuse_deep_search(self.max_depth)
         _refuse_methods_of_grown_models(self.pruning)
         for name in CHOICES:
@@ -395,10 +397,15 @@ class Recipe:
             refuse_unusable(self)
 
     @property
+    def grower(self) -> Grower:
+        """What its way to grow asks for."""
+        return GROWERS.get(self.search, Grower())
+
+    @property
     def needs_rows(self) -> bool:
         """Whether growing asks for more than count tables can tell."""
         by_rows = self.forest > 0 or self.pruning == "cost-complexity"
-        return by_rows or self.search != "greedy"
+        return by_rows or self.grower.needs_rows
 
     @property
     def bucketing(self) -> str | None:

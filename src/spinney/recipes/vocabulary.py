@@ -4,6 +4,7 @@ Ways to branch are in ``search``, ways to prune in ``growth.prune``; a test want
 names to be these.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from spinney import registry
@@ -29,6 +30,33 @@ MOST_BUCKETS = 100_000
 # Those that may be decided by rows which the tree is not grown on; the first two need
 # such rows.
 BY_VALIDATION = ("reduced-error", "pre-pruning", "cost-complexity")
+
+
+@dataclass(frozen=True, slots=True)
+class Grower:
+    """What a way to grow a tree asks for; ``registry`` says who grows it.
+
+    Parameters
+    ----------
+    needs_rows : bool
+        Whether it asks for rows in memory, and not for count tables.
+    streams : bool
+        Whether it learns each row once, in their order, and keeps none.
+    seeks_whole_trees : bool
+        Whether all splits are sought together, so that it takes a few levels only.
+    """
+
+    needs_rows: bool = True
+    streams: bool = False
+    seeks_whole_trees: bool = False
+
+
+# By the names of ``search``; those of other packages need rows.
+GROWERS = {
+    "greedy": Grower(needs_rows=False),
+    "optimal": Grower(seeks_whole_trees=True),
+    "hoeffding": Grower(streams=True),
+}
 
 CHOICES = {
     "thresholds": ("midpoint", "observed"),

@@ -94,7 +94,7 @@ def why_whole(recipe: Recipe) -> str | None:
     """
     reasons = (
         (bool(recipe.tries), "folds of all rows choose among its ways to grow"),
-        (recipe.search == "optimal", "all splits are sought together"),
+        (recipe.grower.seeks_whole_trees, "all splits are sought together"),
         (recipe.forest > 0, "a forest of all rows smooths the labels"),
         (recipe.pruning == "cost-complexity", "trees of folds choose how to prune"),
         (recipe.pruning in ("reduced-error", "pre-pruning"), "it is pruned by rows"),

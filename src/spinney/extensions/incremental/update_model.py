@@ -98,7 +98,7 @@ def kept_rows_of(model: Model, path: str | None = None) -> KeptRows:
     if model.kept is not None:
         return model.kept
     name = "the model" if path is None else path
-    if model.recipe.search == "hoeffding":
+    if model.recipe.grower.streams:
         msg = f"{name} is the tree of a stream as it was, and has not what it counted"
         raise ParameterError(
             msg, remedy="go on with the estimator that learns it, by partial_fit"
@@ -193,7 +193,7 @@ def first_rows(
     rows: TrainingSet, recipe: Recipe, given: dict[str, Any], weight: str | None = None
 ) -> Model:
     """Return the model of a first batch, ready for others."""
-    if recipe.search == "hoeffding":
+    if recipe.grower.streams:
         stream = registry.load("operation", "stream")
         first: Model = stream.begin_stream(rows, recipe, given, weight)
         return first

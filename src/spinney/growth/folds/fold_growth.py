@@ -288,21 +288,19 @@ def grow_by(
     recipe: Recipe,
     options: Options,
     *,
-    copied: CopiedRows | None = None,
-    most_held: int | None = None,
-    grown: Callable[[], object] = lambda: None,
-    fold_trees: FoldTrees | None = None,
+    growth: FoldGrowth | None = None,
     engine: Engine | None = None,
+    grown: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
-    The ``engine`` grows it where no folds are asked for; the quickest, if not given.
-    The others are those of :class:`FoldGrowth`.
+    Where folds are asked for, ``growth`` has those of the rows that there are already.
+    Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
     """
     by_folds = recipe.needs_rows and options.validation is None
     if by_folds or recipe.forest:
-        copied = copied or CopiedRows(rows.at_hand)
-        growth = FoldGrowth(copied, recipe, options, most_held, grown, fold_trees)
+        copied = CopiedRows(rows.at_hand)
+        growth = growth or FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:
         engine = engine or choose_engine(rows.training, recipe, options)

@@ -19,7 +19,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.errors import SpinneyWarning
 from spinney.growth.engine import only_to_predict
-from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth, FoldTrees
+from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
 from spinney.growth.growth_options import Options
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
@@ -37,25 +37,35 @@ FEWEST_FOR_FOLDS = 30
 MOST_COMPARED, MOST_COMPARED_NUMBERS = 2000, 500
 # How far from the least risk, in standard errors, a candidate of fewer leaves may be.
 INDIFFERENT = 0.5
+# So many rows held out tell how far to prune: a default that takes long is none.
+MOST_HELD = 10_000
 # What a row costs where a linear model goes beyond floats.
 WORST = 1e280
 
 
 class RecipeChoice(NamedTuple):
-    """A recipe, how each candidate did, and its trees of folds where all rows chose."""
+    """A recipe, how each candidate did, and the way to grow where folds chose it."""
 
     recipe: Recipe
     tried: tuple[Tried, ...] = ()
-    fold_trees: FoldTrees | None = None
+    growth: FoldGrowth | None = None
 
     @property
     def risk(self) -> float:
         """What the chosen one costs on rows held out; 0 where nothing was tried."""
         return next((each.risk or 0.0 for each in self.tried if each.chosen), 0.0)
 
+    def n_further(self, options: Options) -> int:
+        """Return how many trees of folds are still to be grown, to prune by them."""
+        by_folds = self.recipe.pruning == "cost-complexity"
+        if not by_folds or options.validation is not None:
+            return 0
+        are_grown = self.growth is not None and self.growth.before is not None
+        return 0 if are_grown else self.recipe.folds
+
 
 def choose_recipe(
-    copied: CopiedRows,
+    training: TrainingSet,
     candidates: Mapping[str, Recipe],
     options: Options,
     *,
@@ -67,14 +77,14 @@ def choose_recipe(
     unless folds are asked for by hand. ``grown`` is called after each tree; there are a
     tree for each fold, and one, of each candidate.
     """
-    training, (first, *others) = copied.training, candidates.values()
+    first, *others = candidates.values()
     if not others or len(training.classes) < 2:
         return RecipeChoice(first)
     if "folds" not in first.given and _is_small(training):
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
                 return RecipeChoice(recipe, (Tried(name, chosen=True),))
-    numeric = training.schema.target.is_numeric
+    numeric, copied = training.schema.target.is_numeric, CopiedRows(training)
     rows = copied.few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
     tried, growths = list[Tried](), list[FoldGrowth]()
@@ -86,10 +96,11 @@ def choose_recipe(
             tried.append(_judged(name, growths[-1]))
     chosen = _chosen(tried)
     tried[chosen] = replace(tried[chosen], chosen=True)
-    recipe, fold_trees = growths[chosen].recipe, None
-    if rows is copied and recipe.pruning == "cost-complexity":
-        fold_trees = growths[chosen].fold_trees
-    return RecipeChoice(recipe, tuple(tried), fold_trees)
+    growth, before = growths[chosen], None
+    if rows is copied and growth.recipe.pruning == "cost-complexity":
+        before = growth.fold_trees
+    growth = replace(growth, rows=copied, most_held=MOST_HELD, before=before)
+    return RecipeChoice(growth.recipe, tuple(tried), growth)
 
 
 def _is_small(training: TrainingSet) -> bool:

@@ -37,11 +37,11 @@ def why(
         given = node.candidate.given
         what = _asked(model.tree, node, node.candidate) if given else name
         return f"{what}: forced by the user{_instead(model, node, criterion, able)}"
-    if model.recipe.search == "optimal" and not recounted:
+    if model.recipe.grower.seeks_whole_trees and not recounted:
         what = _asked(model.tree, node, node.candidate)
         instead = _instead(model, node, criterion, able)
         return f"{what}: a part of the best tree of its size{instead}"
-    if model.recipe.search == "hoeffding" and not recounted:
+    if model.recipe.grower.streams and not recounted:
         gained = f"its {criterion.merit_name} is {node.candidate.merit:.3f}"
         return f"{name}: had proven best when it was asked; on the rows here {gained}"
     among = " among those of at least average gain" if criterion.average else ""
