@@ -16,6 +16,7 @@ from spinney.data.target_doubts import (
     MOST_NUMBERS,
     MOST_ROWS,
     _rows_told,
+    class_warnings,
     holds_classes,
     target_note,
     target_warnings,
@@ -158,3 +159,14 @@ def test_a_debugger_changes_nothing():
         assert _rows_told(values, classes) == 4
     finally:
         sys.settrace(before)
+
+
+def test_classes_that_may_be_one():
+    classes = ["Ja", "ja", "ja ", "nein", "nien", "nie"]
+    codes = np.array([0, 2, 4, 5, *[1] * 10, *[3] * 10])
+    first, second = class_warnings("y", classes, codes)
+    assert "holds 'Ja' in row 1, 'ja' and 'ja ' in row 2, three classes" in str(first)
+    assert "holds 'nein', 'nien' in row 3 and 'nie' in row 4, three" not in str(second)
+    assert "holds 'nein' and 'nien' in row 3, two classes" in str(second)
+    # One of few rows beside others of few is no slip.
+    assert class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []

@@ -263,6 +263,104 @@ def test_an_index_of_few_rows_may_be_one_of_prices(n_rows, place, tmp_path, requ
         assert spinney.grow(table, "sold", **how).schema.names == names
 
 
+SAMPLED = [1003, 1017, 1001, 1090, 1044, 1051, 1023, 1076, 1038, 1062] * 2
+SAMPLED = [number + 100 * (at // 10) for at, number in enumerate(SAMPLED)]
+
+
+def _left_out_identifier(name):
+    return (
+        f"column '{name}' has values of which all 20 differ and is left out; to keep "
+        f"it, declare it (numeric=['{name}'])"
+    )
+
+
+def told_of_identifiers(grow, *args, **options):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        grow(*args, **options)
+    return [str(each.message) for each in told if "differ" in str(each.message)]
+
+
+@pytest.mark.parametrize("name", ["customer_id", "id", "order_no", "sessionId"])
+@pytest.mark.parametrize("recipe", ["auto", "cart", "c4.5"])
+def test_identifiers_with_gaps_are_left_out(name, recipe):
+    """A sample of rows has them; they were split on, and nothing was said."""
+    data = {name: SAMPLED, **COUNTED}
+    told = told_of_identifiers(spinney.grow, data, "sold", recipe=recipe)
+    assert told == [_left_out_identifier(name)]
+    declared = {"recipe": recipe, "numeric": [name]}
+    assert told_of_identifiers(spinney.grow, data, "sold", **declared) == []
+    assert f"'{name}' looks like an identifier, all 20" in str(spinney.look(data))
+    assert "identifier" not in str(spinney.look(data, numeric=[name]))
+
+
+@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+@pytest.mark.parametrize("cells", [SAMPLED, [*SAMPLED[1:], None]])
+def test_identifiers_with_gaps_are_left_out_wherever_they_are(
+    cells, place, tmp_path, request
+):
+    data = {"customer_id": cells, **COUNTED}
+    expected = told_of_identifiers(spinney.grow, data, "sold", recipe="cart")
+    assert len(expected) == 1
+    with placed(place, data, tmp_path, request) as (table, how):
+        how = {"recipe": "cart", **how}
+        assert told_of_identifiers(spinney.grow, table, "sold", **how) == expected
+        how["numeric"] = ["customer_id"]
+        assert told_of_identifiers(spinney.grow, table, "sold", **how) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("population", SAMPLED),
+        ("price", SAMPLED),
+        ("price index", SAMPLED),
+        ("id", [*SAMPLED[:17], *SAMPLED[:3]]),
+        ("id", [number + 0.5 for number in SAMPLED]),
+        ("id", [datetime.datetime(2026, 1, 1 + at) for at in range(20)]),
+    ],
+    ids=["population", "price", "index", "repeats", "fractions", "dates"],
+)
+@pytest.mark.parametrize("place", ["memory", "parts", "duckdb"])
+def test_numbers_that_are_no_identifiers(name, cells, place, tmp_path, request):
+    data = {name: cells, **COUNTED}
+    if place == "memory":
+        assert told_of_identifiers(spinney.grow, data, "sold", recipe="cart") == []
+        return
+    with placed(place, data, tmp_path, request) as (table, how):
+        how = {"recipe": "cart", **how}
+        assert told_of_identifiers(spinney.grow, table, "sold", **how) == []
+
+
+def test_the_only_column_stays_though_it_is_an_identifier():
+    data = {"id": SAMPLED, "sold": COUNTED["sold"]}
+    (told,) = told_of_identifiers(spinney.grow, data, "sold", recipe="cart")
+    assert told == (
+        "column 'id' looks like an identifier, all 20 values differ: ignore it "
+        "(ignore=['id'])"
+    )
+
+
+@pytest.mark.parametrize(
+    "estimator", [spinney.TreeClassifier, spinney.ForestClassifier]
+)
+def test_estimators_warn_of_identifiers_with_gaps(estimator):
+    X = pd.DataFrame({"customer_id": SAMPLED, "size": COUNTED["size"]})
+    assert told_of_identifiers(estimator().fit, X, COUNTED["sold"]) == [
+        "column 'customer_id' looks like an identifier, all 20 values differ: leave it "
+        "out of X, or declare it (numeric=['customer_id'])"
+    ]
+    declared = estimator(numeric=["customer_id"])
+    assert told_of_identifiers(declared.fit, X, COUNTED["sold"]) == []
+
+
+def test_evaluate_leaves_identifiers_with_gaps_out_for_all_recipes():
+    data = {"customer_id": SAMPLED, **COUNTED}
+    options = {"recipes": ["cart", "c4.5"]}
+    told = told_of_identifiers(spinney.evaluate, data, "sold", **options)
+    assert told == [_left_out_identifier("customer_id")]
+
+
 def test_evaluate_tells_of_numbers_of_rows():
     data = {"id": [*range(1, 21)], **COUNTED}
     told = told_of_counts(spinney.evaluate, data, "sold", recipes=["cart", "c4.5"])

@@ -291,9 +291,17 @@ def counted_text(counts: "Iterable[tuple[Value, int]]") -> str:
     >>> counted_text([(letter, 1) for letter in "abcdefg"])
     "'a' (1), 'b' (1), 'c' (1), 'd' (1), 'e' (1) and 2 more"
     """
-    texts = [f"{shown(value)!r} ({count})" for value, count in counts]
-    more = len(texts) - COUNTED
-    return ", ".join(texts[:COUNTED]) + (f" and {more} more" if more > 0 else "")
+    return first_of([f"{shown(value)!r} ({n})" for value, n in counts], COUNTED)
+
+
+def first_of(words: "Sequence[str]", most: int) -> str:
+    """Return the first of some words, and how many more there are.
+
+    >>> first_of(["a", "b"], 2), first_of(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    """
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def costs_text(

@@ -12,18 +12,16 @@ from spinney.data.cells import (
     refuse_text,
     warn_of_large_integers,
 )
-from spinney.data.column_warnings import (
+from spinney.data.column_issues import (
+    REMOTE_ISSUES,
     SHARE_OF_IDENTIFIERS,
-    class_warnings,
-    column_doubt,
-    column_identifier_warning,
-    count_warning,
-    counting_columns,
+    X_ISSUES,
+    IssueFacts,
+    WholeNumbers,
+    column_warnings,
     counts_rows,
-    is_called_count,
-    numbers_rows,
-    placeholder_warnings,
-    tell_left_out,
+    leave_out,
+    table_warnings,
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
@@ -39,22 +37,25 @@ from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
-from spinney.data.odd_cells import (
-    number_warnings,
-    written_warnings,
-)
 from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
-from spinney.data.target_doubts import doubts_of, holds_classes, target_note
+from spinney.data.target_doubts import (
+    class_warnings,
+    doubts_of,
+    holds_classes,
+    target_note,
+)
 from spinney.data.times import SECONDS_OF_A_DAY, TIME_UNITS
 
 __all__ = [
     "LARGEST_EXACT_INTEGER",
     "MOST_WITHOUT_ROWS",
+    "REMOTE_ISSUES",
     "SECONDS_OF_A_DAY",
     "SHARE_OF_IDENTIFIERS",
     "TIME_UNITS",
+    "X_ISSUES",
     "Association",
     "Attribute",
     "Cells",
@@ -66,6 +67,7 @@ __all__ = [
     "Difference",
     "Fingerprint",
     "Formula",
+    "IssueFacts",
     "Linear",
     "Notation",
     "Ratio",
@@ -74,41 +76,35 @@ __all__ = [
     "TableSummary",
     "Target",
     "Value",
+    "WholeNumbers",
     "association_of",
     "check_names",
     "check_texts_listed",
     "class_warnings",
     "coded_column",
-    "column_doubt",
-    "column_identifier_warning",
+    "column_warnings",
     "columns_named",
     "cost_array",
-    "count_warning",
-    "counting_columns",
     "counts_rows",
     "declarations_of",
     "doubts_of",
     "factorise",
     "fingerprint_of",
     "holds_classes",
-    "is_called_count",
     "is_missing",
+    "leave_out",
     "left_out",
     "level_order",
     "marker_numbers",
     "marker_values",
     "missing_columns",
     "nothing_left",
-    "number_warnings",
-    "numbers_rows",
     "parse_number",
-    "placeholder_warnings",
     "plain_values",
     "refuse_text",
     "summary_of",
+    "table_warnings",
     "target_note",
-    "tell_left_out",
     "warn_of_large_integers",
     "without_identifiers",
-    "written_warnings",
 ]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from spinney._support.text import first_of
 from spinney.data.notation import Notation
 from spinney.data.table import Kind, Value
 from spinney.errors import (
@@ -255,12 +256,8 @@ def nothing_left(declarations: Declarations, names: Iterable[str] = ()) -> DataE
     """Return the error of a table without a wanted column; it may have others."""
     if declarations.only is None:
         return DataError("every column is ignored: leave at least one")
-    shown = ", ".join(map(repr, declarations.only[:10]))
-    more = len(declarations.only) - 10
-    msg = (
-        f"the table has none of the columns that the model knows: {shown}"
-        f"{f' and {more} more' if more > 0 else ''}"
-    )
+    known = first_of([*map(repr, declarations.only)], 10)
+    msg = f"the table has none of the columns that the model knows: {known}"
     error = NoKnownColumnError(msg)
     error.names = tuple(names)
     return error

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from spinney._support.text import first_of
 from spinney.data.cells import is_marker, marker_values, matched_code, typed_levels
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value, level_order
@@ -79,11 +80,9 @@ def merged_values(
 
 def refuse_value(name: str, value: Value, values: Iterable[Value]) -> DataError:
     """Return the error for a cell that is none of the declared values."""
-    listed = [str(each) for each in values]
-    more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
+    listed = first_of([*map(str, values)], 10)
     return DataError(
-        f"column {name!r} holds {value!r}, which is none of its values "
-        f"{', '.join(listed[:10])}{more}",
+        f"column {name!r} holds {value!r}, which is none of its values {listed}",
         remedy=phrase(
             "add it to the values or declare it missing ({})",
             Setting("missing_values", [str(value)]),

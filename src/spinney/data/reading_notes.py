@@ -6,7 +6,7 @@ A reader notes it; whoever asked for the table hears of it in one line.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from spinney._support.text import joined
+from spinney._support.text import first_of, joined
 from spinney.data.cell_forms import DATES, NUMBERS, DateForm, Form
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import (
@@ -122,7 +122,8 @@ class ReadingNotes:
             columns = self._by_memory.get(kind, []) if guess else []
             columns = [*columns, *self._forms.get(kind, [])]
             if columns:
-                listed.append((f"read as {kind}: {_some(columns)}", guess))
+                read = first_of(columns, MOST_NAMED)
+                listed.append((f"read as {kind}: {read}", guess))
         if self._placeholders:
             texts = {text for each in self._placeholders.values() for text in each}
             others = sorted(texts.difference(self.markers))
@@ -147,11 +148,12 @@ class ReadingNotes:
     def _where(self, texts: Iterable[str]) -> str:
         """Return the columns that have one of some placeholders."""
         wanted = set(texts)
-        return _some(
+        names = [
             repr(name)
             for name, present in self._placeholders.items()
             if wanted.intersection(present)
-        )
+        ]
+        return first_of(names, MOST_NAMED)
 
 
 def _two_ways(form: Form) -> tuple[str, tuple[str, str], Form]:
@@ -175,10 +177,3 @@ def tell(notes: Sequence[Text], origin: str) -> None:
 
 def _in_quotes(texts: Iterable[str]) -> str:
     return joined([repr(text) for text in texts])
-
-
-def _some(names: Iterable[str]) -> str:
-    """Return the first of some names, and how many more there are."""
-    names = list(names)
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

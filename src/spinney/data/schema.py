@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.text import shown, signs_to_ascii, value_text
+from spinney._support.text import first_of, shown, signs_to_ascii, value_text
 from spinney.data.cell_forms import DATES_AND_CLOCKS, NUMBERS
 from spinney.data.cells import parse_number, refuse_later
 from spinney.data.formula import Conjunction, Difference, moved
@@ -402,17 +402,12 @@ def missing_columns(
     """Return the error for a table that lacks columns which the model needs."""
     it = "them" if len(absent) > 1 else "it"
     near = did_you_mean(absent[0], names)
-    hint = f"it has {_some(names)}; " if names else ""
+    hint = f"it has {first_of([*map(repr, names)], 10)}; " if names else ""
     if near.endswith("?"):
         hint = f"{near} Else "
+    needed = first_of([*map(repr, absent)], 10)
     return DataError(
-        f"the model needs the column{'s' if len(absent) > 1 else ''} {_some(absent)}, "
+        f"the model needs the column{'s' if len(absent) > 1 else ''} {needed}, "
         f"which the table does not have: {hint}add {it}"
         f"{' (empty cells are fine)' if may_be_empty else ''}"
     )
-
-
-def _some(names: "Sequence[str]") -> str:
-    """Return the first ten of some names, and how many more there are."""
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return ", ".join(map(repr, names[:10])) + more

@@ -20,17 +20,12 @@ from spinney._support.text import (
     written_value,
 )
 from spinney._support.text_table import aligned
-from spinney.data.column_warnings import (
-    count_warning,
-    counting_columns,
-    numbers_rows,
-    table_warnings,
-)
+from spinney.data.column_issues import facts_of, look_warnings, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
 from spinney.data.target_doubts import doubts_of, target_reading
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
-from spinney.errors import Part, Setting, SpinneyWarning, Text, in_words, phrase
+from spinney.errors import Part, Text, in_words
 
 N_BARS = 8
 N_NAMED = 3
@@ -168,10 +163,7 @@ def summary_of(
         column, attributes = table[target], table.without([target])
         warnings = doubts_of(attributes, column, declarations)
         notes += (target_reading(column, declarations),)
-    told = counting_columns(attributes, declarations)
-    for column in attributes.columns:
-        is_free = declarations.kind(column.name) is None and column.name not in told
-        warnings = [*warnings, *_doubts(column, is_free=is_free)]
+    warnings = [*warnings, *look_warnings(facts_of(attributes, declarations))]
     doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
     return TableSummary(
         table.n_rows, tuple(map(_summary, table.columns)), notes, tuple(doubts)
@@ -232,22 +224,6 @@ def _of_names(column: Column, known: Any, n_missing: int) -> ColumnSummary:
         tuple(examples),
         column.without_rows,
     )
-
-
-def _doubts(column: Column, *, is_free: bool) -> list[SpinneyWarning]:
-    """Return what is doubtful about a column that was read without a doubt.
-
-    One that is declared, or told of, is not free to be one that numbers the rows.
-    """
-    name = column.name
-    remedy = phrase("leave it out ({})", Setting("ignore", [name]))
-    known = column.cells[~column.missing]
-    if not len(known):
-        return [SpinneyWarning(f"column {name!r} has no cell", remedy=remedy)]
-    if len(known) > 1 and (known == known[0]).all():
-        problem = f"column {name!r} has the same value in every cell"
-        return [SpinneyWarning(problem, remedy=remedy)]
-    return [count_warning(name)] if is_free and numbers_rows(column) else []
 
 
 def _short(text: str, longest: int | None = LONGEST) -> str:

@@ -11,24 +11,17 @@ Numbers of many values are taken in parts of equally many rows. Where the target
 number, Pearson's r decides.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.text import label_text, number_text, shown
+from spinney._support.text import first_of, joined, label_text, number_text, shown
 from spinney.data.association import association_of
-from spinney.data.column_warnings import (
-    class_warnings,
-    likeness_warnings,
-    placeholder_warnings,
-    table_warnings,
-)
+from spinney.data.column_issues import ISSUES, table_warnings
 from spinney.data.declarations import Declarations
-from spinney.data.odd_cells import (
-    number_warnings,
-)
-from spinney.data.table import Column, Table, Value
+from spinney.data.table import Column, Table, Value, with_row
 from spinney.errors import Setting, SpinneyWarning, Text, phrase
 
 MOST_CLASSES = 20
@@ -39,6 +32,9 @@ MOST_ROWS = 10_000  # that are looked at
 N_PARTS = 32
 SHARE_OF_ERRORS = 0.1  # of those that the commonest class makes
 LEAST_CORRELATION = 0.95
+FEWEST_LETTERS = 4  # of a word in which one may be a slip
+FEWEST_OF_A_CLASS = 10  # rows, beside which a class of one may be a slip
+TARGET_ISSUES = {kind: ISSUES[kind] for kind in ("odd texts", "alike")}
 
 
 def holds_classes(column: Column, *, numeric: bool = False) -> bool:
@@ -103,11 +99,10 @@ def target_reading(column: Column, declared: Declarations) -> Text:
     elif column.unit is not None:
         classes = [number_text(float(time), column.unit) for time in classes]
     texts = [label_text(each) for each in classes]
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    some = ", ".join(texts[:MOST_NAMED])
+    some = first_of(texts, MOST_NAMED)
     if len(texts) == 1:
         return f"target {name!r} is read as 1 class, {some}: a tree would be one leaf"
-    return f"target {name!r} is read as {len(texts)} classes: {some}{more}"
+    return f"target {name!r} is read as {len(texts)} classes: {some}"
 
 
 def doubts_of(
@@ -125,9 +120,7 @@ def doubts_of(
     if target.kind != "numeric":
         classes = class_warnings(target.name, target.levels, target.cells, rows)
     return [
-        *number_warnings(alone, declared, rows),
-        *placeholder_warnings(alone, declared),
-        *likeness_warnings(alone),
+        *table_warnings(alone, declared, rows, TARGET_ISSUES),
         *classes,
         *table_warnings(attributes, declared, rows),
         *target_warnings(attributes, target, declared),
@@ -238,3 +231,81 @@ def _telling_a_number(
             r = float(association_of([column, target]).values[0, 1])
             if abs(r) >= LEAST_CORRELATION:
                 yield column.name, r
+
+
+def class_warnings(
+    name: str,
+    classes: Sequence[Value],
+    codes: Integers,
+    rows: Integers | None = None,
+) -> list[SpinneyWarning]:
+    """Return a warning for all classes that may be one, written in different ways.
+
+    They differ in capitals and spaces only; or one of a single row is a slip of the pen
+    away from one of many. ``codes`` are the class of each row, ``rows`` where
+    these were in the table of the user, if not all are left.
+
+    >>> sold = np.array([0, 1, 1, 2, 2])
+    >>> print(*class_warnings("sold", ["Yes ", "no", "yes"], sold))
+    target 'sold' holds 'Yes ' in row 1 and 'yes', two classes that read alike: make \
+them one, or ignore this if they differ
+    """
+    texts = {code: text for code, text in enumerate(classes) if isinstance(text, str)}
+    if not texts:
+        return []
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    alike = dict[str, list[int]]()
+    for code, text in texts.items():
+        if counts[code]:
+            alike.setdefault(" ".join(text.casefold().split()), []).append(code)
+    n_rows = {plain: counts[each].sum() for plain, each in alike.items()}
+    common = [plain for plain in alike if n_rows[plain] >= FEWEST_OF_A_CLASS]
+    for plain in [plain for plain in alike if n_rows[plain] == 1]:
+        nearest = next((each for each in common if _is_slip(plain, each)), None)
+        if nearest is not None:
+            alike[nearest] += alike.pop(plain)
+    return [
+        _alike_warning(
+            name,
+            [
+                with_row(texts[code], np.flatnonzero(codes == code), rows)
+                for code in several
+            ],
+        )
+        for several in alike.values()
+        if len(several) > 1
+    ]
+
+
+def _alike_warning(name: str, classes: list[str]) -> SpinneyWarning:
+    how_many = {2: "two", 3: "three"}.get(len(classes), str(len(classes)))
+    return SpinneyWarning(
+        f"target {name!r} holds {joined(classes)}, {how_many} classes that read alike",
+        remedy="make them one, or ignore this if they differ",
+    )
+
+
+def _is_slip(text: str, meant: str) -> bool:
+    """Tell whether a word is another with a letter missing, more, wrong or misplaced.
+
+    Digits are no slips, and neither are short words.
+
+    >>> _is_slip("nien", "nein"), _is_slip("marie", "married"), _is_slip("ab", "ad")
+    (True, False, False)
+    >>> _is_slip("grade 1", "grade 2"), _is_slip("setossa", "setosa")
+    (False, True)
+    """
+    if min(len(text), len(meant)) < FEWEST_LETTERS:
+        return False
+    start = _n_shared(text, meant)
+    end = _n_shared(text[start:][::-1], meant[start:][::-1])
+    odd, right = text[start : len(text) - end], meant[start : len(meant) - end]
+    if not (odd + right).isalpha():
+        return False
+    return max(len(odd), len(right)) <= 1 or (len(odd) == 2 and odd == right[::-1])
+
+
+def _n_shared(one: str, other: str) -> int:
+    """Return with how many of the same letters two texts begin."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -16,27 +16,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
 from spinney.data import (
+    X_ISSUES,
     Declarations,
     Table,
     Target,
     Value,
     class_warnings,
-    column_identifier_warning,
-    count_warning,
-    counting_columns,
     declarations_of,
-    number_warnings,
-    placeholder_warnings,
-    written_warnings,
+    table_warnings,
 )
 from spinney.data.readers import read_table
 from spinney.errors import (
     CellError,
     DataError,
-    Setting,
     SpinneyError,
-    SpinneyWarning,
-    phrase,
     warn,
 )
 from spinney.models import Explored
@@ -48,32 +41,6 @@ Estimator = TypeVar("Estimator", bound=Any)
 # The parameters that declare what columns are.
 DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
-
-
-def _identifiers(table: Table, declared: Declarations) -> list[SpinneyWarning]:
-    """Return the warnings of columns that only tell rows apart, which X need not have.
-
-    None is left out: what predicts has as many columns as X had.
-    """
-    counts = [
-        (name, "numeric", count_warning(name))
-        for name in counting_columns(table, declared)
-    ]
-    texts = [
-        (column.name, "nominal", warning)
-        for column in table.columns
-        if declared.kind(column.name) is None
-        and (warning := column_identifier_warning(column))
-    ]
-    return [
-        SpinneyWarning(
-            *warning.args,
-            remedy=phrase(
-                "leave it out of X, or declare it ({})", Setting(kind, [name])
-            ),
-        )
-        for name, kind, warning in (*counts, *texts)
-    ]
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -141,10 +108,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         )
         declared = self._declarations(named=True)
         doubts = [
-            *number_warnings(table, declared),
-            *placeholder_warnings(table, declared),
-            *written_warnings(table, declared),
-            *_identifiers(table, declared),
+            *table_warnings(table, declared, issues=X_ISSUES),
             *class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:

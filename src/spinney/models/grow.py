@@ -8,7 +8,7 @@ from spinney import registry
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney._support.memory_room import bytes_of
-from spinney._support.text import shown
+from spinney._support.text import first_of, shown
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import (
@@ -212,9 +212,7 @@ def _note_constant(rows: OpenedSource, used: OpenedSource) -> None:
         )
         if new is not old
     ]
-    some = ", ".join(excluded[:MAX_NAMED])
-    if len(excluded) > MAX_NAMED:
-        some += f" and {len(excluded) - MAX_NAMED} more"
+    some = first_of(excluded, MAX_NAMED)
     one = len(excluded) == 1
     note(
         f"{'column' if one else 'columns'} {some} {'is' if one else 'are'} excluded "

@@ -1,7 +1,8 @@
 """Nominal columns of many values with few rows each: splits on them overfit."""
 
+from spinney._support.text import first_of
 from spinney.data import SHARE_OF_IDENTIFIERS, Schema
-from spinney.errors import Setting, phrase, warn
+from spinney.errors import Setting, Text, phrase, warn
 from spinney.growth import Model
 from spinney.trees.predict import flatten
 
@@ -44,13 +45,11 @@ def warn_of_high_cardinality(
     names = [name for name, n in found.items() if name in columns and n < most]
     if not names:
         return
-    some = ", ".join(f"{name!r} ({found[name]} values)" for name in names[:MOST_NAMED])
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    listed = Setting("ignore", names if not more else ...)
-    ignored = phrase("leave them out ({})", listed)
-    if not in_table:
-        ignored = "leave them out of X"
-    remedy = ignored
+    some = first_of([f"{name!r} ({found[name]} values)" for name in names], MOST_NAMED)
+    listed = Setting("ignore", names if len(names) <= MOST_NAMED else ...)
+    remedy: Text = "leave them out of X"
+    if in_table:
+        remedy = phrase("leave them out ({})", listed)
     if in_memory:
-        remedy = phrase("{}, or take {}", ignored, Setting("recipe", "auto"))
-    warn(f"splits on high-cardinality columns overfit: {some}{more}", remedy=remedy)
+        remedy = phrase("{}, or take {}", remedy, Setting("recipe", "auto"))
+    warn(f"splits on high-cardinality columns overfit: {some}", remedy=remedy)

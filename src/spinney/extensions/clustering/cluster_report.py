@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import number_text, percent_text, signs_to_ascii
+from spinney._support.text import first_of, number_text, percent_text, signs_to_ascii
 from spinney.cli.shell_output import as_json, line_width, say, write_data, write_text
 from spinney.errors import Setting, warn
 
@@ -82,12 +82,10 @@ class ClusterReport:
 
     def _heading(self) -> str:
         names, n_rows = self.used.names, self.fit.clusters.fingerprint.n_rows
-        more = len(names) - COLUMNS_NAMED
         return (
             f"{n_rows} row{'s' * (n_rows != 1)}, "
             f"{len(names)} column{'s' * (len(names) != 1)}: "
-            f"{', '.join(names[:COLUMNS_NAMED])}"
-            f"{f' and {more} more' if more > 0 else ''}"
+            f"{first_of(names, COLUMNS_NAMED)}"
         )
 
     def _ending(self) -> str:
@@ -184,21 +182,19 @@ def tell_notes(report: ClusterReport, *, quiet: bool) -> None:
 
 def _warn_of_names(used: "Table") -> None:
     """Warn of columns that name or number rows: they tell nothing of clusters."""
-    from spinney.data import count_warning, numbers_rows
-
-    more = ", and tells nothing of clusters"
     for column in used.columns if len(used.columns) > 1 else ():
         name = column.name
-        if numbers_rows(column, fewest=5):
-            warning = count_warning(name, more)
-            warn(*warning.args, remedy=warning.remedy)
-        elif (why := _naming(column)) is not None:
+        if (why := _naming(column)) is not None:
             remedy = ("leave it out (", Setting("ignore", [name]), ")")
-            warn(f"column {name!r} {why}{more}", remedy=remedy)
+            warn(f"column {name!r} {why}, and tells nothing of clusters", remedy=remedy)
 
 
 def _naming(column: "Column") -> str | None:
     """Return why a column rather names rows, or None where it does not."""
+    from spinney.data import counts_rows
+
+    if counts_rows(column, fewest=5):
+        return "numbers the rows"
     n_rows, n_names = len(column.cells), len(column.levels)
     if n_rows <= 2 or column.missing.any() or column.kind != "nominal":
         return None

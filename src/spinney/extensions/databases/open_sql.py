@@ -9,20 +9,21 @@ import numpy as np
 from sqlglot import exp
 
 from spinney.data import (
+    REMOTE_ISSUES,
     Declarations,
+    IssueFacts,
     Notation,
     Schema,
     Value,
-    column_doubt,
-    counts_rows,
-    is_called_count,
+    WholeNumbers,
+    column_warnings,
+    leave_out,
     level_order,
     target_note,
-    tell_left_out,
 )
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
-from spinney.errors import DataError, SpinneyWarning, note, warn
+from spinney.errors import DataError, note, warn
 from spinney.extensions.databases.clean_rows import CleanRows
 from spinney.extensions.databases.coded_rows import coded_rows
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
@@ -231,8 +232,7 @@ def _without_identifiers(
         for index, each in enumerate(rows.attributes)
         if each.kind == "nominal" and declared.kind(each.name) is None
     }
-    left_out = _doubts(rows, values, declared, typed=typed, leave_out=True)
-    names = tell_left_out(left_out, len(rows.attributes))
+    names = leave_out(_facts(rows, values, declared, typed=typed))
     kept = tuple(each for each in rows.attributes if each.name not in names)
     return replace(rows, attributes=kept)
 
@@ -246,53 +246,53 @@ def _warn_of_columns(
         for index, each in enumerate(schema.attributes)
         if each.kind == "nominal" and not rows.attributes[index].levels
     }
-    for warning in _doubts(rows, values, declared, typed=typed).values():
+    facts = _facts(rows, values, declared, typed=typed)
+    for warning in column_warnings(facts, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
 
 
-def _doubts(
+def _facts(
     rows: CleanRows,
     values: Mapping[int, Sequence[Value]],
     declared: Declarations,
     *,
     typed: bool,
-    leave_out: bool = False,
-) -> dict[str, SpinneyWarning]:
-    """Return what is doubtful about columns, of which some have values."""
+) -> list[IssueFacts]:
+    """Return what is known of columns, of which some have values."""
     known = dict(zip(values, count_known(rows, [*values]), strict=True))
-    doubts = {
-        each.name: column_doubt(
+    return [
+        IssueFacts(
             each.name,
+            each.kind,
+            each.unit,
+            declared,
             values.get(index, ()),
             known.get(index, 0),
-            declared,
-            counts=partial(_counts_rows, rows, index),
+            partial(_whole_numbers, rows, index),
+            is_alone=len(rows.attributes) < 2,
             typed=typed,
             as_written=not typed,
-            leave_out=leave_out,
         )
         for index, each in enumerate(rows.attributes)
-    }
-    return {name: doubt for name, doubt in doubts.items() if doubt is not None}
+    ]
 
 
-def _counts_rows(rows: CleanRows, index: int) -> bool:
-    """Return whether an attribute counts the rows and is called so, beside others."""
-    each, number = rows.attributes[index], partial(column, f"c{index}")
-    if each.kind != "numeric" or each.unit is not None or len(rows.attributes) < 2:
-        return False
-    if not is_called_count(each.name):
-        return False
-    asked = [count_all(), exp.Min(this=number()), exp.Max(this=number())]
-    n_rows, least, greatest = rows.engine.line(select(asked, rows.select()))
-    if least is None or not counts_rows(least, greatest, n_rows):
-        return False
-    if not is_called_count(each.name, n_rows):
-        return False
+def _whole_numbers(rows: CleanRows, index: int) -> WholeNumbers | None:
+    """Return what is counted of an attribute's numbers, if all of them are whole."""
+    number = partial(column, f"c{index}")
     even = exp.EQ(this=number(), expression=exp.Floor(this=number()))
-    different = exp.Count(this=exp.Distinct(expressions=[case((even, number()))]))
-    (n_different,) = rows.engine.line(select([different], rows.select()))
-    return bool(n_different == n_rows)
+    different = exp.Count(this=exp.Distinct(expressions=[number()]))
+    asked = [
+        count_all(),
+        exp.Count(this=number()),
+        different,
+        exp.Min(this=number()),
+        exp.Max(this=number()),
+        exp.Count(this=case((even, whole(1)))),
+    ]
+    *facts, n_even = rows.engine.line(select(asked, rows.select()))
+    n_known = facts[1]
+    return WholeNumbers(*facts) if n_known and n_even == n_known else None
 
 
 def _check_known_classes(rows: CleanRows) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spinney import registry
+from spinney._support.text import first_of
 from spinney.errors import Setting, refusal, warn
 from spinney.models.fitted_model import LargeTables
 from spinney.sources.opened import engine_of
@@ -75,8 +76,7 @@ def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> lis
     names_of_predictions = registry.load("operation", "names of predictions")
     made: list[str] = names_of_predictions(model, engine, columns)
     if made:
-        listed = ", ".join(map(repr, made[:MOST_LISTED]))
-        listed += f" and {len(made) - MOST_LISTED} more" * (len(made) > MOST_LISTED)
+        listed = first_of([*map(repr, made)], MOST_LISTED)
         who = f"column {listed} is" if len(made) == 1 else f"columns {listed} are"
         warn(f"{who} replaced by the new predictions, which have the same names")
     return [name for name in columns if name not in made]

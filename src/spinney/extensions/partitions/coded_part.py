@@ -21,8 +21,6 @@ from spinney.sources.rows.ranked_cells import Ranked
 N_BINS = 255
 """How many bins a number of many values has: with a missing one, what a byte holds."""
 
-Bits = NDArray[np.uint8]
-
 _LISTENING = Lock()
 
 
@@ -105,17 +103,17 @@ def read_rows(part: Any, roles: PartRoles) -> ReadPart:
     return ReadPart(table, weights, facts)
 
 
-def counted_places(part: ReadPart, name: str, least: float, n_rows: int) -> Bits:
-    """Return which places the numbers of a column have in a count of rows, as bits."""
-    numbers = part.table[name].cells - least
-    taken = np.zeros(n_rows, np.bool_)
-    taken[numbers[numbers == np.floor(numbers)].astype(np.int64)] = True
-    return np.packbits(taken)
+def different_numbers(
+    part: ReadPart, name: str, between: tuple[float, float]
+) -> Floats:
+    """Return the different numbers of a column above one number, up to another."""
+    cells = part.table[name].cells
+    return np.unique(cells[(cells > between[0]) & (cells <= between[1])])
 
 
-def united_places(*parts: Bits) -> Bits:
-    """Return the places that any part has."""
-    return np.asarray(np.bitwise_or.reduce(parts), np.uint8)
+def united_numbers(*parts: Floats) -> Floats:
+    """Return the different numbers that any part has."""
+    return np.unique(np.concatenate(parts))
 
 
 def facts_of(part: ReadPart) -> PartFacts:

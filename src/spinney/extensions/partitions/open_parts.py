@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from glob import glob
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,21 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import (
+    REMOTE_ISSUES,
     Attribute,
     Declarations,
+    IssueFacts,
     Schema,
     Target,
-    column_doubt,
-    counts_rows,
-    is_called_count,
+    WholeNumbers,
+    column_warnings,
+    leave_out,
     target_note,
-    tell_left_out,
 )
 from spinney.errors import (
     DataError,
     Setting,
     SpinneyNote,
-    SpinneyWarning,
     note,
     refusal,
     warn,
@@ -36,10 +37,10 @@ from spinney.extensions.partitions.coded_part import (
     N_BINS,
     PartRoles,
     code_rows,
-    counted_places,
+    different_numbers,
     facts_of,
     read_rows,
-    united_places,
+    united_numbers,
 )
 from spinney.extensions.partitions.executors import Executor, InThisProcess, added_up
 from spinney.extensions.partitions.hashed_parts import HashedParts, all_rows
@@ -67,6 +68,8 @@ from spinney.sources.rows.row_draws import share_of_rows
 from spinney.sources.rows.training_rows import TrainingSet, missing_targets
 from spinney.sources.rows.weight_checks import check_least, nothing_weighs
 
+AT_ONCE = 1 << 20
+"""About so many different numbers are in memory at once, where they are counted."""
 FEW_ROWS = 200_000
 """So many rows, of all parts together, come here where every question travels."""
 
@@ -154,7 +157,10 @@ def counted_parts(
         if roles != first:
             read, facts = _read(executor, parts, roles)
     _tell(facts, roles)
-    for warning in _doubts(executor, read, facts, roles).values():
+    by_type = {each.name for each in facts.columns if each.declared}
+    told = _issue_facts(executor, read, facts, roles)
+    told = [each for each in told if each.name not in by_type]
+    for warning in column_warnings(told, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
     target = agreed_target(facts, roles, from_zero=from_zero)
     columns = _attributes(facts, roles)
@@ -212,9 +218,8 @@ def _without_identifiers(
 
     They are those that are left out in memory.
     """
-    declared, others = roles.declared, _attributes(facts, roles)
-    left_out = _doubts(executor, read, facts, roles, leave_out=True)
-    names = tell_left_out(left_out, len(others))
+    names = leave_out(_issue_facts(executor, read, facts, roles))
+    declared = roles.declared
     ignored = replace(declared, ignore=(*declared.ignore, *names))
     return replace(roles, declared=ignored)
 
@@ -225,44 +230,53 @@ def _attributes(facts: PartFacts, roles: PartRoles) -> list[ColumnFacts]:
     return [each for each in facts.columns if each.name not in ours]
 
 
-def _doubts(
-    executor: Executor,
-    read: Sequence[Any],
-    facts: PartFacts,
-    roles: PartRoles,
-    *,
-    leave_out: bool = False,
-) -> dict[str, SpinneyWarning]:
-    """Return what is doubtful about columns, as in memory: no count is the only one."""
-    others, doubts = _attributes(facts, roles), {}
-    for each in others:
-        is_text = each.kind == "nominal" and (leave_out or not each.declared)
-        doubt = column_doubt(
+def _issue_facts(
+    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: PartRoles
+) -> list[IssueFacts]:
+    """Return what issues are told by."""
+    columns = _attributes(facts, roles)
+    return [
+        IssueFacts(
             each.name,
-            each.present if is_text else (),
-            each.n_known,
+            each.kind,
+            each.unit,
             roles.declared,
-            counts=partial(_counts_rows, executor, read, each, facts.n_rows),
-            leave_out=leave_out,
+            each.present if each.kind == "nominal" else (),
+            each.n_known,
+            partial(_whole_numbers, executor, read, each, facts.n_rows),
+            is_alone=len(columns) < 2,
         )
-        if doubt is not None and (is_text or len(others) > 1):
-            doubts[each.name] = doubt
-    return doubts
+        for each in columns
+    ]
 
 
-def _counts_rows(
+def _whole_numbers(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
-) -> bool:
-    """Return whether a column counts the rows, and is called so."""
-    called = column.kind == "numeric" and is_called_count(column.name, n_rows)
-    if not called or column.unit is not None or column.n_known != n_rows:
-        return False
-    if not counts_rows(column.least, column.greatest, n_rows):
-        return False
-    told = column.name, column.least, n_rows
-    places = [executor.submit(counted_places, part, *told) for part in read]
-    taken = added_up(executor, places, united_places)
-    return bool(np.unpackbits(taken, count=n_rows).all())
+) -> WholeNumbers | None:
+    """Return what is counted of a column's numbers, if all of them are whole.
+
+    Where they are many, they are counted between some of them, so that few are in
+    memory at once.
+    """
+    n_different, is_whole = len(column.numbers), _are_whole(column.numbers)
+    if not column.is_all and is_whole:
+        places = np.linspace(0, n_different, column.n_known // AT_ONCE + 2)[1:-1]
+        inner = np.unique(column.numbers[places.astype(np.int64)])
+        n_different = 0
+        for ends in pairwise([-np.inf, *inner, np.inf]):
+            asked = column.name, ends
+            told = [executor.submit(different_numbers, part, *asked) for part in read]
+            numbers = added_up(executor, told, united_numbers)
+            n_different += len(numbers)
+            is_whole &= _are_whole(numbers)
+    if not (is_whole and column.n_known):
+        return None
+    ends = column.least, column.greatest
+    return WholeNumbers(n_rows, column.n_known, n_different, *ends)
+
+
+def _are_whole(numbers: Floats) -> bool:
+    return bool((numbers == np.floor(numbers)).all())
 
 
 def _counted(source: PartsSource, **others: Any) -> RowsAway:

@@ -10,18 +10,25 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
 from spinney.data.cell_forms import DIGIT, FORMS, in_python
-from spinney.data.column_warnings import (
-    class_warnings,
-    identifier_warnings,
+from spinney.data.column_issues import (
+    ISSUES,
     table_warnings,
     without_identifiers,
 )
 from spinney.data.declarations import Declarations
-from spinney.data.odd_cells import (
-    number_warnings,
-)
 from spinney.data.readers import read_table
 from spinney.errors import SpinneyNote, SpinneyWarning
+
+
+def identifier_warnings(table):
+    issues = {"identifier": ISSUES["identifier"]}
+    return table_warnings(table, issues=issues)
+
+
+def number_warnings(table, declared=None, rows=None):
+    issues = {"odd texts": ISSUES["odd texts"]}
+    found = table_warnings(table, declared, rows, issues)
+    return [each for each in found if "reads as text" in str(each)]
 
 
 def test_text_that_is_all_different_looks_like_an_identifier():
@@ -117,17 +124,6 @@ def test_many_odd_cells_are_named_in_part():
     (warning,) = number_warnings(table)
     assert "'e' in row 95 and 2 more texts: declare these missing" in str(warning)
     assert "(missing_values=…, numeric=['size'])" in str(warning)
-
-
-def test_classes_that_may_be_one():
-    classes = ["Ja", "ja", "ja ", "nein", "nien", "nie"]
-    codes = np.array([0, 2, 4, 5, *[1] * 10, *[3] * 10])
-    first, second = class_warnings("y", classes, codes)
-    assert "holds 'Ja' in row 1, 'ja' and 'ja ' in row 2, three classes" in str(first)
-    assert "holds 'nein', 'nien' in row 3 and 'nie' in row 4, three" not in str(second)
-    assert "holds 'nein' and 'nien' in row 3, two classes" in str(second)
-    # One of few rows beside others of few is no slip.
-    assert class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []
 
 
 @pytest.mark.parametrize(
