@@ -3,9 +3,10 @@
 A source may count a number of many values by bins: lines of a table that stand for all
 values from ``low`` to ``values``. The cuts between bins are known then. Of a cut inside
 a bin b, between L, all that lies below, and R, all above, only s is not known, the part
-of the bin on the left. The gain is a convex function of s for the criteria named here
-(``growth/binned/loops/score.py`` has the proof), so no cut inside exceeds the greatest
-gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin is on one side.
+of the bin on the left. The gain is a convex function of s for the criteria that
+kernels know (``growth/binned/loops/score.py`` has the proof), so no cut inside exceeds
+the greatest gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin is on
+one side.
 
 A bin is opened unless all its corners, its own two edges among them, fall short of the
 best cut between bins by more than ties do. So no cut that could win, or tie, is unseen,
@@ -28,7 +29,6 @@ from spinney.search.level_splits import LevelSplits
 from spinney.search.tree_search import Search
 from spinney.trees import CountTable, TableStack
 
-CRITERIA = ("gini", "gain", "gain_ratio", "misclassification", "twoing")
 MOST_CLASSES = 6  # whose corners are tried, 64 of them
 TOGETHER = 20_000  # bins whose corners are tried at once
 
@@ -52,7 +52,7 @@ def can_bound(search: Search, schema: Schema) -> bool:
     policy, recipe = search.policy, search.recipe
     target = schema.target
     return (
-        search.criterion.name in CRITERIA
+        search.criterion.kernel != ""
         and not target.is_numeric
         and target.n_outputs <= MOST_CLASSES
         and (policy.divides or policy.surrogates or policy.moves)

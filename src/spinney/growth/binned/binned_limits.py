@@ -20,20 +20,6 @@ MOST_CODES = 255
 MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
 
-# What cuts compete by, as ``loops/score.py`` calls it; gain ratio chooses among the
-# cuts of an attribute by gain.
-SCORES = {
-    "gini": "GINI",
-    "gain": "ENTROPY",
-    "gain_ratio": "ENTROPY",
-    "misclassification": "ERRORS",
-    "twoing": "TWOING",
-    "squared_error": "SQUARES",
-    "poisson": "POISSON",
-    "sdr": "DEVIATION",
-    "variance_root": "ROOT",
-}
-
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}
 
@@ -44,7 +30,7 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
     if schema.n_classes > MOST_CLASSES:
         return False
     criterion = recipe.measure(numeric=schema.target.is_numeric)
-    if criterion.name not in SCORES:
+    if not criterion.kernel:
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False

@@ -14,7 +14,7 @@ from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_arrays import moments_of
-from spinney.growth.binned.binned_limits import SCORES, goes_by_surrogates
+from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -305,7 +305,7 @@ def prepared(
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
     criterion, least_deviation = recipe.measure(numeric=numbers is not None), 0.0
-    kind = getattr(score, SCORES[criterion.name])
+    kind = getattr(score, criterion.kernel)
     if numbers is not None:
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 2**31
 MOST_LEVELS = 65_536
-CRITERIA = ("gain", "gain_ratio", "gini")
+KERNELS = ("ENTROPY", "GINI")  # of criteria
 
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {
@@ -28,7 +28,8 @@ def can_grow_ranked(training: "TrainingSet", recipe: Recipe, options: Options) -
     schema = training.schema
     if schema.target.is_numeric or recipe.grouping != "multiway":
         return False
-    if recipe.criterion not in CRITERIA or recipe.missing != "fractional":
+    criterion = recipe.measure(numeric=False)
+    if criterion.kernel not in KERNELS or recipe.missing != "fractional":
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False

@@ -71,6 +71,10 @@ class Criterion:
         numbers here; without it, 1.
     working : function, optional
         Further lines of ``explain``: from counts to the merit.
+    kernel : str
+        What cuts compete by where compiled kernels count (``binned/loops/score.py``);
+        empty where these do not know it. Of classes, the cuts between bins bound those
+        inside then (``search/bin_bounds.py``).
     """
 
     name: str
@@ -95,6 +99,7 @@ class Criterion:
     per: Measure | None = None
     tolerance: float = TOLERANCE
     unit: Impurity | None = None
+    kernel: str = ""
 
     def gain_unit(self, weights: Floats) -> float:
         """Return what gains are measured in at a node of these weights or moments.

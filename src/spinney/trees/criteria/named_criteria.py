@@ -50,6 +50,7 @@ _OF_CLASSES = (
         concave=True,
         boundaries=True,
         bits=True,
+        kernel="ENTROPY",
     ),
     Criterion(
         "gain_ratio",
@@ -66,6 +67,7 @@ _OF_CLASSES = (
         boundaries=True,
         bits=True,
         per=gains.split_information,
+        kernel="ENTROPY",
     ),
     _alike(
         "gini",
@@ -74,6 +76,7 @@ _OF_CLASSES = (
         (impurity.gini, "gini"),
         concave=True,
         boundaries=True,
+        kernel="GINI",
     ),
     _alike(
         "misclassification",
@@ -81,6 +84,7 @@ _OF_CLASSES = (
         "decrease of error",
         (impurity.misclassification, "error"),
         concave=True,
+        kernel="ERRORS",
     ),
     Criterion(
         "chi_square",
@@ -128,6 +132,7 @@ _OF_CLASSES = (
         "twoing",
         binary=True,
         working=arithmetic.twoing_working,
+        kernel="TWOING",
     ),
     _alike(
         "hellinger",
@@ -156,6 +161,7 @@ _OF_NUMBERS = (
         (impurity.squared_error, "squared error"),
         numeric=True,
         unit=impurity.mean_square,
+        kernel="SQUARES",
     ),
     Criterion(
         "f",
@@ -180,6 +186,7 @@ _OF_NUMBERS = (
         ordered=False,
         tolerance=OF_ROOTS,
         unit=impurity.root_mean_square,
+        kernel="DEVIATION",
     ),
     _alike(
         "variance_root",
@@ -190,6 +197,7 @@ _OF_NUMBERS = (
         ordered=False,
         tolerance=OF_ROOTS,
         unit=impurity.variance_root_unit,
+        kernel="ROOT",
     ),
     _alike(
         "poisson",
@@ -199,6 +207,7 @@ _OF_NUMBERS = (
         numeric=True,
         from_zero=True,
         unit=impurity.mean_of,
+        kernel="POISSON",
     ),
 )
 

@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney._support.ties import TOLERANCE
 from spinney.extensions.streaming.loops.layout import (
     CRITERION,
     ENTROPY,
@@ -30,9 +31,6 @@ from spinney.extensions.streaming.loops.layout import (
     TIE,
 )
 from spinney.extensions.streaming.loops.tables import n_cuts
-
-EQUAL = 1e-12
-"""Gains that differ by less are equal: the first attribute, the first cut wins."""
 
 
 @kernel
@@ -88,7 +86,7 @@ def best_split(stream, slot, of_leaf):
         else:
             merit, own_line, branch = _threshold(stream, slot, a)
         merit = (merit - whole) / weight
-        if branch >= 0 and merit > first + EQUAL:
+        if branch >= 0 and merit > first + TOLERANCE:
             first, second = merit, first
             attribute, line, missing = np.int64(a), own_line, branch
         elif branch >= 0 and merit > second:
@@ -147,15 +145,15 @@ def _threshold(stream, slot, attribute):
             heavier += right[c] - left[c]
         one, other = score(left, criterion), score(right, criterion)
         if not lacking:
-            if one + other > best + EQUAL:
+            if one + other > best + TOLERANCE:
                 best, at = one + other, np.int64(line)
                 branch = np.int64(heavier > 0.0)
             continue
         with_left = score_with(left, room.absent, criterion, spare) + other
         with_right = one + score_with(right, room.absent, criterion, spare)
-        if with_left > best + EQUAL:
+        if with_left > best + TOLERANCE:
             best, at, branch = with_left, np.int64(line), np.int64(0)
-        if with_right > best + EQUAL:
+        if with_right > best + TOLERANCE:
             best, at, branch = with_right, np.int64(line), np.int64(1)
     return best, at, branch
 
@@ -181,7 +179,7 @@ def _branch_a_value(stream, slot, attribute):
             gained = score_with(
                 slots.counts[slot, line], room.absent, criterion, room.left
             )
-            if gained - own > more + EQUAL:
+            if gained - own > more + TOLERANCE:
                 more, branch = gained - own, n_branches
         else:
             size = 0.0

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout
 from spinney.growth.binned.loops.draw import key_of_branch
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
@@ -209,7 +210,7 @@ def _spread(weights, at):
 def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
     if of_numbers(kind):
-        return counts[at, 0] == 1 or _spread(weights, at) <= 1e-12 * weights[at, 3]
+        return counts[at, 0] == 1 or _spread(weights, at) <= TOLERANCE * weights[at, 3]
     present = 0
     for c in range(counts.shape[1]):
         present += counts[at, c] > 0

@@ -3,6 +3,7 @@
 import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
 from spinney.growth.binned.loops.cell_numbers import number_at
@@ -85,7 +86,7 @@ def set_aside(search, start, stop, a):
 def gains(search, top, here, a):
     """Record the best split of a node; return whether it gains enough."""
     rules, shape, gain = search.rules, search.shape, gain_of(search, top, a)
-    if gain < rules.min_gain * (1 - 1e-12):
+    if gain < rules.min_gain * (1 - TOLERANCE):
         shape.whole[here, nodes.REASON] = nodes.MIN_GAIN
         return False
     shape.real[here, nodes.GAIN] = gain
