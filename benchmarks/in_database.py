@@ -1,6 +1,6 @@
 """Trees grown where the rows are, beside the same trees in memory.
 
-``python -m benchmarks.in_database --rows 100000,1000000 --engines duckdb,sqlite`` makes
+``python -m benchmarks.in_database --rows 100000,1000000 --engines memory,duckdb`` makes
 a table of twelve columns for each size, five of them real numbers, as Parquet files of
 at most 5,000,000 rows, and grows a tree on it in memory and in each engine, every run
 in a process of its own. The files are gone afterwards, unless ``--folder`` says where
@@ -22,7 +22,6 @@ leaves an engine out on tables that are too large for it.
 import argparse
 import json
 import resource
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -97,9 +96,6 @@ def _grown(
     if engine == "memory":
         data, how = duckdb.sql(f"SELECT * FROM read_parquet('{path}')"), {}
         how["source"] = "memory"
-    elif engine == "sqlite":
-        data, how = f"sqlite:///{_in_sqlite(path)}", {"table": "rows"}
-        how["memory_limit"] = asked.room
     else:
         connection = duckdb.connect()
         connection.execute("SET enable_progress_bar = false")
@@ -185,21 +181,6 @@ def hash_of(text: str) -> str:
     from hashlib import sha256
 
     return sha256(text.encode()).hexdigest()[:12]
-
-
-def _in_sqlite(path: str) -> Path:
-    """Copy a Parquet file into a SQLite table, once."""
-    import duckdb
-
-    target = Path(path).parent / "rows.db"
-    if not target.exists():
-        relation = duckdb.sql(f"SELECT * FROM read_parquet('{path}')")
-        marks = ", ".join("?" * len(relation.columns))
-        with sqlite3.connect(target) as connection:
-            connection.execute(f"CREATE TABLE rows ({', '.join(relation.columns)})")
-            while lines := relation.fetchmany(10_000):
-                connection.executemany(f"INSERT INTO rows VALUES ({marks})", lines)
-    return target
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import duckdb
 import pytest
 from tests.extensions.conftest import postgres  # noqa: F401
-from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.database_tables import in_postgres
 from tests.sources.comparing import arrow_of
 
 from spinney.testing import CheckedSource, check_source, random_table
@@ -32,10 +32,6 @@ def test_what_is_known_by_bins_is_said():
         "cart: 1 trees of 23 nodes, the same; of 4 rivals, known by bins, only that "
         "they lose"
     )
-
-
-def test_sqlite(tmp_path):
-    check_source(in_sqlite(tmp_path), **FEW)
 
 
 def test_postgres(postgres):  # noqa: F811

@@ -98,9 +98,9 @@ Recipe, optional
         missing anyway; the text ``NA`` is not, unless it is named here.
     source : {"memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts"}, \
 optional
-        Where rows are counted. What is in a database, or on a cluster, stays there,
-        everything else is read into memory, unless this says otherwise; see
-        ``docs/databases.md``.
+        Where rows are counted. What is in a database, or on a cluster, stays there;
+        everything else, tables of SQLite included, is read into memory, unless this
+        says otherwise; see ``docs/databases.md``.
     connection : DuckDB connection, optional
         That of a relation, to bind values to its statements.
     table : str, optional

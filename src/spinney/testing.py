@@ -98,19 +98,14 @@ def check_source(
 
     Examples
     --------
-    >>> import contextlib, sqlite3
+    >>> import contextlib, duckdb, pandas
     >>> from spinney.testing import check_source
     >>> @contextlib.contextmanager
-    ... def in_sqlite(columns):
-    ...     connection = sqlite3.connect(":memory:")
-    ...     names = ['"' + name.replace('"', '""') + '"' for name in columns]
-    ...     connection.execute(f"CREATE TABLE t ({', '.join(names)})")
-    ...     marks = ", ".join("?" * len(names))
-    ...     connection.executemany(
-    ...         f"INSERT INTO t VALUES ({marks})", list(zip(*columns.values())))
-    ...     yield connection, {"table": "t"}
-    ...     connection.close()
-    >>> print(check_source(in_sqlite, recipes=["cart"], n_tables=1))
+    ... def in_duckdb(columns):
+    ...     with duckdb.connect() as connection:
+    ...         rows = connection.from_df(pandas.DataFrame(columns))
+    ...         yield rows, {"connection": connection}
+    >>> print(check_source(in_duckdb, recipes=["cart"], n_tables=1))
     cart: 1 trees of 23 nodes, the same
     """
     trees, nodes = dict.fromkeys(recipes, 0), dict.fromkeys(recipes, 0)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.database_tables import in_postgres
 from tests.sources.comparing import assert_same_tree, opened
 
 import spinney
@@ -109,17 +109,14 @@ def test_no_cut_leaves_enough_on_both_sides(finer_bins, statements, tmp_path):
 
 
 @pytest.mark.parametrize("most_lines", [30, 1000])
-def test_sqlite_and_postgres_have_bins_too(
-    most_lines, finer_bins, tmp_path, postgres, monkeypatch
-):
+def test_postgres_has_bins_too(most_lines, finer_bins, postgres, monkeypatch):
     monkeypatch.setattr(opened_bins, "MOST_LINES", most_lines)
     columns = rows_of(3, missing=0.05)
     options = {"recipe": RECIPES["fractional"], "max_depth": 4}
     expected = spinney.grow(columns, "y", **options).tree
-    for open_table in (in_sqlite(tmp_path), in_postgres(postgres)):
-        with open_table(columns) as (data, how):
-            found = spinney.grow(data, "y", **options, **how).tree
-        assert assert_same_tree(expected, found, whole=True) > 0  # rivals of bins
+    with in_postgres(postgres)(columns) as (data, how):
+        found = spinney.grow(data, "y", **options, **how).tree
+    assert assert_same_tree(expected, found, whole=True) > 0  # rivals of bins
 
 
 def test_a_level_is_two_statements_of_few_lines(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers.database_tables import TABLE, in_sqlite
+from tests.helpers.database_tables import TABLE, in_postgres
 from tests.helpers.tables_in_parts import in_arrow
 from tests.sources.tables_away import placed
 
@@ -42,7 +42,7 @@ def table_of(seed, n_rows=200):
     return columns
 
 
-@pytest.mark.parametrize("place", ["duckdb", "sqlite", "postgres", "parts", "read"])
+@pytest.mark.parametrize("place", ["duckdb", "postgres", "parts", "read"])
 def test_clusters_are_those_of_memory_from_the_same_start(
     place, monkeypatch, tmp_path, request
 ):
@@ -97,7 +97,7 @@ def test_iterations_are_as_many_as_in_memory(factor, base, tmp_path, request):
 def test_every_place_begins_with_the_same_rows(tmp_path, request):
     columns = table_of(2)
     starts = []
-    for place in ("duckdb", "sqlite", "parts"):
+    for place in ("duckdb", "postgres", "parts"):
         with placed(place, columns, tmp_path, request) as (data, how):
             options = {"ignore": ["name"], "n_init": 2}
             model = spinney.find_clusters(data, "auto", **options, **how)
@@ -151,7 +151,7 @@ def test_what_is_refused(tmp_path, request):
     with pytest.raises(DataError, match="0 have room in memory"):
         spinney.find_clusters(parts, 2, columns=["x"], memory_limit=0, **given_)
     columns["x"][7] = None
-    for place in ("sqlite", "parts"):
+    for place in ("duckdb", "parts"):
         with (
             placed(place, columns, tmp_path, request) as (data, how),
             pytest.raises(DataError, match="lack a cell, and k-means needs all"),
@@ -166,9 +166,9 @@ def test_what_is_refused(tmp_path, request):
             spinney.find_clusters(data, 2, columns=["y"], weight="w", **how)
 
 
-def test_the_shell_finds_them(tmp_path, capfd, monkeypatch):
+def test_the_shell_finds_them(tmp_path, capfd, monkeypatch, postgres):
     monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
-    with in_sqlite(tmp_path)(table_of(4)) as (data, _):
+    with in_postgres(postgres)(table_of(4)) as (data, _):
         asked = ["cluster", data, "--table", TABLE, "--columns", "x,y", "--k", "3"]
         assert run([*asked, "--model", str(tmp_path / "c.spinney")]) == 0
         assert "200 rows, 2 columns: x, y" in capfd.readouterr().out

@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import contextmanager
 
 import duckdb
+import pandas as pd
 import pytest
 from tests.helpers.database_tables import (
     TABLE,
@@ -18,6 +19,7 @@ from tests.sources.comparing import assert_same_tree
 
 import spinney
 from spinney.cli import run
+from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.databases import databases
 from spinney.extensions.databases.engines.spark_engine import SparkEngine
@@ -45,7 +47,8 @@ def connected():
 
 
 def temporary(connection):
-    return connection.execute("SELECT name FROM sqlite_temp_master").fetchall()
+    listed = "SELECT table_name FROM duckdb_tables() WHERE temporary"
+    return connection.execute(listed).fetchall()
 
 
 def grown(data, **options):
@@ -78,13 +81,11 @@ def test_hostile_names_and_values(engine, tmp_path, request):
         assert_same_tree(expected.tree, found.tree, whole=True)
 
 
-def test_literals_are_as_good_as_bound_values(tmp_path, monkeypatch):
+def test_literals_are_as_good_as_bound_values(postgres, monkeypatch):
     columns, target = hostile_columns()
     expected = spinney.grow(columns, target, recipe="cart")
-    with in_sqlite(tmp_path)(columns) as (data, how):
-        monkeypatch.setattr(
-            "spinney.extensions.databases.engines.sqlite_engine.MOST_VALUES", 3
-        )
+    with in_postgres(postgres)(columns) as (data, how):
+        monkeypatch.setattr(databases.PostgresEngine, "most_values", 3)
         found = spinney.grow(data, target, recipe="cart", **how)
     assert_same_tree(expected.tree, found.tree, whole=True)
 
@@ -103,7 +104,8 @@ def test_a_query_is_a_table_and_nothing_may_be_changed():
             with pytest.raises(ParameterError, match="table"):
                 grown(connection, table=words)
         assert grown(connection, table=TABLE).tree.root.n_rows == 6
-        assert temporary(connection) == []
+        left = "SELECT name FROM sqlite_temp_master"
+        assert connection.execute(left).fetchall() == []
 
 
 @pytest.mark.parametrize(
@@ -200,8 +202,42 @@ def test_rows_of_a_database_may_be_read():
     with connected() as connection:
         fill_sqlite(connection, COLUMNS)
         read = grown(connection, table=TABLE, source="memory")
-        counted = grown(connection, table=TABLE)
-    assert_same_tree(read.tree, counted.tree, whole=True)
+        other = grown(connection, table=TABLE, source="sqlite")
+    assert_same_tree(grown(COLUMNS).tree, other.tree, whole=True)
+    assert_same_tree(read.tree, other.tree, whole=True)
+
+
+@pytest.mark.parametrize("limit", [0, "1kB"])
+@pytest.mark.parametrize("options", [{"recipe": "cart"}, {}])
+def test_rows_of_sqlite_need_room(limit, options):
+    with connected() as connection:
+        fill_sqlite(connection, COLUMNS)
+        with pytest.raises(ParameterError, match=r"no room for 6 rows.*'duckdb'"):
+            spinney.grow(connection, "y", table=TABLE, memory_limit=limit, **options)
+        assert grown(connection, table=TABLE, memory_limit="1MB").tree.n_leaves > 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "cells", "kind", "values"),
+    [
+        ("BOOLEAN", [1, 0, 1, None], "nominal", (False, True)),
+        ("BOOLEAN", [1, 0, 2, 1], "numeric", ()),
+        ("TEXT", [None] * 4, "nominal", ()),
+        ("REAL", [None] * 4, "numeric", ()),
+        ("", [1, "one", 2.5, None], "nominal", ("1", "2.5", "one")),
+        ("TEXT", ["1", "2", "1", ""], "nominal", ("1", "2")),
+        ("DATE", ["2024-02-30"] * 4, "nominal", ("2024-02-30",)),
+        ("TIMESTAMP", ["2024-02-28 10:00Z"] * 4, "nominal", ("2024-02-28 10:00Z",)),
+    ],
+)
+def test_what_is_stored_says_what_a_column_is(declared, cells, kind, values):
+    with connected() as connection:
+        connection.execute(f"CREATE TABLE t (x {declared}, y TEXT)")
+        lines = list(zip(cells, "aabb", strict=True))
+        connection.executemany("INSERT INTO t VALUES (?, ?)", lines)
+        at = databases.DatabaseTable(connection, "sqlite", "t")
+        column = databases.table_in_database(at, Declarations())["x"]
+        assert (column.kind, column.levels) == (kind, values)
 
 
 def test_dates_are_numbers_in_every_database(tmp_path, postgres):
@@ -280,17 +316,20 @@ def after(monkeypatch):
     return arrange
 
 
-def drop_table(engine):
-    engine._connection.execute(f"DROP TABLE {quoted(TABLE)}")
+@contextmanager
+def in_duckdb():
+    frame = pd.DataFrame(COLUMNS)
+    with duckdb.connect() as connection:
+        connection.from_df(frame).create("t")
+        yield connection, {"data": connection.table("t"), "connection": connection}
 
 
 @pytest.mark.parametrize("number", [3, 5])
 def test_a_table_that_is_dropped_meanwhile(number, after):
-    with connected() as connection:
-        fill_sqlite(connection, COLUMNS)
-        after(number, drop_table)
+    with in_duckdb() as (connection, how):
+        after(number, lambda engine: engine._connection.execute("DROP TABLE t"))
         with pytest.raises(DataError, match="somebody has dropped or renamed"):
-            grown(connection, table=TABLE)
+            grown(**how, memory_limit=0)
         assert temporary(connection) == []
 
 
@@ -300,11 +339,10 @@ def test_an_interrupt_leaves_nothing(fault, after):
         assert temporary(engine._connection) != []
         raise fault
 
-    with connected() as connection:
-        fill_sqlite(connection, COLUMNS)
+    with in_duckdb() as (connection, how):
         after(9, happens)
         with pytest.raises(fault):
-            grown(connection, table=TABLE)
+            grown(**how, memory_limit=0)
         assert temporary(connection) == []
 
 
@@ -343,25 +381,6 @@ def test_a_full_disk(postgres):
         assert "No space left" in str(problem)
         assert "make room" in str(remedy)
         assert how["table"] == TABLE
-
-
-@pytest.mark.parametrize("room", [0, 1 << 30])
-def test_a_column_that_changes_its_type(room, after, tmp_path):
-    path = tmp_path / "shop.db"
-    connection = sqlite3.connect(path)
-    fill_sqlite(connection, COLUMNS)
-
-    def change(_):
-        other = sqlite3.connect(path)
-        other.execute(f"UPDATE {quoted(TABLE)} SET size = 'large' WHERE size > 3")
-        other.commit()
-        other.close()
-
-    after(5, change)
-    with pytest.raises(DataError, match="changed while its rows were looked at"):
-        grown(connection, table=TABLE, memory_limit=room)
-    assert temporary(connection) == []
-    connection.close()
 
 
 def test_a_disk_that_is_too_small_for_duckdb():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers.database_tables import TABLE, in_sqlite
+from tests.helpers.database_tables import TABLE, in_postgres
 from tests.helpers.tables_in_parts import in_arrow
 from tests.sources.tables_away import N_ROWS, placed, table_of
 
@@ -25,9 +25,9 @@ TIMES = ("seconds", "predict_seconds", "row_microseconds")
 FOREST = ("few trees", {"recipe": "forest", "n_estimators": 2, "n_jobs": 1})
 CASES = (
     (False, ("parts",), ["id3", FOREST]),
-    (True, ("sqlite",), ["m5"]),
+    (True, ("postgres",), ["m5"]),
     *(
-        pytest.param(numeric, ("duckdb", "sqlite", "parts"), recipes, marks=SLOW)
+        pytest.param(numeric, ("duckdb", "postgres", "parts"), recipes, marks=SLOW)
         for numeric, recipes in (
             (False, ["auto", "id3", "cart", FOREST]),
             (True, ["cart", "m5"]),
@@ -120,7 +120,7 @@ def test_what_is_refused(tmp_path, request):
     with pytest.raises(DataError, match="fold 1: there is no row to test on"):
         spinney.evaluate(in_arrow(few), "y", "cart", folds=40, **given)
     with (
-        placed("sqlite", columns, tmp_path, request) as (data, how),
+        placed("postgres", columns, tmp_path, request) as (data, how),
         pytest.raises(ParameterError, match="memory_limit=0 is for rows"),
     ):
         spinney.evaluate(data, "y", "cart", source="memory", memory_limit=0, **how)
@@ -129,7 +129,7 @@ def test_what_is_refused(tmp_path, request):
 def test_a_database_is_read_where_memory_is_meant(tmp_path, request):
     columns = table_of(5)
     told = spinney.evaluate(columns, "y", "cart", folds=2)
-    with placed("sqlite", columns, tmp_path, request) as (data, how):
+    with placed("postgres", columns, tmp_path, request) as (data, how):
         other = spinney.evaluate(data, "y", "cart", folds=2, source="memory", **how)
     assert figures(told) == figures(other)
 
@@ -141,10 +141,10 @@ def test_other_studies_read_a_database(study, tmp_path, request):
         few = {"folds": 2, "sizes": [0.5]}
     columns = table_of(5)
     told = study(columns, "y", "cart", **few)
-    with placed("sqlite", columns, tmp_path, request) as (data, how):
+    with placed("postgres", columns, tmp_path, request) as (data, how):
         other = study(data, "y", "cart", source="memory", **few, **how)
-        with pytest.raises(ParameterError, match="source='sqlite' leaves rows where"):
-            study(data, "y", "cart", source="sqlite", **few, **how)
+        with pytest.raises(ParameterError, match="source='postgres' leaves rows where"):
+            study(data, "y", "cart", source="postgres", **few, **how)
         with pytest.raises(ParameterError, match="memory_limit=0 is for rows"):
             study(data, "y", "cart", memory_limit=0, **few, **how)
     assert figures(told) == figures(other)
@@ -164,13 +164,13 @@ def test_arguments_are_heeded_as_in_memory():
         spinney.evaluate(parts, "y", "cart", source="parts", folds=2, n_jobs="many")
 
 
-def test_the_shell_evaluates(tmp_path, capfd):
-    with in_sqlite(tmp_path)(table_of(6)) as (data, _):
+def test_the_shell_evaluates(postgres, capfd):
+    with in_postgres(postgres)(table_of(6)) as (data, _):
         asked = ["evaluate", data, "--table", TABLE, "--target", "y", "--folds", "2"]
         assert run([*asked, "--recipe", "id3"]) == 0
         assert "2-fold cross-validation" in capfd.readouterr().out
         curve = [*asked, "--recipe", "cart", "--learning-curve", "--size", "0.5"]
         assert run([*curve, "--engine", "memory"]) == 0
         assert "rows" in capfd.readouterr().out
-        assert run([*curve, "--engine", "sqlite"]) == 2
+        assert run([*curve, "--engine", "postgres"]) == 2
         assert "or read them (--engine 'memory')" in capfd.readouterr().err

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.helpers.database_tables import TABLE, in_sqlite
+from tests.helpers.database_tables import TABLE, in_postgres
 from tests.helpers.tables_in_parts import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
 from tests.sources.tables_away import placed, table_of
@@ -53,11 +53,11 @@ SETTINGS = {
 CASES = (
     *(("parts", kind) for kind in SETTINGS if kind not in ("weights", "balanced")),
     ("duckdb", "balanced"),
-    ("sqlite", "weights"),
+    ("postgres", "weights"),
     ("postgres", "plain"),
     *(
         pytest.param(place, kind, marks=pytest.mark.slow)
-        for place, kind in product(("duckdb", "sqlite", "parts"), SETTINGS)
+        for place, kind in product(("duckdb", "postgres", "parts"), SETTINGS)
     ),
 )
 
@@ -109,7 +109,7 @@ def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, reque
 
 
 @pytest.mark.parametrize("complete", [False, True])
-@pytest.mark.parametrize("place", ["parts", "duckdb", "sqlite"])
+@pytest.mark.parametrize("place", ["parts", "duckdb", "postgres"])
 def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, request):
     columns = table_of(5)
     n_rows = len(columns["y"])
@@ -177,7 +177,7 @@ def test_a_bag_without_rows_has_all(tmp_path, request):
     n_rows = [model.tree.root.n_rows for model in expected.trees]
     assert n_rows.count(3) > 2  # a bag of Poisson's law of mean 1 seldom has all
     assert min(n_rows) == 1
-    for place in ("duckdb", "sqlite", "parts"):
+    for place in ("duckdb", "postgres", "parts"):
         with placed(place, columns, tmp_path, request) as (data, how):
             how = {**how, "memory_limit": 0}
             grown = spinney.grow_forest(data, "y", **options, **how)
@@ -186,7 +186,7 @@ def test_a_bag_without_rows_has_all(tmp_path, request):
 
 def test_rows_to_ask_need_room(tmp_path, request):
     columns = table_of(3)
-    for place in ("sqlite", "parts"):
+    for place in ("postgres", "parts"):
         with placed(place, columns, tmp_path, request) as (data, how):
             words = "shrinkage=None is chosen by about 24 rows .* and 0 have room"
             with pytest.raises(ParameterError, match=words) as refused:
@@ -222,10 +222,10 @@ def test_forests_are_kept_with_their_bags(tmp_path):
     assert_same_forest(model, loaded)
 
 
-def test_the_shell_grows_them(tmp_path, monkeypatch, capfd):
+def test_the_shell_grows_them(tmp_path, monkeypatch, capfd, postgres):
     columns = table_of(6)
     monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
-    with in_sqlite(tmp_path)(columns) as (data, _):
+    with in_postgres(postgres)(columns) as (data, _):
         asked = ["forest", data, "--table", TABLE, "--target", "y", "--trees", "3"]
         assert run(asked) == 0
         assert "out of bag: accuracy" in capfd.readouterr().out

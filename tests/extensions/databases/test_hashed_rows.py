@@ -26,7 +26,7 @@ def some_room(monkeypatch):
     monkeypatch.setattr(open_rows, "usual_room", lambda: 100 * BYTES * 9)
 
 
-PLACES = ("memory", "duckdb", "sqlite", "postgres", "parts")
+PLACES = ("memory", "duckdb", "postgres", "parts")
 
 
 def table_of(seed, *, weights=True):

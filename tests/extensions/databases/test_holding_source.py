@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.extensions.databases.test_bins import rows_of
-from tests.helpers.database_tables import in_sqlite
+from tests.helpers.database_tables import in_postgres
 from tests.sources.comparing import assert_same_tree, opened
 
 import spinney
@@ -130,7 +130,7 @@ def test_a_node_without_rows_takes_its_turn():
     assert source.in_turn({3: 0}) == [[3]]
 
 
-def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, tmp_path):
+def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, postgres):
     columns = rows_of(2, missing=0.1)
     monkeypatch.setattr(open_rows, "usual_room", lambda: 300 * BYTES * N_CELLS)
     written: list[str] = []
@@ -144,7 +144,7 @@ def test_a_table_that_has_room_is_read_by_one_statement(fetched, monkeypatch, tm
     monkeypatch.setattr(SqlEngine, "written", heard)
     for recipe in ("cart", "c4.5"):
         expected = spinney.grow(columns, "y", recipe=recipe, weight="w").tree
-        with in_sqlite(tmp_path)(columns) as (data, how):
+        with in_postgres(postgres)(columns) as (data, how):
             found = spinney.grow(data, "y", recipe=recipe, weight="w", **how).tree
         assert_same_tree(expected, found, whole=True)
     assert not any(words.startswith("CREATE") for words in written)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.database_tables import in_postgres
 from tests.helpers.real_tables import arguments_of, needs_tables
 
 import spinney
@@ -46,19 +46,14 @@ def test_trees_of_duckdb_are_those_of_memory(name, options):
     assert_same_tree(expected.tree, found.tree, whole=True)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-def test_adult_in_a_database(engine, tmp_path, request):
+def test_adult_in_a_database(postgres):
     given = arguments_of("adult")
     frame = pd.read_csv(given.pop("data"), keep_default_na=False)
     columns: dict[str, list[Any]] = {
         str(name): cells.tolist() for name, cells in frame.items()
     }
-    if engine == "sqlite":
-        open_table = in_sqlite(tmp_path)
-    else:
-        open_table = in_postgres(request.getfixturevalue("postgres"))
     options = {"recipe": CART, "max_depth": 6}
     expected = spinney.grow(frame, **given, **options)
-    with open_table(columns) as (data, how):
+    with in_postgres(postgres)(columns) as (data, how):
         found = spinney.grow(data, **given, **options, memory_limit=0, **how)
     assert_same_tree(expected.tree, found.tree, whole=True)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.extensions.databases.test_bins import rows_of
-from tests.helpers.database_tables import in_postgres, in_sqlite
+from tests.helpers.database_tables import in_postgres
 from tests.helpers.tables_in_parts import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
 from tests.twins.naive_hash import share_of_rows
@@ -54,9 +54,8 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
         monkeypatch.setattr(open_rows, "usual_room", lambda room=room: room)
         with opened("bound relation", columns, tmp_path) as (data, how):
             trees.append(spinney.grow(data, "y", **options, **how).tree)
-        for open_table in (in_sqlite(tmp_path), in_postgres(postgres)):
-            with open_table(columns) as (data, how):
-                trees.append(spinney.grow(data, "y", **options, **how).tree)
+        with in_postgres(postgres)(columns) as (data, how):
+            trees.append(spinney.grow(data, "y", **options, **how).tree)
     parts = in_arrow(columns)
     trees.append(spinney.grow(parts, "y", source="parts", **options).tree)
     for tree in trees[1:]:
@@ -85,14 +84,14 @@ def test_they_are_those_of_the_naive_twin(reserved, tmp_path):
     assert sorted(cells) == reserved[0]
 
 
-def test_of_equal_rows_weights_say_which_are_reserved(tmp_path):
+def test_of_equal_rows_weights_say_which_are_reserved(tmp_path, postgres):
     # The same rows in another order: as much weight is left to grow on.
     columns = {"x": [1.0] * 40 + [2.0] * 40, "y": ["a"] * 40 + ["b"] * 40}
     columns["w"] = [float(n) for n in range(1, 41)] * 2
     left = []
     for order in (range(80), range(79, -1, -1)):
         table = {name: [cells[at] for at in order] for name, cells in columns.items()}
-        for open_table in (in_sqlite(tmp_path), partial(opened, "bound relation")):
+        for open_table in (in_postgres(postgres), partial(opened, "bound relation")):
             given = (tmp_path,) if isinstance(open_table, partial) else ()
             with open_table(table, *given) as (data, how):
                 options = {"recipe": "cart", "validation_share": 0.3, "weight": "w"}

@@ -61,9 +61,13 @@ def source_in_database(at: DatabaseTable, roles: Roles) -> Iterator[RowsAway]:
         yield counted_source(engine, cells, columns, roles, markers=markers)
 
 
-def table_in_database(at: DatabaseTable, declared: Declarations) -> Table:
+def table_in_database(
+    at: DatabaseTable, declared: Declarations, memory_limit: int | str | None = None
+) -> Table:
     """Return a table of a database, read into memory."""
     with opened_engine(at) as engine:
+        if isinstance(engine, SqliteEngine):
+            return engine.table(declared, memory_limit)
         columns, cells = engine_columns(engine, declared)
         return loaded(engine, columns, cells)
 

@@ -58,7 +58,7 @@ def engine_columns(
         raise nothing_left(declarations, [raw.name for raw in every])
     for raw in raws:
         if raw.family is None:
-            raise _no_cell(raw)
+            raise no_cell(raw.name, raw.type)
     columns = [_described(raw, declarations) for raw in raws]
     _check_texts(engine, raws, declarations)
     cells = {
@@ -93,14 +93,12 @@ def _digits(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
-def _no_cell(raw: RawColumn) -> DataError:
+def no_cell(name: str, kind: str) -> DataError:
+    """Return the error for a column whose type has no place in a table."""
     msg = (
-        f"column {raw.name!r} is of type {raw.type}, which is neither text, a number "
-        "nor a date"
+        f"column {name!r} is of type {kind}, which is neither text, a number nor a date"
     )
-    remedy = phrase(
-        "ignore it ({}) or select a part of it", Setting("ignore", [raw.name])
-    )
+    remedy = phrase("ignore it ({}) or select a part of it", Setting("ignore", [name]))
     return DataError(msg, remedy=remedy)
 
 

@@ -8,8 +8,7 @@ Where an engine has them, grouping sets do it in one scan::
 
 A column that a line is not grouped by is NULL in it, so the first one that is not is
 the value; a line of all NULL counts the missing ones. Elsewhere it is a UNION ALL of
-grouped selects: from the relation, which is made once, or, where an engine reads only
-the columns that a select names, from the relation anew for each of them.
+grouped selects from the relation, of which an engine reads the columns that each names.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ from spinney.extensions.databases.expressions import (
     grouped_by,
     named,
     select,
-    table,
     text,
     whole,
 )
@@ -56,8 +54,7 @@ def grouped_statements(
     relation is another one for each column.
     """
     wanted = _Wanted(keys, sums, double if value == "double" else text, ranges)
-    ways = {"sets": _in_sets, "once": _in_parts, "anew": _in_scans}
-    write = ways["anew" if one_by_one else engine.grouping]
+    write = _in_sets if engine.has_sets and not one_by_one else _in_scans
     for start in range(0, len(columns), engine.most_columns):
         group = columns[start : start + engine.most_columns]
         yield write(relation, group, wanted), group
@@ -111,27 +108,6 @@ def _no_number() -> exp.Expr:
 
 
 def _in_scans(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
-    return _in_one(lambda name: relation([name]), columns, wanted)
-
-
-def _in_parts(relation: Relation, columns: Sequence[str], wanted: _Wanted) -> exp.Query:
-    rows = relation(columns)
-    if isinstance(rows, exp.Table):
-        return _in_one(lambda _: rows.copy(), columns, wanted)
-    query = _in_one(lambda _: table("spinney once"), columns, wanted)
-    return query.with_(
-        exp.to_identifier("spinney once", quoted=True),
-        as_=rows,
-        materialized=True,
-        copy=False,
-    )
-
-
-def _in_one(
-    rows_of: Callable[[str], exp.Query | exp.Table],
-    columns: Sequence[str],
-    wanted: _Wanted,
-) -> exp.Query:
     """Return grouped selects, a column each, under one another."""
     parts = []
     for place, name in enumerate(columns):
@@ -146,7 +122,7 @@ def _in_one(
                 number = _no_number() if of is None else extreme(this=column(of))
                 listed.append(named(number, end))
         by = [*map(column, wanted.keys), column(name)]
-        parts.append(grouped_by(select(listed, rows_of(name)), by))
+        parts.append(grouped_by(select(listed, relation([name])), by))
     return (
         parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False, copy=False)
     )

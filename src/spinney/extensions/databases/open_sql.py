@@ -171,7 +171,6 @@ def counted_source(
         source = HoldingSource(counted, most) if most else counted
         totals = source.root()
         away = RowsAway(totals.fingerprint(), source)
-    engine.check_unchanged()
     if not classes.is_numeric and roles.target != NO_TARGET:
         n_rows = totals.n_rows
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)

@@ -73,6 +73,7 @@ def rows_of(
     table: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    memory_limit: int | str | None = None,
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once.
 
@@ -86,6 +87,7 @@ def rows_of(
         table=table,
         format=format,
         encoding=encoding,
+        memory_limit=memory_limit,
     )
     rows, weights, places = known_rows(read, target, weight)
     if not rows.n_rows:

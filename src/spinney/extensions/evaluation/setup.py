@@ -20,7 +20,7 @@ from spinney.extensions.evaluation.splits import (
     with_possible_folds,
 )
 from spinney.extensions.evaluation.variants import Recipes, Variant, variants_of
-from spinney.sources.opened import is_counted_away, refuse_limit
+from spinney.sources.opened import is_counted_away
 
 OPENING = ("source", "connection", "table", "memory_limit", "format", "encoding")
 
@@ -136,10 +136,9 @@ def _refuse_away(data: Any, opening: dict[str, Any]) -> None:
     """Take out what says where rows are; refuse all but that they are to be read."""
     source, connection = opening.pop("source", None), opening.pop("connection", None)
     is_counted_away(data, "memory", connection, table=opening.get("table"))
-    if source not in (None, "memory"):
+    if source not in (None, "memory", "sqlite"):
         raise refusal(
             Setting("source", source),
             "leaves rows where they are, and this study has them in memory",
             phrase("leave it out, or read them ({})", Setting("source", "memory")),
         )
-    refuse_limit(opening.pop("memory_limit", None))

@@ -5,7 +5,6 @@ from spinney.sources.opened.open_rows import (
     engine_of,
     is_counted_away,
     open_source,
-    refuse_limit,
     table_of_rows,
 )
 
@@ -14,6 +13,5 @@ __all__ = [
     "engine_of",
     "is_counted_away",
     "open_source",
-    "refuse_limit",
     "table_of_rows",
 ]

@@ -166,8 +166,7 @@ def open_source(
         table,
     )
     if not is_away:
-        refuse_limit(memory_limit)
-        yield _read(data, meant)
+        yield _read(data, meant, memory_limit)
         return
     budget = MemoryBudget(memory_limit) if limit and memory_limit else None
     room = usual_room() if limit is None else budget.rows if budget else 0
@@ -207,16 +206,6 @@ class _Meant:
         return {name: getattr(self, name) for name in names}
 
 
-def refuse_limit(memory_limit: int | str | None) -> None:
-    """Refuse a limit of memory where rows are read anyway."""
-    if memory_limit is not None:
-        raise refusal(
-            Setting("memory_limit", memory_limit),
-            "is for rows that are counted elsewhere",
-            phrase("leave it out, or count in {}", Setting("source", "duckdb")),
-        )
-
-
 def table_of_rows(
     data: Any,
     declarations: Declarations,
@@ -224,10 +213,17 @@ def table_of_rows(
     format: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
+    memory_limit: int | str | None = None,
 ) -> Table:
     """Return the rows of a file, a frame or a database, in memory."""
     is_counted_away(data, "memory", table=table)  # refuses what has no use
     engine = engine_of(data)
+    if memory_limit is not None and engine != "sqlite":
+        raise refusal(
+            Setting("memory_limit", memory_limit),
+            "is for rows that are counted elsewhere",
+            phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+        )
     if engine not in IN_DATABASES:
         return read_table(
             data, declarations=declarations, format=format, encoding=encoding
@@ -235,13 +231,13 @@ def table_of_rows(
     refuse_file_options(format, encoding)
     databases = registry.load("engine", engine)
     at = databases.DatabaseTable(data, engine, table)
-    found: Table = databases.table_in_database(at, declarations)
+    found: Table = databases.table_in_database(at, declarations, memory_limit)
     return found
 
 
-def _read(data: Any, meant: _Meant) -> OpenedSource:
+def _read(data: Any, meant: _Meant, limit: int | str | None) -> OpenedSource:
     """Return rows in memory that trees can be grown on."""
-    rows = table_of_rows(data, table=meant.table, **meant.reading)
+    rows = table_of_rows(data, table=meant.table, memory_limit=limit, **meant.reading)
     training = rows_in_memory(
         rows,
         meant.target,
@@ -374,4 +370,4 @@ def is_counted_away(
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)
-    return away or (engine is not None and source != "memory")
+    return away or (engine not in (None, "sqlite") and source != "memory")

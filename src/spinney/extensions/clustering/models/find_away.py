@@ -25,7 +25,7 @@ from spinney.extensions.clustering.models.find import (
     measured_rows,
     read_rows,
 )
-from spinney.sources.opened import is_counted_away, open_source, refuse_limit
+from spinney.sources.opened import is_counted_away, open_source
 from spinney.sources.rows import (
     NO_TARGET,
     HashedRows,
@@ -90,21 +90,19 @@ def cluster_table(
     progress: Progress | None = None,
     source: str | None = None,
     connection: Any = None,
-    memory_limit: int | str | None = None,
     **reading: Any,
 ) -> ClusteredTable:
     """Find the clusters of a table, in memory or where its rows are.
 
-    ``reading`` says how a file, or which table of a database, is read.
+    ``reading`` says how a file, or which table of a database, is read, and within which
+    limit of memory.
     """
     used: Any = {"declarations": declarations, "columns": columns, "weight": weight}
     if is_counted_away(data, source, connection, table=reading.get("table")):
         where = {"source": source, "connection": connection, **reading}
-        where["memory_limit"] = memory_limit
         fit = find_clusters_away(data, plan, progress=progress, **used, **where)
         sample = sampled_table(fit)
         return ClusteredTable(fit, sample, sample, away=True)
-    refuse_limit(memory_limit)
     table, chosen, weights = read_rows(data, **used, **reading)
     rows = measured_rows(chosen, plan, markers=declarations.missing)
     fit = find_clusters(rows, plan, weights=weights, progress=progress)

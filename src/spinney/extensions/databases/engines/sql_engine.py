@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sqlglot import Dialect, exp
@@ -44,9 +44,9 @@ class SqlEngine:
 
     name: ClassVar[str]
     dialect: ClassVar[str]
-    grouping: ClassVar[Literal["sets", "once", "anew"]] = "sets"
-    """How rows are counted by several columns: by grouping sets, or by a select a
-    column, of rows that are made once, or anew for each (``sources.sql.grouped``)."""
+    has_sets: ClassVar[bool] = True
+    """Whether rows are counted by several columns in grouping sets, or else by a select
+    for each column."""
     most_values: ClassVar[int] = 30_000
     """How many values are bound in a statement; others are literals."""
     most_columns: ClassVar[int] = 200
@@ -173,12 +173,6 @@ class SqlEngine:
     def item(self, numbers: Sequence[exp.Expr], place: exp.Expr) -> exp.Expr:
         """Return one of some numbers by its place, from 0 on; NULL where that is."""
         raise NotImplementedError
-
-    def check_unchanged(self) -> None:
-        """Raise if others have changed the rows since their columns were looked at.
-
-        Most engines show a transaction one state of them, and need no check.
-        """
 
     # What they do alike
 
