@@ -1,5 +1,6 @@
 """Growing trees: the textbooks' trees, every reason to stop, force and limits."""
 
+import gc
 import warnings
 from unittest.mock import Mock
 
@@ -10,6 +11,7 @@ from tests.helpers.strategies import Rows, textbook
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
+from spinney.growth.plain.growing_nodes import Growing
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.search import policy_named, tree_search
@@ -65,6 +67,18 @@ def test_the_netball_tree():
         "    humidity = High: No",
         "    humidity = Normal: Yes",
     ]
+
+
+def test_growing_nodes_are_freed_with_the_learner():
+    source = textbook("netball").source
+    gc.collect()
+    gc.disable()
+    try:
+        grow_tree(source, ID3)
+        left = [each for each in gc.get_objects() if isinstance(each, Growing)]
+    finally:
+        gc.enable()
+    assert not left
 
 
 def test_the_watermelon_tree():

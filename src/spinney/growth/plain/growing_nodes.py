@@ -104,7 +104,10 @@ def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
         node = stack.pop()
         order.append(node)
         stack.extend(reversed(node.children))
-    return as_tree(order, schema, recipe)
+    tree = as_tree(order, schema, recipe)
+    for node in order:  # in cycles their tables would stay until the next collection
+        node.parent, node.children = None, []
+    return tree
 
 
 def as_tree(
