@@ -35,7 +35,7 @@ from spinney._support.threads import limited_threads
 from spinney.errors import SpinneyError
 from spinney.growth import engine
 from spinney.output.file.container import read_header, unpack
-from spinney.trees import Tree, arrays_of
+from spinney.trees import Tree
 
 __all__ = ["KERNELS", "Case", "compared", "grown", "kernels"]
 
@@ -191,7 +191,7 @@ def facts_of(model: Any, path: Path) -> dict[str, str]:
 
 def _shape_of(tree: Tree) -> bytes:
     """Return the shape of a tree, what its nodes ask, and how many rows they have."""
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     whole = ("parent", "attribute", "listed", "branches", "rows")
     parts = [getattr(arrays, name).astype(np.int64) for name in whole]
     parts.append(arrays.missing[arrays.inner].astype(np.int64))

@@ -103,7 +103,7 @@ _HOMES = {
     "CountTable": "spinney.trees.counts",
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
-    "Node": "spinney.trees.tree",
+    "Node": "spinney.trees.node",
     "Notation": "spinney.data.notation",
     "Recipe": "spinney.recipes",
     "Tree": "spinney.trees.tree",

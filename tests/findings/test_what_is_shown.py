@@ -21,7 +21,7 @@ from spinney.data import Attribute, Column, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.extensions.explorer.tree_data import digits_of
 from spinney.extensions.pictures.branch_labels import branch_label
-from spinney.trees import arrays_of, candidate_arrays_of, read_question
+from spinney.trees import read_question
 from spinney.trees.linear import LinearModel, Term
 
 DAYS = ["2026-11-02", "2026-11-10", "2026-11-18", "2026-11-20"]
@@ -251,7 +251,7 @@ def test_a_cut_is_written_so_that_rows_stay_on_their_sides(step):
     data = {"a": near[:, 0], "b": near[:, 1], "y": [str(each) for each in high]}
     model = spinney.grow(data, "y", recipe="cart")
     tree, there = model.tree, model.decision_path(data).toarray() > 0
-    digits = digits_of(arrays_of(tree), candidate_arrays_of(tree))
+    digits = digits_of(tree.arrays, tree.nodes.candidate_arrays)
     inner = [node for node in tree.nodes if not node.is_leaf]
     assert len(inner) > 2
     for node in inner:

@@ -17,7 +17,7 @@ from spinney.growth.ranked.ranked_limits import can_grow_ranked
 from spinney.recipes import RECIPES
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.trees.tree import Reason
+from spinney.trees import Reason
 
 CART, C45 = RECIPES["cart"], RECIPES["c4.5"]
 LIMITS = st.sampled_from([None, 1, 2, 3, 5, 8, 100])

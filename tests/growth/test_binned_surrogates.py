@@ -237,7 +237,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
     columns = (*cells.T, codes.astype(np.int32))
     tree = crowd.grow(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
-    quick, plain = flatten(tree), FlatTree(arrays_of_nodes(tree))
+    quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
     one, other = quick.arrays, plain.arrays
     np.testing.assert_array_equal(one.final_branch, other.final_branch)
     if other.surrogates is None:

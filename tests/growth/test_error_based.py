@@ -15,7 +15,7 @@ from spinney.growth.prune.drafts import recounted
 from spinney.growth.prune.error_based import estimated_errors
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees.tree import Reason, Tree
+from spinney.trees import Reason, Tree
 
 LABOR = {"target": "class", "missing_values": ["?"]}
 

@@ -14,6 +14,7 @@ from tests.twins import naive, naive_forest
 
 import spinney
 from spinney.errors import ParameterError
+from spinney.growth import prune
 from spinney.growth.engine import PLAIN
 from spinney.growth.forest import ForestSettings, away_growth, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
@@ -27,7 +28,6 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.trees.lazy_nodes import arrays_of
 from spinney.trees.predict.flat_tree import FlatTree, flatten
 
 N_TREES = 3
@@ -106,13 +106,14 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
     p = len(table.schema.attributes)
     grown = []
 
-    def kept(tree):
-        grown.append(tree)
-        return arrays_of(tree)
+    def kept(*given, **options):
+        result = prune.pruned_after_growing(*given, **options)
+        grown.append(result.tree)
+        return result
 
     with (
         patch.object(growing, "choose_engine_of_forest", return_value=PLAIN),
-        patch.object(away_growth, "arrays_of", kept),
+        patch.object(away_growth, "pruned_after_growing", kept),
     ):
         forest = grow_forest(
             training, recipe, forest_settings, n_trees=N_TREES, n_jobs=1
@@ -184,7 +185,7 @@ def check_choice(forest, twins, table, bags):
 def test_a_member_is_its_tree(table, recipe):
     assume(recipe.missing != "surrogate")  # which is no policy of a forest
     tree = grow_tree(table.source, recipe)
-    member = compact(arrays_of(tree))
+    member = compact(tree.arrays)
     again = readable(member, table.schema, recipe)
     assert to_text(again) == to_text(tree)
     for one, other in zip(again, tree, strict=True):
@@ -216,7 +217,7 @@ def test_a_member_is_its_tree_by_named_recipes(recipe):
         "sold": (["no"] * 3 + ["yes"] * 5) * 4,
     }
     model = spinney.grow(table, "sold", recipe=recipe, missing="own-category")
-    member = compact(arrays_of(model.tree))
+    member = compact(model.tree.arrays)
     tree = readable(member, model.tree.schema, RECIPES[recipe])
     assert str(model) == to_text(tree)
 

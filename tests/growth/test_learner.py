@@ -16,7 +16,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.search import policy_named, tree_search
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees.tree import Reason, Tree
+from spinney.trees import Reason, Tree
 
 ID3, C45, CART = (RECIPES[name] for name in ("id3", "c4.5", "cart"))
 

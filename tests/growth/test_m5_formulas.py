@@ -14,8 +14,8 @@ from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.growth.prune.risk import leaf_risks
 from spinney.search.oblique.combinations import without_unused
+from spinney.trees import Node, Tree
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Node, Tree
 
 
 def bent(seed: int, n: int = 60) -> dict[str, list[Any]]:

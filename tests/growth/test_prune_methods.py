@@ -16,10 +16,9 @@ from spinney.growth.prune import CodedRows, Pruned, PruneStep
 from spinney.growth.prune.prune_methods import pruned
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees import cut
+from spinney.trees import Reason, Tree, cut
 from spinney.trees.costs import labels_of
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Reason, Tree
 
 # Accuracies are sums of parts of rows.
 ROUNDING = 1e-9

@@ -20,7 +20,7 @@ from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees.tree import Reason, Tree
+from spinney.trees import Reason, Tree
 
 
 def test_risks_by_hand():

@@ -10,7 +10,7 @@ from spinney.errors import ParameterError
 from spinney.output.leaf_rules import Condition, rules_of
 from spinney.recipes import RECIPES, Recipe
 from spinney.recipes.vocabulary import GROUPINGS, MISSING
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 Columns = Sequence[NDArray[Any]]
 

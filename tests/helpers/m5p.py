@@ -10,8 +10,8 @@ from benchmarks import tables
 from tests.helpers.recipes import by_recipe
 
 import spinney
+from spinney.trees import Node, Tree
 from spinney.trees.split import Threshold
-from spinney.trees.tree import Node, Tree
 
 FIXTURES = Path(__file__).parents[1] / "oracle" / "fixtures" / "m5p"
 TABLES = Path(__file__).parents[1] / "tables"

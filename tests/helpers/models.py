@@ -25,9 +25,9 @@ from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.node_split import LazyCandidates
 from spinney.sources.rows.memory import MemorySource
+from spinney.trees import Candidate, Node, Reason, Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Split, Surrogate, Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 TABLES = Path(__file__).parents[1] / "tables"
 GOLDEN = Path(__file__).parents[1] / "golden"

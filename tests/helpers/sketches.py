@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spinney.data.schema import Attribute, Schema, Target
+from spinney.trees import Candidate, Node, Reason, Tree
 from spinney.trees.costs import labels_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 
 @dataclass

@@ -5,8 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from spinney.trees import Tree
 from spinney.trees.split import Groups
-from spinney.trees.tree import Tree
 
 FIXTURES = Path(__file__).parents[1] / "oracle" / "fixtures" / "j48"
 LINE = re.compile(

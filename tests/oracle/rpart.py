@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import spinney
+from spinney.trees import Node, Tree
 from spinney.trees.split import Split, Surrogate, Threshold
-from spinney.trees.tree import Node, Tree
 
 FIXTURES = Path(__file__).parent / "fixtures" / "rpart"
 TABLES = Path(__file__).parents[1] / "tables"

@@ -31,9 +31,8 @@ from tests.oracle.rpart import (
 
 from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.risk import leaf_risks
-from spinney.trees import cut
+from spinney.trees import Tree, cut
 from spinney.trees.split import Groups, Surrogate
-from spinney.trees.tree import Tree
 
 LEVELS = json.loads((FIXTURES / "levels.json").read_text(encoding="utf-8"))
 FULL = {"min_samples_split": 2, "min_samples_leaf": 1}

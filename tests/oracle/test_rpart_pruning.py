@@ -18,9 +18,9 @@ from spinney.growth.prune.risk import leaf_risks
 from spinney.models.prune import growth_on
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet, as_classes, training_set
+from spinney.trees import Candidate, Node, Reason, Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = ROOT / "oracle" / "fixtures"

@@ -18,7 +18,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees.tree import Reason, Tree
+from spinney.trees import Reason, Tree
 
 CRITERIA = {
     "gini": ("gini", gini),

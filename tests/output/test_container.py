@@ -26,7 +26,7 @@ from spinney.output.file.kind import FileLimits
 from spinney.output.file.model_files import load_model, save_model
 from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
-from spinney.trees.tree import Node, Reason, Tree
+from spinney.trees import Node, Reason, Tree
 
 good = good_file  # the fixture, by the name that tests ask for
 

@@ -17,8 +17,8 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.leaf_rules import Condition, Rule, rules_of
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
+from spinney.trees import Tree
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Tree
 
 SIZE = Attribute("size", "ordinal", ("small", "medium", "large", "huge"))
 COLOUR = Attribute("colour", "nominal", ("blue", "green", "red"))

@@ -29,8 +29,8 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.explain import NodeExplanation, explain_node, explain_row
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
+from spinney.trees import Candidate
 from spinney.trees.split import Groups
-from spinney.trees.tree import Candidate
 
 # The twin adds in another order.
 ROUNDING = 1e-9

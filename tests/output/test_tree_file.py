@@ -44,11 +44,11 @@ from spinney.output.file.model_files import load_model, save_model
 from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
 from spinney.search.missing_values import POLICIES
+from spinney.trees import Candidate, Node, Reason, Tree
 from spinney.trees.certificate import Certificate
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import LinearModel, Term
 from spinney.trees.split import Groups, Intervals, Surrogate, Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 ROOT = Path(__file__).parents[2]
 

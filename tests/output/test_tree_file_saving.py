@@ -17,9 +17,9 @@ from spinney.errors import ParameterError
 from spinney.growth.model import Model
 from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
+from spinney.trees import Candidate, Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
-from spinney.trees.tree import Candidate, Tree
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,7 +18,7 @@ from spinney.growth.model import Model
 from spinney.output.file.header import FORMAT_VERSION
 from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.tree_text import class_counts, fitting_depth, to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 
 def everything() -> spinney.TreeClassifier:

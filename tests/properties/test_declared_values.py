@@ -15,8 +15,8 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.errors import SpinneyError
+from spinney.trees import Tree
 from spinney.trees.split import Groups
-from spinney.trees.tree import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

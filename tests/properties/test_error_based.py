@@ -22,8 +22,8 @@ from spinney.growth.prune.prune_methods import pruned, pruned_after_growing
 from spinney.growth.prune.risk import below, leaf_risks
 from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import Recipe
+from spinney.trees import Reason, Tree
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Reason, Tree
 
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
 

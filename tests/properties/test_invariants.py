@@ -11,8 +11,8 @@ from tests.helpers.strategies import Rows, recipes, source_of, tables
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
+from spinney.trees import Reason, Tree
 from spinney.trees.split import Threshold
-from spinney.trees.tree import Reason, Tree
 
 # Sums are taken in another order: rounding, and nothing else.
 ROUNDING = 1e-9

@@ -26,9 +26,8 @@ from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import below, leaf_risks
 from spinney.output.file.model_files import load_model, save_model
-from spinney.trees import cut
+from spinney.trees import Tree, cut
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Tree
 
 ROUNDING = 1e-9
 COSTS = [[0.0, 5.0, 1.0, 2.0], [1.0, 0.0, 3.0, 1.0], [2.0, 1.0, 0.0, 4.0], [1.0] * 4]

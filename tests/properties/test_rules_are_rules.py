@@ -20,9 +20,9 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.leaf_rules import Condition, condition_dict, rules_of
 from spinney.sources.rows.memory import MemorySource
+from spinney.trees import Tree
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import Groups
-from spinney.trees.tree import Tree
 
 OF_CLASSES = tuple(recipes_of(numeric=False))
 OF_NUMBERS = tuple(recipes_of(numeric=True))

@@ -16,9 +16,8 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.model_files import load_model, save_model
 from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES
-from spinney.trees import cut
+from spinney.trees import Node, Tree, cut
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Node, Tree
 
 CART = RECIPES["cart"]
 ROUNDING = 1e-9

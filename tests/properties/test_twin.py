@@ -30,9 +30,9 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
+from spinney.trees import Node, Tree
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import Surrogate
-from spinney.trees.tree import Node, Tree
 
 # Sums are taken in another order here than there: rounding, and nothing else.
 ROUNDING = 1e-9

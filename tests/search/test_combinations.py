@@ -12,9 +12,9 @@ from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.recipes import RECIPES
 from spinney.search.oblique.combinations import bits_of, without_unused
+from spinney.trees import Candidate
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
-from spinney.trees.tree import Candidate
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

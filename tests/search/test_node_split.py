@@ -13,10 +13,10 @@ from spinney.search import attribute_split, node_split
 from spinney.search.node_split import Decision, compete
 from spinney.search.tree_search import Search
 from spinney.sources.base import Request, tables_of
+from spinney.trees import Candidate, Reason
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
 from spinney.trees.table_stack import TableStack
-from spinney.trees.tree import Candidate, Reason
 
 ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
 CART = RECIPES["cart"].changed(missing="branch")

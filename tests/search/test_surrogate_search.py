@@ -25,10 +25,10 @@ from spinney.output.tree_json import to_json
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.root_statistics import AtRoot
 from spinney.search.surrogate_search import StandIns, ranked_surrogates
+from spinney.trees import Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Surrogate, Threshold
 from spinney.trees.table_stack import TableStack
-from spinney.trees.tree import Tree
 
 NUMBER = Attribute("number", "numeric")
 LETTER = Attribute("letter", "nominal", tuple("abcd"))

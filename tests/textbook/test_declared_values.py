@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.strategies import TABLES
 
 import spinney
-from spinney.trees.tree import Reason
+from spinney.trees import Reason
 
 SKY = {
     "sky": ["sunny", "sunny", "rainy", "rainy", "rainy"],

@@ -136,7 +136,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
         patch.setattr(prepared, "SMALL", 8)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         tree = grow_binned(training, recipe)
-    arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(tree))
+    arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
     same(arrays.arrays, again.arrays, *questions, "final_branch", "shares", "outputs")
     same(arrays.links, again.links, "children", "first", "count")

@@ -20,11 +20,11 @@ from spinney.output.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
+from spinney.trees import Tree
 from spinney.trees.costs import labels_of
 from spinney.trees.predict import flat_tree as predict
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import Threshold
-from spinney.trees.tree import Tree
 
 # Weights are products of shares, multiplied in the same order; sums of them are not.
 ROUNDING = 1e-12

@@ -7,7 +7,7 @@ from tests.helpers.alike import filed_as_its_nodes
 from tests.helpers.fuzz import examples
 
 import spinney
-from spinney.trees import Reason, arrays_of, children_of_nodes, cut, labels_of_nodes
+from spinney.trees import Reason, cut
 from spinney.trees.tree_arrays import arrays_of_nodes
 
 
@@ -47,10 +47,10 @@ def test_a_cut_tree_is_the_tree_of_its_nodes(seed, recipe, data):
     some = data.draw(st.sets(st.integers(0, len(tree) - 1), max_size=4))
     smaller = cut(tree, some, Reason.PRUNED)
     for _ in range(2):  # a cut tree can be cut again
-        made = arrays_of_nodes(spinney.trees.Tree(tree.schema, tuple(smaller)))
-        assert as_lists(made) == as_lists(arrays_of(smaller))
-        assert children_of_nodes(smaller) == [node.children for node in smaller]
-        assert labels_of_nodes(smaller).tolist() == [node.label for node in smaller]
+        made = arrays_of_nodes(list(smaller))
+        assert as_lists(made) == as_lists(smaller.arrays)
+        assert smaller.nodes.children == [node.children for node in smaller]
+        assert smaller.nodes.labels.tolist() == [node.label for node in smaller]
         filed_as_its_nodes(smaller)
         again = data.draw(st.sets(st.integers(0, len(smaller) - 1), max_size=2))
         smaller = cut(smaller, again, Reason.PRUNED)

@@ -5,10 +5,10 @@ import pytest
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
+from spinney.trees import Candidate, Node, Reason, Tree
 from spinney.trees.costs import labels_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 COLOR = Attribute("color", "nominal", ("red", "green", "blue"))
 SIZE = Attribute("size", "numeric")

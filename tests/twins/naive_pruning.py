@@ -10,7 +10,7 @@ from typing import Any
 from tests.twins.naive import way_of
 from tests.twins.naive_splits import Row, Way, class_weights_of, divide, weight_of
 
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 
 @dataclass

@@ -9,7 +9,7 @@ from heapq import heappush
 
 from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.recipes import Recipe
-from spinney.trees import Reason, Tree, arrays_of, cut
+from spinney.trees import Reason, Tree, cut
 
 
 def limited(tree: Tree, recipe: Recipe) -> Tree:
@@ -22,7 +22,7 @@ def beyond_limit(tree: Tree, recipe: Recipe) -> list[int]:
     """Return the nodes that a limit on leaves makes leaves."""
     if recipe.max_leaves is None or tree.n_leaves <= recipe.max_leaves:
         return []
-    arrays, target = arrays_of(tree), tree.schema.target
+    arrays, target = tree.arrays, tree.schema.target
     links, weight = arrays.links(), arrays.weight(target)
     unit = 1.0
     if target.is_numeric:

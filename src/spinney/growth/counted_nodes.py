@@ -14,7 +14,7 @@ from spinney._support.arrays import Floats
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
-from spinney.trees import FormerNodes, Tree, arrays_of
+from spinney.trees import FormerNodes, Tree
 from spinney.trees.predict import flatten
 
 
@@ -25,7 +25,7 @@ def counted_in_order(
 
     ``training`` are the rows that the tree was grown on.
     """
-    arrays, terms = arrays_of(tree), _terms(training, class_weights)
+    arrays, terms = tree.arrays, _terms(training, class_weights)
     sums = np.zeros((len(arrays), terms.shape[1]))
     for entries in flatten(tree).visits(training.columns, len(terms)):
         for column, own in enumerate(terms.T):

@@ -31,7 +31,7 @@ from spinney.growth.source_parts import refuse_lacking_source
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
-from spinney.trees import Tree, lazy_nodes_of
+from spinney.trees import Tree
 
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -132,9 +132,9 @@ class Engine:
     ) -> Tree:
         """Return a tree that this engine grew, counted again on other labels."""
         rows = _evenly_weighed(rows)
-        nodes, options = lazy_nodes_of(tree), Options(class_weights=class_weights)
+        options = Options(class_weights=class_weights)
         same = not self.recounts or can_replay(rows.at_hand, options)
-        counted = nodes.recounted(rows.at_hand) if nodes is not None and same else None
+        counted = tree.nodes.recounted(rows.at_hand) if same else None
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)

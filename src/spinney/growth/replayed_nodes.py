@@ -7,7 +7,7 @@ the splits of a node are looked at, the plain learner grows the same tree again.
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +19,8 @@ from spinney.trees import (
     Candidate,
     CandidateArrays,
     LazyNodes,
-    Node,
     Tree,
     TreeArrays,
-    arrays_of,
-    candidate_arrays_of,
-    lazy_nodes_of,
 )
 
 
@@ -35,23 +31,16 @@ class ReplayedNodes(LazyNodes):
     grown: Tree
     schema: Schema
     replay: Callable[[], Tree]
-    _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def _arrays(self) -> TreeArrays:
-        """Return the whole tree."""
-        return arrays_of(self.grown)
+        return self.grown.arrays
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
         """Return the candidates of a node, and which of them won."""
-        nodes = lazy_nodes_of(self._looked_at)
-        if nodes is not None:
-            return nodes.candidates(number)
-        node = self._looked_at.nodes[number]
-        return node.candidates, node.chosen
+        return self._looked_at.nodes.candidates(number)
 
-    def candidate_arrays(self) -> CandidateArrays:
-        """Return the candidates of all nodes."""
-        return candidate_arrays_of(self._looked_at)
+    def _candidate_arrays(self) -> CandidateArrays:
+        return self._looked_at.nodes.candidate_arrays
 
     @cached_property
     def _looked_at(self) -> Tree:
@@ -59,7 +48,7 @@ class ReplayedNodes(LazyNodes):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)  # they were told before
             again = self.replay()
-        one, other = arrays_of(again), self.arrays
+        one, other = again.arrays, self.arrays
         same = len(one) == len(other) and all(
             np.array_equal(getattr(one, name), getattr(other, name))
             for name in ("parent", "attribute")
@@ -71,7 +60,7 @@ class ReplayedNodes(LazyNodes):
         return _nodes_of, (self._looked_at,)
 
 
-def _nodes_of(tree: Tree) -> Sequence[Node]:
+def _nodes_of(tree: Tree) -> LazyNodes:
     return tree.nodes
 
 

@@ -17,7 +17,7 @@ from spinney._support.text import (
 from spinney.data import Schema
 from spinney.output.leaf_rules import model_lines
 from spinney.output.node_errors import NodeErrors
-from spinney.trees import Node, Tree, lazy_nodes_of
+from spinney.trees import Node, Tree
 from spinney.trees.criteria import variance
 
 UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
@@ -116,11 +116,7 @@ def fitting_depth(tree: Tree, n_lines: int) -> int | None:
 
 def _shape(tree: Tree) -> tuple[Integers, NDArray[np.bool_]]:
     """Return the depth of each node, and which are leaves; no node is made for it."""
-    nodes = lazy_nodes_of(tree)
-    if nodes is None:
-        depths = np.array([node.depth for node in tree])
-        return depths, np.array([node.is_leaf for node in tree], np.bool_)
-    return nodes.links.depth, ~nodes.arrays.inner
+    return tree.nodes.links.depth, ~tree.arrays.inner
 
 
 def counts_text(weights: Floats, schema: Schema) -> str:

@@ -1,30 +1,19 @@
 """What a tree is made of: count tables, criteria, splits, nodes, predictions."""
 
-from spinney.trees.candidate_arrays import (
-    FORMS,
-    GIVEN,
-    CandidateArrays,
-    SplitArrays,
-    joined_candidates,
-    splits_of_questions,
-)
+from spinney.trees.candidate_arrays import GIVEN, CandidateArrays, joined_candidates
 from spinney.trees.certificate import OBJECTIVES, Certificate
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
-from spinney.trees.lazy_nodes import (
-    FormerNodes,
-    LazyNodes,
-    arrays_of,
-    candidate_arrays_of,
-    children_of_nodes,
-    cut,
-    labels_of_nodes,
-    lazy_nodes_of,
-    route_of,
-    values_of_nodes,
-)
+from spinney.trees.lazy_nodes import ArrayNodes, FormerNodes, LazyNodes, MadeNodes
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
-from spinney.trees.side_by_side import SideBySide, joined
+from spinney.trees.node import (
+    NO_REASON,
+    Candidate,
+    Node,
+    Reason,
+    reason_codes,
+    shared_out,
+)
 from spinney.trees.split import (
     Groups,
     Intervals,
@@ -38,25 +27,24 @@ from spinney.trees.split import (
     possible_codes,
     values_text,
 )
-from spinney.trees.table_stack import TableStack, joined_stacks
-from spinney.trees.tree import (
-    NO_REASON,
-    Candidate,
-    Node,
-    Reason,
-    Tree,
-    reason_codes,
-    rule_lengths,
-    shared_out,
+from spinney.trees.split_arrays import (
+    FORMS,
+    QuestionArrays,
+    SplitArrays,
+    questions_of_splits,
+    splits_of_questions,
 )
+from spinney.trees.table_stack import TableStack, joined_stacks
+from spinney.trees.tree import Tree, cut, rule_lengths
 from spinney.trees.tree_arrays import (
     LaterSurrogates,
     Links,
-    QuestionArrays,
+    SideBySide,
     SurrogateArrays,
     TreeArrays,
+    arrays_of_winners,
+    joined,
     links_of,
-    question_arrays,
     surrogate_arrays,
     winner_arrays,
 )
@@ -67,6 +55,7 @@ __all__ = [
     "GIVEN",
     "NO_REASON",
     "OBJECTIVES",
+    "ArrayNodes",
     "Candidate",
     "CandidateArrays",
     "Certificate",
@@ -79,6 +68,7 @@ __all__ = [
     "LazyNodes",
     "LinearModel",
     "Links",
+    "MadeNodes",
     "Node",
     "Question",
     "QuestionArrays",
@@ -95,10 +85,8 @@ __all__ = [
     "Tree",
     "TreeArrays",
     "altered_priors",
-    "arrays_of",
+    "arrays_of_winners",
     "branch_table",
-    "candidate_arrays_of",
-    "children_of_nodes",
     "counts_by_branch",
     "cut",
     "describe",
@@ -108,24 +96,20 @@ __all__ = [
     "joined_candidates",
     "joined_stacks",
     "labels_of",
-    "labels_of_nodes",
-    "lazy_nodes_of",
     "links_of",
     "mixed",
     "outside_quotes",
     "possible_codes",
-    "question_arrays",
+    "questions_of_splits",
     "ratio_of",
     "read_question",
     "reason_codes",
-    "route_of",
     "rule_lengths",
     "shared_out",
     "sizes",
     "splits_of_questions",
     "spread_of",
     "surrogate_arrays",
-    "values_of_nodes",
     "values_text",
     "winner_arrays",
 ]

@@ -7,102 +7,19 @@ without gaps; a count says how much that is.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
-from spinney.data import Target
-from spinney.trees.split import Groups, Intervals, Split, Threshold
-from spinney.trees.tree import Candidate
-from spinney.trees.tree_arrays import QuestionArrays
+from spinney.data import Schema, Target
+from spinney.trees.counts import CountTable
+from spinney.trees.node import Candidate
+from spinney.trees.split_arrays import SplitArrays, arrays_of_splits, entries_of
 
-# The order of forms is part of the format of files.
-FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
 GIVEN = 2  # among the marks that say whether a split is exact
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SplitArrays:
-    """The splits of a tree as arrays, one after another.
-
-    ``missing`` is the branch of missing values, or -1; those of surrogates divide no
-    row and have no ``shares``. ``groups`` has a count of ``codes`` for each branch of a
-    split that groups them.
-    """
-
-    attribute: Integers
-    form: Integers
-    n_branches: Integers
-    missing: Integers
-    thresholds: Floats
-    groups: Integers
-    codes: Integers
-    shares: Floats | None = None
-
-    @property
-    def grouped(self) -> NDArray[np.bool_]:
-        """Which splits are groups of codes."""
-        return np.asarray(self.form == FORMS.index(Groups))
-
-    @cached_property
-    def n_cuts(self) -> Integers:
-        """How many thresholds each split has."""
-        return np.where(self.grouped, 0, self.n_branches - 1)
-
-    @cached_property
-    def n_groups(self) -> Integers:
-        """How many groups each split has."""
-        return np.where(self.grouped, self.n_branches, 0)
-
-    @cached_property
-    def _starts(self) -> tuple[Integers, ...]:
-        counts = (self.n_cuts, self.n_groups, self.groups, self.n_branches)
-        return tuple(starts_of(each)[:-1] for each in counts)
-
-    def split(self, line: int) -> Split:
-        """Return a split."""
-        of_cuts, of_groups, _, of_shares = self._starts
-        attribute, size = int(self.attribute[line]), int(self.n_branches[line])
-        shares: tuple[float, ...] = ()
-        if self.shares is not None:
-            first = of_shares[line]
-            shares = tuple(self.shares[first : first + size].tolist())
-        missing = int(self.missing[line])
-        to = None if missing < 0 else missing
-        form = FORMS[self.form[line]]
-        if form is Groups:
-            own = range(of_groups[line], of_groups[line] + size)
-            return Groups(attribute, tuple(map(self._group, own)), shares, to)
-        first = of_cuts[line]
-        cuts = self.thresholds[first : first + size - 1].tolist()
-        if form is Intervals:
-            return Intervals(attribute, tuple(cuts), shares, to)
-        return Threshold(attribute, cuts[0], shares, to)
-
-    def _group(self, at: int) -> tuple[int, ...]:
-        first = self._starts[2][at]
-        return tuple(self.codes[first : first + self.groups[at]].tolist())
-
-    def of_lines(self, lines: Integers) -> "SplitArrays":
-        """Return some of the splits, in any order."""
-        groups = entries_of(self.n_groups, lines)
-        shares = self.shares
-        if shares is not None:
-            shares = shares[entries_of(self.n_branches, lines)]
-        return SplitArrays(
-            attribute=self.attribute[lines],
-            form=self.form[lines],
-            n_branches=self.n_branches[lines],
-            missing=self.missing[lines],
-            thresholds=self.thresholds[entries_of(self.n_cuts, lines)],
-            groups=self.groups[groups],
-            codes=self.codes[entries_of(self.groups, groups)],
-            shares=shares,
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,7 +33,7 @@ class CandidateArrays:
     splits : SplitArrays
         What they ask.
     gain, merit, p_value : arrays, one for each candidate
-        As of :class:`~spinney.trees.tree.Candidate`; no p-value is NaN.
+        As of :class:`~spinney.trees.node.Candidate`; no p-value is NaN.
     exact : array of int, one for each candidate
         1 where it is known to be the best of its form, 0 where not, and ``GIVEN`` where
         a user has written it.
@@ -145,6 +62,48 @@ class CandidateArrays:
     missing_weights: Floats
     missing_rows: Integers
     bound: Floats | None = None
+
+    @cached_property
+    def _starts(self) -> tuple[Integers, Integers]:
+        """Where the candidates of each node begin, and the values of each candidate."""
+        return starts_of(self.count), starts_of(self.n_values)
+
+    def at_node(
+        self, node: int, schema: Schema
+    ) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the candidates of a node, and which of them won."""
+        first, end = self._starts[0][node : node + 2].tolist()
+        chosen = int(self.chosen[node])
+        own = tuple(self.candidate(line, schema) for line in range(first, end))
+        return own, None if chosen < 0 else chosen
+
+    def candidate(self, line: int, schema: Schema) -> Candidate:
+        """Return a candidate."""
+        split, mark = self.splits.split(line), int(self.exact[line])
+        own = slice(*self._starts[1][line : line + 2].tolist())
+        values: NDArray[Any] = self.values[own]
+        if schema.attributes[split.attribute].kind != "numeric":
+            values = values.astype(np.int64)
+        absent = self.missing_weights[line], self.missing_rows[line]
+        p_value = float(self.p_value[line])
+        bound = np.nan if self.bound is None else float(self.bound[line])
+        return Candidate(
+            split,
+            CountTable(values, self.weights[own], self.rows[own], *absent),
+            float(self.gain[line]),
+            float(self.merit[line]),
+            mark == 1,
+            None if np.isnan(p_value) else p_value,
+            given=mark == GIVEN,
+            bound=None if np.isnan(bound) else bound,
+        )
+
+    def winners(self) -> "CandidateArrays":
+        """Return those that won, one for each inner node."""
+        asks = self.chosen >= 0
+        lines = self._starts[0][:-1][asks] + self.chosen[asks]
+        one = np.ones(len(lines), np.int64)
+        return self.of_lines(lines, one, np.zeros_like(one))
 
     def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> "CandidateArrays":
         """Return those of some nodes; of what does not ``ask`` none has won."""
@@ -229,62 +188,3 @@ def bounds_of(candidates: Sequence[Candidate]) -> Floats | None:
     """Return the bounds of candidates, NaN for none; None where no one has any."""
     bounds = [np.nan if c.bound is None else c.bound for c in candidates]
     return None if np.isnan(bounds).all() else np.array(bounds)
-
-
-def arrays_of_splits(splits: Sequence[Split]) -> SplitArrays:
-    """Return splits as arrays."""
-    groups = [g for split in splits if isinstance(split, Groups) for g in split.groups]
-    missing = [-1 if split.missing is None else split.missing for split in splits]
-    shares = chain.from_iterable(split.shares for split in splits)
-    return SplitArrays(
-        attribute=np.array([split.attribute for split in splits], np.int64),
-        form=np.array([FORMS.index(type(split)) for split in splits], np.int64),
-        n_branches=np.array([split.n_branches for split in splits], np.int64),
-        missing=np.array(missing, np.int64),
-        thresholds=np.fromiter(chain.from_iterable(map(_cuts_of, splits)), np.float64),
-        groups=np.array([len(group) for group in groups], np.int64),
-        codes=np.fromiter(chain.from_iterable(groups), np.int64),
-        shares=np.fromiter(shares, np.float64),
-    )
-
-
-def _cuts_of(split: Split) -> tuple[float, ...]:
-    if isinstance(split, Groups):
-        return ()
-    return split.cuts if isinstance(split, Intervals) else (split.threshold,)
-
-
-def splits_of_questions(
-    questions: QuestionArrays,
-    *,
-    n_branches: Integers,
-    missing: NDArray[np.integer],
-    shares: Floats | None = None,
-) -> SplitArrays:
-    """Return splits that are arrays by line as those of files."""
-    cut, size = questions.cut, questions.listed.astype(np.int64)
-    lines, grouped = np.arange(len(cut)), np.isnan(cut)
-    owner = np.repeat(lines[grouped], size[grouped])
-    code, branch = ramps(size[grouped]), questions.branches.astype(np.int64)
-    # Cuts and codes come by line; codes by branch, and those of no branch not at all.
-    cuts = np.append(cut[~grouped], questions.cuts)
-    of_cut = np.append(lines[~grouped], np.repeat(lines[~grouped], size[~grouped]))
-    n_groups = np.where(grouped, n_branches, 0)
-    group = starts_of(n_groups)[owner] + branch
-    routed = np.flatnonzero(branch >= 0)
-    return SplitArrays(
-        attribute=questions.attribute.astype(np.int64),
-        form=np.where(grouped, 1, np.where(size > 0, 2, 0)),
-        n_branches=n_branches,
-        missing=missing.astype(np.int64),
-        thresholds=cuts[np.argsort(of_cut, kind="stable")],
-        groups=np.bincount(group[routed], minlength=int(n_groups.sum())),
-        codes=code[routed[np.argsort(group[routed], kind="stable")]],
-        shares=shares,
-    )
-
-
-def entries_of(counts: Integers, lines: Integers) -> Integers:
-    """Return where what is counted stands, of some lines."""
-    own = counts[lines]
-    return np.repeat(starts_of(counts)[lines], own) + ramps(own)

@@ -5,230 +5,30 @@ children, a branch with all below it before the next. So a child's number is
 greater than its parent's, and ``tree.nodes`` is a walk.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats
 from spinney.data import Schema, Value
 from spinney.trees.costs import expected_costs
-from spinney.trees.counts import CountTable
-from spinney.trees.linear import LinearModel
+from spinney.trees.lazy_nodes import FormerNodes, LazyNodes, MadeNodes
+from spinney.trees.node import Candidate, Node, Reason
 from spinney.trees.split import (
     VALUES_SHOWN,
     Groups,
-    Route,
     Split,
-    Surrogate,
-    branch_table,
-    counts_by_branch,
     describe,
     possible_codes,
     values_text,
 )
+from spinney.trees.tree_arrays import TreeArrays
 
 if TYPE_CHECKING:
     from spinney.trees.certificate import Certificate
-    from spinney.trees.tree_arrays import TreeArrays
-
-
-class Reason(StrEnum):
-    """Why a node is a leaf.
-
-    The ``code`` stands for it in arrays and in files: a code never changes, and a new
-    reason takes the next one. An inner node has no reason, and the code ``NO_REASON``.
-
-    >>> Reason.PRUNED.code, Reason.of_code(9), Reason.of_code(NO_REASON)
-    (9, <Reason.PRUNED: 'pruned'>, None)
-    """
-
-    code: int
-
-    def __new__(cls, text: str, code: int) -> "Reason":
-        """Make a reason that is a text and has a code."""
-        reason = str.__new__(cls, text)
-        reason._value_, reason.code = text, code
-        return reason
-
-    PURE = "pure", 0
-    EXHAUSTED = "no attribute is left", 1
-    IDENTICAL = "no attribute tells its rows apart", 2
-    DEPTH = "the depth limit", 3
-    LEAVES = "the limit on leaves", 4
-    ROWS_TO_SPLIT = "too few rows to split", 5
-    ROWS_IN_LEAF = "every split would leave too few rows in a branch", 6
-    MIN_GAIN = "no split gains enough", 7
-    EMPTY = "no training row came here: the parent's classes", 8
-    PRUNED = "pruned", 9
-    SIGNIFICANCE = "no split is significant", 10
-    DEVIATION = "its numbers differ too little from each other", 11
-    BEST = "the best tree of its size ends here", 12
-    UNDECIDED = "no question has proven best on the rows so far", 13
-
-    @classmethod
-    def of_code(cls, code: int) -> "Reason | None":
-        """Return the reason of a code; None for that of inner nodes."""
-        return None if code == NO_REASON else _REASONS[code]
-
-
-NO_REASON = -1
-_REASONS = {reason.code: reason for reason in Reason}
-
-
-def reason_codes(*reasons: Reason | None) -> NDArray[np.int8]:
-    """Return the codes of some reasons, by which other numbers are translated."""
-    codes = [NO_REASON if reason is None else reason.code for reason in reasons]
-    return np.array(codes, np.int8)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """The best split of one attribute at one node, and the counts behind it.
-
-    Parameters
-    ----------
-    split : Threshold or Groups
-        What would be asked.
-    table : CountTable
-        The counts by value; for a numeric attribute the two sides, at the values
-        next to the threshold.
-    gain : float
-        By which the split was chosen among those of its attribute.
-    merit : float
-        By which the attribute competes with others.
-    exact : bool
-        Whether no better split of this form exists (see ``candidates``, and
-        ``growth/binned/loops/runners_up.py`` for splits that lost).
-    p_value : float, optional
-        Where the criterion is a test: its p-value, times the number of ways that
-        CHAID's merging could have come out.
-    given : bool
-        Whether a user has written the question, so that it need not be the best of
-        its attribute; that one may be a candidate too.
-    bound : float, optional
-        Where it is not known to be exact: a gain that no split of the form exceeds.
-    """
-
-    split: Split
-    table: CountTable
-    gain: float
-    merit: float
-    exact: bool = True
-    p_value: float | None = None
-    given: bool = False
-    bound: float | None = None
-
-    @property
-    def attribute(self) -> int:
-        """The index of the attribute in the schema."""
-        return self.split.attribute
-
-    @property
-    def branches(self) -> CountTable:
-        """The counts by branch."""
-        return branch_table(self.table, self.split)
-
-    def shared_out(self) -> tuple[Floats, Integers]:
-        """Return the weights and rows of the children, divided rows by their parts."""
-        weights, rows, _ = shared_out([self])
-        return weights, rows
-
-
-def shared_out(
-    candidates: Sequence[Candidate],
-) -> tuple[Floats, Integers, Integers]:
-    """Return weights and rows of the children of all splits, and where each's begin.
-
-    Missing rows are where their split sends them, or divided by their parts.
-    """
-    splits, tables = [c.split for c in candidates], [c.table for c in candidates]
-    weights, rows, first = counts_by_branch(tables, splits)
-    lacking = [at for at, table in enumerate(tables) if table.missing_rows.any()]
-    for at in lacking:
-        split, table = splits[at], tables[at]
-        if split.missing is not None:
-            weights[first[at] + split.missing] += table.missing
-            rows[first[at] + split.missing] += table.missing_rows
-            continue
-        own, shares = slice(first[at], first[at + 1]), np.array(split.shares)[:, None]
-        weights[own] += shares * table.missing
-        rows[own] += (shares > 0) * table.missing_rows
-    return weights, rows, first
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Node:
-    """One node; a leaf where ``children`` is empty.
-
-    Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
-    number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
-    predicts instead, row by row, and the number is the mean; inner nodes have
-    models too, for the time when they are cut to leaves. Rows whose value is missing go
-    by the first of ``surrogates`` that knows theirs, else ``otherwise``; where that is
-    None, the split says what becomes of them.
-    """
-
-    number: int
-    parent: int | None
-    branch: int
-    depth: int
-    weights: Floats
-    n_rows: int
-    distribution: Floats
-    label: int
-    candidates: Sequence[Candidate] = ()
-    chosen: int | None = None
-    children: tuple[int, ...] = ()
-    reason: Reason | None = None
-    forced: bool = False
-    model: LinearModel | None = None
-    surrogates: tuple[Surrogate, ...] = ()
-    otherwise: int | None = None
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the node asks nothing."""
-        return not self.children
-
-    @property
-    def weight(self) -> float:
-        """The weight of the training rows that came here."""
-        numeric = len(self.weights) != len(self.distribution)
-        return float(self.weights[0] if numeric else self.weights.sum())
-
-    @property
-    def value(self) -> float:
-        """The number that a node of a numeric target predicts."""
-        return float(self.distribution[0])
-
-    @property
-    def candidate(self) -> Candidate:
-        """The winning candidate of an inner node."""
-        assert self.chosen is not None
-        return self.candidates[self.chosen]
-
-    @property
-    def split(self) -> Split | None:
-        """What the node asks; None at a leaf."""
-        return None if self.chosen is None else self.candidate.split
-
-    @property
-    def route(self) -> Route | None:
-        """How rows leave the node; None at a leaf."""
-        if self.split is None:
-            return None
-        return Route(self.split, self.surrogates, self.otherwise)
-
-    @property
-    def runners_up(self) -> tuple[Candidate, ...]:
-        """The candidates that did not win, best first."""
-        others = [c for at, c in enumerate(self.candidates) if at != self.chosen]
-        return tuple(sorted(others, key=lambda c: -c.merit))
 
 
 @dataclass(frozen=True)
@@ -246,8 +46,14 @@ class Tree:
     """
 
     schema: Schema
-    nodes: Sequence[Node] = field(repr=False)
+    nodes: LazyNodes = field(repr=False)
     certificate: "Certificate | None" = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Take nodes that were made one by one, too."""
+        if not isinstance(self.nodes, LazyNodes):
+            nodes = MadeNodes(self.schema, tuple(self.nodes))
+            object.__setattr__(self, "nodes", nodes)
 
     @property
     def root(self) -> Node:
@@ -268,26 +74,23 @@ class Tree:
         return tuple(node for node in self.nodes if node.is_leaf)
 
     @property
-    def _arrays(self) -> "TreeArrays | None":
-        """The tree as arrays, where its nodes are made of such: to make none."""
-        return getattr(self.nodes, "arrays", None)
+    def arrays(self) -> TreeArrays:
+        """The tree as arrays; no node is made for them."""
+        return self.nodes.arrays
 
     @cached_property
     def _leaf_depths(self) -> list[int]:
         """The number of questions above each leaf."""
-        arrays = self._arrays
-        if arrays is None:
-            return [leaf.depth for leaf in self.leaves]
-        depths: list[int] = arrays.depth[~arrays.inner].tolist()
+        depths: list[int] = self.nodes.links.depth[~self.arrays.inner].tolist()
         return depths
 
     @cached_property
     def model_names(self) -> dict[int, str]:
         """What the linear models of leaves are called: LM1, LM2 … by leaf."""
-        if self._arrays is not None and self._arrays.models is None:
+        if self.arrays.models is None:
             return {}
-        with_models = [leaf.number for leaf in self.leaves if leaf.model is not None]
-        return {number: f"LM{order + 1}" for order, number in enumerate(with_models)}
+        with_models = np.flatnonzero(self.arrays.models.has & ~self.arrays.inner)
+        return {leaf: f"LM{at + 1}" for at, leaf in enumerate(with_models.tolist())}
 
     @property
     def n_leaves(self) -> int:
@@ -307,35 +110,20 @@ class Tree:
     @property
     def weighted_external_path_length(self) -> float:
         """The number of questions asked for all training rows together."""
-        arrays = self._arrays
-        if arrays is None:
-            weights = [leaf.weight for leaf in self.leaves]
-        else:
-            weights = arrays.weight(self.schema.target)[~arrays.inner].tolist()
+        weights = self.arrays.weight(self.schema.target)[~self.arrays.inner].tolist()
         depths = zip(self._leaf_depths, weights, strict=True)
         return float(sum(depth * weight for depth, weight in depths))
 
     @property
     def mean_path_length(self) -> float:
         """The number of questions asked for a training row, on average."""
-        arrays = self._arrays
-        weight = (
-            self.root.weight
-            if arrays is None
-            else float(arrays.weight(self.schema.target)[0])
-        )
+        weight = float(self.arrays.weight(self.schema.target)[0])
         return self.weighted_external_path_length / weight
 
     @property
     def rule_lengths(self) -> list[int]:
         """The number of conditions in the rule of each leaf, one an attribute."""
-        arrays = self._arrays
-        if arrays is not None:
-            return rule_lengths(arrays.parent.tolist(), arrays.attribute.tolist())
-        return rule_lengths(
-            [-1 if node.parent is None else node.parent for node in self.nodes],
-            [-1 if node.is_leaf else node.candidate.attribute for node in self.nodes],
-        )
+        return rule_lengths(self.arrays.parent.tolist(), self.arrays.attribute.tolist())
 
     @property
     def importances(self) -> Floats:
@@ -359,17 +147,16 @@ class Tree:
         return self._gained(surrogates=True)
 
     def _gained(self, *, surrogates: bool) -> Floats:
-        gained, arrays = np.zeros(len(self.schema.attributes)), self._arrays
-        if arrays is not None and not surrogates:
-            improvements = arrays.improvements(self.schema.target)[arrays.inner]
-            np.add.at(gained, arrays.attribute[arrays.inner], improvements)
-            return gained
-        for node in self.nodes:
-            if not node.is_leaf:
-                gain = max(node.candidate.gain, 0.0)  # below 0 only if forced
-                gained[node.candidate.attribute] += node.weight * gain
-                for each in node.surrogates if surrogates else ():
-                    gained[each.attribute] += node.weight * gain * each.adjusted
+        gained, arrays = np.zeros(len(self.schema.attributes)), self.arrays
+        improvements = arrays.improvements(self.schema.target)
+        nodes, attribute = np.flatnonzero(arrays.inner), arrays.attribute[arrays.inner]
+        parts = improvements[nodes]
+        if surrogates and (found := arrays.surrogates) is not None:
+            owner = np.repeat(np.arange(len(self)), found.count)
+            order = np.argsort(np.append(nodes, owner), kind="stable")
+            attribute = np.append(attribute, found.attribute)[order]
+            parts = np.append(parts, improvements[owner] * found.adjusted)[order]
+        np.add.at(gained, attribute, parts)
         return gained
 
     def label(self, node: Node) -> Value:
@@ -537,3 +324,12 @@ def rule_lengths(parents: Sequence[int], asked: Sequence[int]) -> list[int]:
             path.append(node)
             times[attribute] = times.get(attribute, 0) + 1
     return lengths
+
+
+def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) -> Tree:
+    """Return the tree with these nodes as leaves, and nothing below them.
+
+    The counts and candidates of a cut node are kept; its ``reason`` is given.
+    """
+    smaller, kept = tree.arrays.cut_back(numbers, reason)
+    return Tree(tree.schema, FormerNodes(smaller, tree.schema, tree.nodes, kept))

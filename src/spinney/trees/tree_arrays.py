@@ -1,14 +1,15 @@
 """A tree as arrays: what a forest keeps, what rows are sent down, what nodes show.
 
 Nodes stand in printing order, one line per node. What is optional is absent where a
-tree is kept small, as those of a forest are, and can be had from the rest.
+tree is kept small, as those of a forest are, and can be had from the rest. Many trees
+side by side are the arrays of one: they are sent down, filed and counted together.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,115 +17,15 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney.data import Target
 from spinney.trees.linear import FlatModels, flat_models
-from spinney.trees.split import Groups, Intervals, Split, Surrogate, Threshold
-from spinney.trees.tree import Candidate, Reason, Tree, reason_codes
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class QuestionArrays:
-    """Splits as arrays, one line per split.
-
-    Parameters
-    ----------
-    attribute : array of int32
-        What is asked about; -1 stands for no split.
-    cut : array of float64
-        The threshold, or the first cut of several intervals; NaN where values are
-        grouped.
-    listed : array of int32
-        How many entries the split has in ``branches``, where values are grouped, or in
-        ``cuts``, where there are further cuts.
-    branches : array of int16 or int32
-        For each code of a split that groups values its branch, or -1.
-    cuts : array of float64
-        Further cuts.
-    """
-
-    attribute: NDArray[np.integer]
-    cut: Floats
-    listed: NDArray[np.integer]
-    branches: NDArray[np.integer]
-    cuts: Floats
-
-    def __len__(self) -> int:
-        """Return the number of lines."""
-        return len(self.attribute)
-
-    @property
-    def in_branches(self) -> Integers:
-        """How many entries each split has in ``branches``."""
-        return np.where(np.isnan(self.cut), self.listed, 0).astype(np.int64)
-
-    @property
-    def in_cuts(self) -> Integers:
-        """How many entries each split has in ``cuts``."""
-        return np.where(np.isnan(self.cut), 0, self.listed).astype(np.int64)
-
-    @cached_property
-    def starts(self) -> tuple[Integers, Integers]:
-        """Where each split begins in ``branches``, and in ``cuts``."""
-        in_branches, in_cuts = self.in_branches, self.in_cuts
-        return in_branches.cumsum() - in_branches, in_cuts.cumsum() - in_cuts
-
-    def branches_of(self, lines: Integers, values: Floats) -> Integers:
-        """Return the branch of each value by the split of its line.
-
-        It is -1 where the value is missing (NaN), or a code that the split has not
-        seen.
-        """
-        cut, listed = self.cut[lines], self.listed[lines]
-        absent, grouped = np.isnan(values), np.isnan(cut)
-        branch = (values > cut).astype(np.int64)
-        for order in range(int(listed[~grouped].max(initial=0))):
-            further = np.flatnonzero(~grouped & (listed > order))
-            cuts = self.cuts[self.starts[1][lines[further]] + order]
-            branch[further] += values[further] > cuts
-        code = np.where(absent | ~grouped, 0, values).astype(np.int64)
-        seen = grouped & ~absent & (code < listed)
-        branch[grouped | absent] = -1
-        branch[seen] = self.branches[self.starts[0][lines[seen]] + code[seen]]
-        return branch
-
-    def subset(self, lines: Integers, asks: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the fields of some splits; of those that do not ``ask``, no split."""
-        asked = lines[asks]
-
-        def entries(count: Integers, start: Integers) -> Integers:
-            return np.repeat(start[asked], count[asked]) + ramps(count[asked])
-
-        of_branches, of_cuts = self.starts
-        return {
-            "attribute": np.where(asks, self.attribute[lines], -1).astype(np.int32),
-            "cut": np.where(asks, self.cut[lines], 0.0),
-            "listed": np.where(asks, self.listed[lines], 0).astype(np.int32),
-            "branches": self.branches[entries(self.in_branches, of_branches)],
-            "cuts": self.cuts[entries(self.in_cuts, of_cuts)],
-        }
-
-    def split(
-        self,
-        line: int,
-        *,
-        n_branches: int = 2,
-        shares: tuple[float, ...] = (),
-        missing: int | None = None,
-    ) -> Split:
-        """Return what the split of a line asks."""
-        attribute, cut = int(self.attribute[line]), float(self.cut[line])
-        size = int(self.listed[line])
-        if np.isnan(cut):
-            first = self.starts[0][line]
-            own = self.branches[first : first + size]
-            groups = tuple(
-                tuple(np.flatnonzero(own == branch).tolist())
-                for branch in range(n_branches)
-            )
-            return Groups(attribute, groups, shares, missing)
-        if size:
-            first = self.starts[1][line]
-            more = self.cuts[first : first + size]
-            return Intervals(attribute, (cut, *more.tolist()), shares, missing)
-        return Threshold(attribute, cut, shares, missing)
+from spinney.trees.node import Candidate, Node, Reason, reason_codes
+from spinney.trees.split import Split, Surrogate
+from spinney.trees.split_arrays import (
+    QuestionArrays,
+    SplitArrays,
+    arrays_of_splits,
+    questions_of_splits,
+    splits_of_questions,
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,10 +72,17 @@ class SurrogateArrays(QuestionArrays):
             reversed=self.reversed[lines],
         )
 
+    @cached_property
+    def splits(self) -> SplitArrays:
+        """What they ask."""
+        n = len(self)
+        two, nowhere = np.full(n, 2), np.full(n, -1)
+        return splits_of_questions(self, n_branches=two, missing=nowhere)
+
     def surrogate(self, line: int) -> Surrogate:
         """Return the surrogate of a line."""
         return Surrogate(
-            self.split(line),
+            self.splits.split(line),
             float(self.agreement[line]),
             float(self.adjusted[line]),
             bool(self.reversed[line]),
@@ -314,6 +222,29 @@ class TreeArrays(QuestionArrays):
         return int(np.count_nonzero(self.attribute < 0))
 
     @property
+    def predicted(self) -> Floats:
+        """The number that each predicts, of a numeric target; models do not enter."""
+        assert self.outputs is not None
+        return self.outputs[:, 0]
+
+    @cached_property
+    def _splits(self) -> tuple[Integers, SplitArrays]:
+        """The inner nodes, and what they ask."""
+        inner = np.flatnonzero(self.inner)
+        asked = QuestionArrays(**self.subset(inner, np.ones(len(inner), np.bool_)))
+        return inner, splits_of_questions(
+            asked,
+            n_branches=self.links().count[inner],
+            missing=self.missing[inner],
+            shares=self.shares,
+        )
+
+    def split(self, node: int) -> Split:
+        """Return what an inner node asks."""
+        inner, splits = self._splits
+        return splits.split(int(np.searchsorted(inner, node)))
+
+    @property
     def depth(self) -> Integers:
         """The number of questions above each node."""
         return self.links().depth
@@ -341,10 +272,6 @@ class TreeArrays(QuestionArrays):
     def links(self) -> Links:
         """Return the children of all nodes, their branches and depths."""
         return links_of(self.parent)
-
-    def children(self) -> tuple[Integers, Integers, Integers]:
-        """Return all children by parent, where those of a node begin, how many."""
-        return _children(self.parent)
 
     def cut_back(
         self, numbers: Collection[int], reason: Reason
@@ -382,7 +309,7 @@ class TreeArrays(QuestionArrays):
             absent=of_inner(self.absent, 0),
             reason=reasons[kept].astype(np.int8),
             outputs=optional(self.outputs),
-            shares=None if shares is None else shares[stays[self.children()[0]]],
+            shares=None if shares is None else shares[stays[_children(self.parent)[0]]],
             forced=optional(self.forced),
             otherwise=None if otherwise is None else of_inner(otherwise, -1),
             surrogates=None if surrogates is None else surrogates.of_nodes(kept, asks),
@@ -392,7 +319,7 @@ class TreeArrays(QuestionArrays):
 
     def shares_by_weight(self, target: Target) -> Floats:
         """Return each child's part of the weight of its siblings."""
-        order, _, _ = self.children()
+        order, _, _ = _children(self.parent)
         parent, sizes = self.parent[order], self.weight(target)[order]
         with np.errstate(invalid="ignore", divide="ignore"):
             below = np.bincount(parent, sizes, minlength=len(self))
@@ -425,62 +352,132 @@ NEEDED = (
     *("attribute", "parent", "cut", "missing", "gain", "weights", "rows", "absent"),
     *("reason", "listed", "branches", "cuts"),
 )
+BY_NODE = tuple(set(NEEDED) - {"parent", "branches", "cuts"})
 
 
-def question_arrays(splits: Sequence[Split | None]) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for some splits."""
-    attribute, cut = np.full(len(splits), -1, np.int32), np.zeros(len(splits))
-    listed = np.zeros(len(splits), np.int32)
-    branches: list[Integers] = [np.zeros(0, np.int64)]
-    cuts: list[float] = []
-    for line, split in enumerate(splits):
-        if split is None:
-            continue
-        attribute[line] = split.attribute
-        if isinstance(split, Groups):
-            branches.append(split.lookup())
-            cut[line], listed[line] = np.nan, len(branches[-1])
-        elif isinstance(split, Intervals):
-            cut[line], listed[line] = split.cuts[0], len(split.cuts) - 1
-            cuts.extend(split.cuts[1:])
-        else:
-            cut[line] = split.threshold
+@dataclass(frozen=True, eq=False)
+class SideBySide(Sequence[TreeArrays]):
+    """Many compact trees in the arrays of one; each is made on request, without a copy.
+
+    Parameters
+    ----------
+    whole : TreeArrays
+        The nodes of all, numbered through: so are their parents.
+    roots : array of int
+        Where each tree begins.
+    """
+
+    whole: TreeArrays
+    roots: Integers
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.roots)
+
+    @property
+    def sizes(self) -> Integers:
+        """How many nodes each tree has."""
+        return np.diff(self.roots, append=len(self.whole))
+
+    @overload
+    def __getitem__(self, number: int) -> TreeArrays: ...
+    @overload
+    def __getitem__(self, number: slice) -> "SideBySide": ...
+    def __getitem__(self, number: int | slice) -> "TreeArrays | SideBySide":
+        """Return a tree by itself, or some that follow each other."""
+        if isinstance(number, slice):
+            first, last, _ = number.indices(len(self))
+            roots = self.roots[first:last]
+            return SideBySide(self._of(first, last), roots - roots[:1])
+        first = range(len(self))[number]
+        return self._of(first, first + 1)
+
+    def _of(self, first: int, last: int) -> TreeArrays:
+        whole, ends = self.whole, np.append(self.roots, len(self.whole))
+        if first == 0 and last == len(self):
+            return whole
+        start, end = int(ends[first]), int(ends[max(first, last)])
+        in_branches, in_cuts = self._entries
+        parent = whole.parent[start:end]
+        return TreeArrays(
+            **{name: getattr(whole, name)[start:end] for name in BY_NODE},
+            parent=np.where(parent < 0, -1, parent - start).astype(np.int32),
+            branches=whole.branches[in_branches[start] : in_branches[end]],
+            cuts=whole.cuts[in_cuts[start] : in_cuts[end]],
+        )
+
+    @cached_property
+    def _entries(self) -> tuple[Integers, Integers]:
+        """Where the entries of nodes begin in ``branches`` and ``cuts``, and end."""
+        in_branches, in_cuts = self.whole.in_branches, self.whole.in_cuts
+        return np.append(0, in_branches.cumsum()), np.append(0, in_cuts.cumsum())
+
+
+def joined(parts: Sequence[TreeArrays | SideBySide]) -> SideBySide:
+    """Return trees, or trees side by side, as one row of them."""
+    rows = [
+        part if isinstance(part, SideBySide) else SideBySide(part, np.zeros(1, int))
+        for part in parts
+    ]
+    if len(rows) == 1:
+        return rows[0]
+    sizes = np.array([len(row.whole) for row in rows])
+    starts = sizes.cumsum() - sizes
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(row.whole, name) for row in rows])
+        for name in NEEDED
+    }
+    parent = arrays["parent"]
+    moved = parent + np.repeat(starts, sizes)
+    arrays["parent"] = np.where(parent < 0, -1, moved).astype(np.int32)
+    roots = [row.roots + start for row, start in zip(rows, starts, strict=True)]
+    return SideBySide(TreeArrays(**arrays), np.concatenate(roots))
+
+
+def winner_arrays(
+    asks: NDArray[np.bool_], splits: SplitArrays, gain: Floats, absent: Integers
+) -> dict[str, Any]:
+    """Return the fields of ``TreeArrays`` that the splits of inner nodes give.
+
+    ``asks`` says which nodes these are, ``absent`` how many rows lack what each asks.
+    """
+    found = questions_of_splits(splits)
+
+    def spread(values: NDArray[Any], other: int, dtype: type) -> NDArray[Any]:
+        whole: NDArray[Any] = np.full(len(asks), other, dtype)
+        whole[asks] = values
+        return whole
+
     return {
-        "attribute": attribute,
-        "cut": cut,
-        "listed": listed,
-        "branches": np.concatenate(branches).astype(np.int32),
-        "cuts": np.array(cuts, dtype=np.float64),
+        "attribute": spread(found["attribute"], -1, np.int32),
+        "cut": spread(found["cut"], 0, np.float64),
+        "listed": spread(found["listed"], 0, np.int32),
+        "branches": found["branches"],
+        "cuts": found["cuts"],
+        "gain": spread(gain, 0, np.float64),
+        "missing": spread(splits.missing, -1, np.int32),
+        "absent": spread(absent, 0, np.int64),
+        "shares": splits.shares,
     }
 
 
-def winner_arrays(winners: Sequence[Candidate | None]) -> dict[str, Any]:
+def arrays_of_winners(winners: Sequence[Candidate | None]) -> dict[str, Any]:
     """Return the fields of ``TreeArrays`` that the winning splits of nodes give."""
-    n = len(winners)
-    gain, missing = np.zeros(n), np.full(n, -1, np.int32)
-    absent, shares = np.zeros(n, np.int64), list[float]()
-    for node, winner in enumerate(winners):
-        if winner is not None:
-            gain[node] = winner.gain
-            if winner.split.missing is not None:
-                missing[node] = winner.split.missing
-            absent[node] = int(winner.table.missing_rows.sum())
-            shares.extend(winner.split.shares)
-    splits = [None if winner is None else winner.split for winner in winners]
-    return {
-        **question_arrays(splits),
-        "gain": gain,
-        "missing": missing,
-        "absent": absent,
-        "shares": np.array(shares, dtype=np.float64),
-    }
+    won = [winner for winner in winners if winner is not None]
+    return winner_arrays(
+        np.array([winner is not None for winner in winners], np.bool_),
+        arrays_of_splits([winner.split for winner in won]),
+        np.array([winner.gain for winner in won], np.float64),
+        np.array([winner.table.missing_rows.sum() for winner in won], np.int64),
+    )
 
 
 def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
     """Return the surrogates of nodes as arrays."""
     surrogates = [surrogate for own in by_node for surrogate in own]
+    splits = arrays_of_splits([surrogate.split for surrogate in surrogates])
     return SurrogateArrays(
-        **question_arrays([surrogate.split for surrogate in surrogates]),
+        **questions_of_splits(splits),
         count=np.array([len(own) for own in by_node], np.int64),
         agreement=np.array([s.agreement for s in surrogates], np.float64),
         adjusted=np.array([s.adjusted for s in surrogates], np.float64),
@@ -488,14 +485,13 @@ def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
     )
 
 
-def arrays_of_nodes(tree: Tree) -> TreeArrays:
+def arrays_of_nodes(nodes: Sequence[Node]) -> TreeArrays:
     """Return a tree whose nodes are made as arrays."""
-    nodes = list(tree)
     parent = [-1 if n.parent is None else n.parent for n in nodes]
     otherwise = [-1 if n.otherwise is None else n.otherwise for n in nodes]
     some, models = any(n.surrogates for n in nodes), [n.model for n in nodes]
     return TreeArrays(
-        **winner_arrays([None if n.is_leaf else n.candidate for n in nodes]),
+        **arrays_of_winners([None if n.is_leaf else n.candidate for n in nodes]),
         parent=np.array(parent, np.int32),
         weights=np.array([n.weights for n in nodes]),
         rows=np.array([n.n_rows for n in nodes], np.int64),

@@ -20,8 +20,8 @@ import spinney
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.search.missing_values import POLICIES
 from spinney.sources.base import Request, Source
+from spinney.trees import Reason
 from spinney.trees.split import Route, Threshold
-from spinney.trees.tree import Reason
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

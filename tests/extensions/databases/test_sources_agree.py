@@ -28,7 +28,7 @@ from tests.sources.comparing import (
 import spinney
 from spinney.errors import DataError
 from spinney.search.missing_values import POLICIES
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -52,8 +52,6 @@ from spinney.trees import (
     CandidateArrays,
     Reason,
     Tree,
-    arrays_of,
-    candidate_arrays_of,
 )
 from spinney.trees.predict import flatten
 
@@ -133,7 +131,7 @@ def _tree_model_data(
             "prune it, or grow it with fewer leaves"
         )
         raise ParameterError(msg)
-    arrays, candidates = arrays_of(tree), candidate_arrays_of(tree)
+    arrays, candidates = tree.arrays, tree.nodes.candidate_arrays
     weight = arrays.weight(schema.target)
     order = np.argsort(-weight, kind="stable")
     kept = _nodes_within(candidates, order, schema)
@@ -218,7 +216,7 @@ def _histograms(
     if rows is None:
         return {}
     most = MOST_BINS // (BINS * tree.schema.target.width)
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     cut = arrays.inner & np.isfinite(arrays.cut)
     return node_histograms(tree, rows, order[cut[order]][:most].tolist())
 

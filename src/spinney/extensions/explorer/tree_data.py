@@ -23,7 +23,6 @@ from spinney.trees import (
     SplitArrays,
     Tree,
     TreeArrays,
-    arrays_of,
     labels_of,
 )
 
@@ -194,7 +193,7 @@ def sequence_data(tree: Tree, rows: CodedRows | None = None) -> dict[str, Any] |
     for index, subtree in enumerate(sequence.subtrees):
         step[list(subtree.cut)] = index
     weight = sequence.weight or 1.0
-    whole = float(risks[~arrays_of(tree).inner].sum())
+    whole = float(risks[~tree.arrays.inner].sum())
     given = None
     if rows is not None and rows.weights.sum() > 0:
         given = _judged_data(validated(sequence, tree, rows))

@@ -252,7 +252,7 @@ class _Writer:
             return FormNode(says=says, line=None if line is None else self._line(line))
         first, count = int(links.first[number]), int(links.count[number])
         children = links.children[first : first + count].tolist()
-        questions = [self._question(arrays.split(number, n_branches=count), children)]
+        questions = [self._question(arrays.split(number), children)]
         for each in _surrogates(arrays.surrogates, number):
             own = children[::-1] if each.reversed else children
             questions.append(self._question(each.split, own))

@@ -34,7 +34,7 @@ from spinney.output.explain import explain_node
 from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import NO_ROWS, counts_text
 from spinney.search import Search
-from spinney.trees import Node, Tree, arrays_of
+from spinney.trees import Node, Tree
 
 __all__ = ["STYLES", "Boxes"]
 
@@ -181,7 +181,7 @@ def weighs(tree: Tree) -> bool:
 
     A row that is divided has parts of less than its weight at nodes, and 1 at the root.
     """
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     weight = arrays.weight(tree.schema.target)
     alike = np.isclose(weight, arrays.rows)
     return not alike[0] or bool(((weight > arrays.rows) & ~alike).any())

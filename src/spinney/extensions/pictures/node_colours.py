@@ -12,7 +12,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.colours import COLOURS
 from spinney.extensions.pictures.box_parts import MeanStrip, ShareBar
-from spinney.trees import Node, Tree, values_of_nodes
+from spinney.trees import Node, Tree
 from spinney.trees.criteria import variance
 
 __all__ = [
@@ -100,7 +100,7 @@ class NumberColours:
         so that a few nodes far away leave colours for the others.
         """
         mean, deviation = self.middle
-        values = values_of_nodes(self.tree)
+        values = self.tree.arrays.predicted
         low = max(float(np.min(values)), mean - REACH * deviation)
         high = min(float(np.max(values)), mean + REACH * deviation)
         return min(low, mean), max(high, mean)

@@ -34,7 +34,7 @@ from spinney.growth import Model
 from spinney.output.leaf_rules import model_lines
 from spinney.output.node_errors import NodeErrors
 from spinney.output.tree_text import to_text
-from spinney.trees import Tree, arrays_of
+from spinney.trees import Tree
 
 __all__ = ["to_svg"]
 
@@ -232,7 +232,7 @@ def _facts(tree: Tree) -> str:
     rows = f"{n_rows} row{'s' if n_rows != 1 else ''}"
     rows += f" of weight {short_weight(tree.root.weight)}" if weighs(tree) else ""
     facts = f"{rows}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     empty = int(np.count_nonzero(~arrays.inner & (arrays.rows == 0)))
     # Several of a node are drawn as one: so that nobody counts boxes in vain.
     return f"{facts}, {empty} of them without rows" if empty > 1 else facts

@@ -6,7 +6,7 @@ parent is in none of them, for it is not known where it would go. So the counts 
 tree add up, and are of fewer rows than the stream had.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,6 @@ from spinney.recipes import Recipe
 from spinney.trees import (
     Candidate,
     LazyNodes,
-    Node,
     Reason,
     Tree,
     TreeArrays,
@@ -51,7 +50,6 @@ class StreamedNodes(LazyNodes):
     grown: StreamNodes
     schema: Schema
     recipe: Recipe
-    _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _compact(self) -> CompactNodes:
@@ -59,7 +57,6 @@ class StreamedNodes(LazyNodes):
         return CompactNodes(arrays, self.schema, self.recipe)
 
     def _arrays(self) -> TreeArrays:
-        """Return the whole tree."""
         return self._compact.arrays
 
     def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:

@@ -1,7 +1,6 @@
 """The nodes of a tree that compiled loops grew, made when somebody looks at them."""
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,20 +27,15 @@ from spinney.growth.binned.loops.nodes import (
     taken,
 )
 from spinney.growth.binned.runners_up import (
-    GrownRivals,
     Sides,
-    by_code,
     counted_candidates,
-    with_merit,
+    rivals_as_arrays,
 )
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.trees import (
-    Candidate,
     CandidateArrays,
-    CountTable,
     LazyNodes,
-    Node,
     QuestionArrays,
     TreeArrays,
     joined_candidates,
@@ -65,7 +59,6 @@ class GrownNodes(LazyNodes):
     surrogates: GrownSurrogates | UnfoundSurrogates | None = None
     sent: SentRows | None = None
     class_weights: Floats | None = None
-    _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -110,7 +103,7 @@ class GrownNodes(LazyNodes):
         )
         # What lost, lost on other labels.
         none = cut(self.rivals, 0)
-        return replace(self, shape=shape, lines=lines, rivals=none, _made={})
+        return replace(self, shape=shape, lines=lines, rivals=none)
 
     def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
         """Return weights, rows and shares of both branches of some inner nodes."""
@@ -126,19 +119,12 @@ class GrownNodes(LazyNodes):
         weights = moments_of(own, numeric=self.schema.target.is_numeric)
         return np.array(weights), np.array(self.shape.counts[nodes, n_counts:])
 
-    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
-        """Return the splits of a node that are kept, by attribute, and which won."""
-        rivals = self._rivals.of(number)
-        if self.arrays.attribute[number] < 0:
-            return rivals, None
-        winner = self._winner(number)
-        chosen = sum(rival.attribute < winner.attribute for rival in rivals)
-        return (*rivals[:chosen], winner, *rivals[chosen:]), chosen
-
-    def candidate_arrays(self) -> CandidateArrays:
-        """Return the splits of all nodes, those that won among those that lost."""
+    def _candidate_arrays(self) -> CandidateArrays:
         inner, owners = np.flatnonzero(self.arrays.inner), self.rivals.whole[:, ABOVE]
-        every = joined_candidates([self._winners(inner), self._rivals.arrays()])
+        lost = rivals_as_arrays(
+            self.rivals, self.shape, self.lines, self.schema, self.recipe, self.buckets
+        )
+        every = joined_candidates([self._winners(inner), lost])
         nodes = np.append(inner, owners)
         order = np.lexsort((every.splits.attribute, nodes))  # of equals, the winner
         count = np.bincount(nodes, minlength=len(self))
@@ -149,7 +135,7 @@ class GrownNodes(LazyNodes):
         return every.of_lines(order, count, chosen)
 
     def _winners(self, inner: Integers) -> CandidateArrays:
-        """Return the winning splits of inner nodes, as single ones have it."""
+        """Return the winning splits of inner nodes."""
         arrays = self.arrays
         weights, rows, shares = self._sides(inner)
         away = self._absent(inner)
@@ -165,26 +151,3 @@ class GrownNodes(LazyNodes):
             gain=arrays.gain[inner],
             criterion=self.recipe.measure(numeric=self.schema.target.is_numeric),
         )
-
-    @cached_property
-    def _rivals(self) -> GrownRivals:
-        return GrownRivals(
-            self.rivals, self.shape, self.lines, self.schema, self.recipe, self.buckets
-        )
-
-    def _winner(self, number: int) -> Candidate:
-        """Return the winning split and the counts of both sides."""
-        numeric = self.schema.target.is_numeric
-        split, own = self.split(number), np.array([number])
-        weights, rows = self._absent(own)
-        away = weights[0], rows[0]
-        if self.schema.attributes[split.attribute].kind == "numeric":
-            low, high = self.shape.real[number, :2]
-            weights, rows, _ = self._sides(own)
-            counted = CountTable(np.array([low, high]), weights[0], rows[0], *away)
-        else:
-            facts = self.shape.whole[number]
-            counted = by_code(self.lines, facts, away, numeric=numeric)
-        gain = float(self.arrays.gain[number])
-        criterion = self.recipe.measure(numeric=numeric)
-        return with_merit(Candidate(split, counted, gain, gain), criterion)

@@ -1,7 +1,5 @@
 """The splits that lost at large nodes of a tree that kernels grew."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,137 +24,12 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.recipes import Recipe
 from spinney.search import count_missing_at, policy_named
 from spinney.trees import (
-    Candidate,
     CandidateArrays,
     CountTable,
     QuestionArrays,
     splits_of_questions,
 )
 from spinney.trees.criteria import Criterion
-
-
-@dataclass(frozen=True, eq=False)
-class GrownRivals:
-    """Splits that lost, in the order of their nodes; made when a node is looked at.
-
-    ``records`` are lines of ``growth/binned/loops/runners_up.py``, ``shape`` has the
-    nodes' totals.
-    """
-
-    records: Shape
-    shape: Shape
-    lines: Lines
-    schema: Schema
-    recipe: Recipe
-    buckets: Buckets
-
-    def of(self, node: int) -> tuple[Candidate, ...]:
-        """Return those of a node, by attribute."""
-        own = range(self._starts[node], self._starts[node + 1])
-        return tuple(map(self._candidate, own))
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where those of each node begin."""
-        owners, nodes = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
-        return [int(start) for start in np.searchsorted(owners, nodes)]
-
-    def arrays(self) -> CandidateArrays:
-        """Return all of them as arrays, of no node yet."""
-        into = [-1 if branch is None else branch for branch, _, _ in self._facts]
-        return counted_candidates(
-            self._questions,
-            self._sides,
-            records=self.records,
-            lines=self.lines,
-            schema=self.schema,
-            missing=np.array(into, np.int64),
-            exact=self.records.whole[:, EXACT],
-            gain=self.records.real[:, GAIN],
-            criterion=self._criterion,
-        )
-
-    @property
-    def _criterion(self) -> Criterion:
-        return self.recipe.measure(numeric=self.schema.target.is_numeric)
-
-    def _candidate(self, at: int) -> Candidate:
-        """Return a split and the counts behind it."""
-        sides, (into, exact, gain) = self._sides, self._facts[at]
-        shares = tuple(sides.shares[at].tolist())
-        split = self._questions.split(at, shares=shares, missing=into)
-        away = sides.missing[at], sides.missing_rows[at]
-        if self.schema.attributes[split.attribute].kind == "numeric":
-            values, weights, rows = sides.values[at], sides.weights[at], sides.rows[at]
-            counted = CountTable(values, weights, rows, *away)
-        else:
-            numeric = self.schema.target.is_numeric
-            counted = by_code(self.lines, self.records.whole[at], away, numeric=numeric)
-        return with_merit(Candidate(split, counted, gain, gain, exact), self._criterion)
-
-    @cached_property
-    def _questions(self) -> QuestionArrays:
-        """The splits."""
-        asked = questions_of(self.records, self.lines, self.schema, self.buckets)
-        return QuestionArrays(**asked)
-
-    @cached_property
-    def _facts(self) -> list[tuple[int | None, bool, float]]:
-        """Where missing rows go by each, whether it is exact, its gain.
-
-        Rows of later tables go to the heavier side where no row here was missing.
-        """
-        whole, real = self.records.whole, self.records.real
-        policy = policy_named(self.recipe.missing)
-        into = real[:, CUT_MISSING].astype(np.int64)
-        if not (policy.divides or policy.surrogates):
-            shares = self._sides.shares
-            heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
-            into = np.where(into < 0, heavier, into)
-        branches = [None if branch < 0 else branch for branch in into.tolist()]
-        exact = whole[:, EXACT].astype(np.bool_).tolist()
-        gains = real[:, GAIN].tolist()
-        return list(zip(branches, exact, gains, strict=True))
-
-    @cached_property
-    def _sides(self) -> "Sides":
-        """The counts on both sides of all, worked out together."""
-        records, numeric = self.records, self.schema.target.is_numeric
-        owners = records.whole[:, ABOVE]
-        left, missing = (
-            moments_of(half, numeric=numeric)
-            for half in np.split(records.weights, 2, axis=1)
-        )
-        width = self.shape.weights.shape[1] // 2
-        total = moments_of(self.shape.weights[owners, :width], numeric=numeric)
-        n_counts = self.shape.counts.shape[1] // 2
-        left_rows, missing_rows = np.split(records.counts, 2, axis=1)
-        rows = self.shape.counts[owners, :n_counts] - left_rows - missing_rows
-        right = _amounts(total - left - missing, rows, numeric=numeric)
-        left = _amounts(left, left_rows, numeric=numeric)
-        missing = _amounts(missing, missing_rows, numeric=numeric)
-        weights = np.stack([left, right], axis=1)
-        sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
-        low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
-        edge = np.isnan(high)
-        high[edge] = np.nextafter(low[edge], np.inf)
-        return Sides(
-            np.stack([low, high], axis=1),
-            weights,
-            np.stack([left_rows, rows], axis=1),
-            missing,
-            missing_rows,
-            sizes / sizes.sum(axis=1, keepdims=True),
-        )
-
-
-def _amounts(sums: Floats, rows: Integers, *, numeric: bool) -> Floats:
-    """Return sums without what differences leave where there are no rows, or below 0.
-
-    The second of the moments of a number, Σwy, may be below 0.
-    """
-    least = np.array([0.0, -np.inf, 0.0]) if numeric else 0.0
-    return np.asarray(np.maximum(np.where(rows > 0, sums, 0.0), least))
 
 
 class Sides(NamedTuple):
@@ -170,17 +43,84 @@ class Sides(NamedTuple):
     shares: Floats
 
 
-def with_merit(candidate: Candidate, criterion: Criterion) -> Candidate:
-    """Return a split with its merit, where that is the gain over something."""
-    if criterion.per is None:
-        return candidate
-    return replace(candidate, merit=float(criterion.merit(candidate.branches)))
+def rivals_as_arrays(
+    records: Shape,
+    shape: Shape,
+    lines: Lines,
+    schema: Schema,
+    recipe: Recipe,
+    buckets: Buckets,
+) -> CandidateArrays:
+    """Return splits that lost, in the order of their nodes, of no node yet.
+
+    ``records`` are lines of ``growth/binned/loops/runners_up.py``, ``shape`` has the
+    nodes' totals. Rows of later tables whose value is missing go to the heavier side
+    where no row here was missing.
+    """
+    numeric = schema.target.is_numeric
+    policy = policy_named(recipe.missing)
+    sides = _sides(records, shape, numeric=numeric)
+    into = records.real[:, CUT_MISSING].astype(np.int64)
+    if not (policy.divides or policy.surrogates):
+        shares = sides.shares
+        heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
+        into = np.where(into < 0, heavier, into)
+    return counted_candidates(
+        QuestionArrays(**questions_of(records, lines, schema, buckets)),
+        sides,
+        records=records,
+        lines=lines,
+        schema=schema,
+        missing=into,
+        exact=records.whole[:, EXACT],
+        gain=records.real[:, GAIN],
+        criterion=recipe.measure(numeric=numeric),
+    )
+
+
+def _sides(records: Shape, shape: Shape, *, numeric: bool) -> Sides:
+    """Return the counts on both sides of splits that lost."""
+    owners = records.whole[:, ABOVE]
+    left, missing = (
+        moments_of(half, numeric=numeric)
+        for half in np.split(records.weights, 2, axis=1)
+    )
+    width = shape.weights.shape[1] // 2
+    total = moments_of(shape.weights[owners, :width], numeric=numeric)
+    n_counts = shape.counts.shape[1] // 2
+    left_rows, missing_rows = np.split(records.counts, 2, axis=1)
+    rows = shape.counts[owners, :n_counts] - left_rows - missing_rows
+    right = _amounts(total - left - missing, rows, numeric=numeric)
+    left = _amounts(left, left_rows, numeric=numeric)
+    missing = _amounts(missing, missing_rows, numeric=numeric)
+    weights = np.stack([left, right], axis=1)
+    sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
+    low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
+    edge = np.isnan(high)
+    high[edge] = np.nextafter(low[edge], np.inf)
+    return Sides(
+        np.stack([low, high], axis=1),
+        weights,
+        np.stack([left_rows, rows], axis=1),
+        missing,
+        missing_rows,
+        sizes / sizes.sum(axis=1, keepdims=True),
+    )
+
+
+def _amounts(sums: Floats, rows: Integers, *, numeric: bool) -> Floats:
+    """Return sums without what differences leave where there are no rows, or below 0.
+
+    The second of the moments of a number, Σwy, may be below 0.
+    """
+    least = np.array([0.0, -np.inf, 0.0]) if numeric else 0.0
+    return np.asarray(np.maximum(np.where(rows > 0, sums, 0.0), least))
 
 
 def _merits(
     sides: Sides, missing: NDArray[np.integer], gain: Floats, criterion: Criterion
 ) -> Floats:
-    """Return the merits of splits, as :func:`with_merit` has them of single ones."""
+    """Return the merits of splits."""
     if criterion.per is None:
         return gain
     stack = CountTable(
@@ -208,8 +148,8 @@ def counted_candidates(
 ) -> CandidateArrays:
     """Return splits of two branches with their counts, of no node yet.
 
-    As single ones have it: the counts of a number are those of both sides, others are
-    by code, as ``lines`` have them.
+    The counts of a number are those of both sides, others are by code, as ``lines``
+    have them.
     """
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
     numeric, n = kinds[questions.attribute], len(questions)
@@ -248,13 +188,3 @@ def counted_candidates(
         missing_weights=sides.missing,
         missing_rows=sides.missing_rows,
     )
-
-
-def by_code(
-    lines: Lines, facts: Integers, away: tuple[Floats, Integers], *, numeric: bool
-) -> CountTable:
-    """Return the counts of a record by code."""
-    first, number = facts[[LINE, LINES]]
-    own = slice(first, first + number)
-    weights = moments_of(lines.weights[own], numeric=numeric)
-    return CountTable(lines.codes[own, 0], weights, lines.counts[own], *away)

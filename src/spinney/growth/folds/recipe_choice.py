@@ -27,7 +27,7 @@ from spinney.growth.prune.risk import costs_of, leaf_risks
 from spinney.growth.tried_recipes import Tried
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
-from spinney.trees import Tree, arrays_of, labels_of
+from spinney.trees import Tree, labels_of
 from spinney.trees.predict import flatten, outputs
 
 # Of fewer rows, no fold of five holds out more than five: too few to choose by.
@@ -137,7 +137,7 @@ def _judged(name: str, growth: FoldGrowth) -> Tried:
     spread = shares @ (losses / unit - risk) ** 2
     # As cost complexity has it: weights are frequencies, but no row is less than one.
     n_rows = max(float(rows.weights.sum()), np.count_nonzero(rows.weights))
-    arrays = arrays_of(growth.finished(np.ones(len(losses), bool)))
+    arrays = growth.finished(np.ones(len(losses), bool)).arrays
     # Those that rows reach: values that are declared must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
     deviation = float(np.sqrt(spread / n_rows))

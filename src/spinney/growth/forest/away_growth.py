@@ -14,7 +14,7 @@ from spinney.recipes import Recipe
 from spinney.search import Draws
 from spinney.sources import Counts
 from spinney.sources.rows import Draw, HashedRows
-from spinney.trees import SideBySide, TreeArrays, arrays_of, joined
+from spinney.trees import SideBySide, TreeArrays, joined
 
 
 @dataclass(frozen=True)
@@ -93,4 +93,4 @@ class NurseryInEngine:
 def grown_on(source: Counts, recipe: Recipe, draws: Draws) -> TreeArrays:
     """Grow a tree of a forest by asking a source, and prune it as its recipe says."""
     tree = grow_tree(source, recipe, Options(draws=draws))
-    return compact(arrays_of(pruned_after_growing(tree, source, recipe=recipe).tree))
+    return compact(pruned_after_growing(tree, source, recipe=recipe).tree.arrays)

@@ -7,7 +7,7 @@ somebody wants to read is made when it is asked for.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from spinney.trees import (
     CountTable,
     Groups,
     LazyNodes,
-    Node,
     Split,
     Threshold,
     Tree,
@@ -150,19 +149,18 @@ class CompactNodes(LazyNodes):
     tree: TreeArrays
     schema: Schema
     recipe: Recipe
-    _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def _arrays(self) -> TreeArrays:
         return completed(self.tree, self.schema.target, (self.recipe,))
 
     def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
         """Return the split that won, with the counts of its branches."""
-        below = list(self.children(number))
+        below = list(self.children[number])
         if not below:
             return (), None
         weights = np.asarray(self.tree.weights[below], dtype=np.float64)
         rows = self.tree.rows[below].astype(np.int64)
-        split = self.split(number)
+        split = self.arrays.split(number)
         absent = int(self.tree.absent[number])
         if absent:  # every branch that took such rows, or parts of them, has them all
             took = np.arange(len(rows)) == split.missing

@@ -38,9 +38,7 @@ from spinney.trees import (
     LinearModel,
     Term,
     Tree,
-    arrays_of,
     spread_of,
-    values_of_nodes,
 )
 
 MOST_EQUATIONS = 1 << 20  # coefficients of a stack, unless one node has more
@@ -102,14 +100,14 @@ class Fits:
     @classmethod
     def of_means(cls, tree: Tree) -> "Fits":
         """Return the fits of nodes that all predict their mean."""
-        arrays = arrays_of(tree)
+        arrays = tree.arrays
         moments = np.asarray(arrays.weights, np.float64)
         scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
         return cls(
             np.where(arrays.rows > 0, scale * spread_of(moments), 0.0),
             np.ones(len(tree), np.int64),
             moments[:, 0] * scale,
-            values_of_nodes(tree),
+            tree.arrays.predicted,
             scale,
             {},
         )

@@ -68,13 +68,10 @@ from spinney.trees import (
     Split,
     Term,
     Tree,
-    arrays_of,
-    children_of_nodes,
     cut,
     flat_models,
     mixed,
     ratio_of,
-    route_of,
 )
 from spinney.trees.criteria import squared_error
 
@@ -117,7 +114,7 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     Where one has no terms, its node predicts a number. The fits are of the tree before
     it was pruned.
     """
-    nodes, arrays = tree.nodes, arrays_of(tree)
+    nodes, arrays = tree.nodes, tree.arrays
     assert isinstance(nodes, FormerNodes)
     assert arrays.outputs is not None
     parent, own = arrays.parent.tolist(), list(map(fits.model, nodes.numbers.tolist()))
@@ -130,12 +127,12 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
         outputs=np.where(with_terms, arrays.outputs, intercepts),
         models=flat if with_terms.any() else None,
     )
-    return Tree(tree.schema, replace(nodes, tree=modelled, _made={}))
+    return Tree(tree.schema, replace(nodes, tree=modelled))
 
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return what all rows say of the attributes that the tree asks about."""
-    asked = arrays_of(tree).asked
+    asked = tree.arrays.asked
     if not asked:
         return {}
     (tables,) = tables_of(source, [Request(ROOT, tuple(asked))], tree.schema)
@@ -149,7 +146,7 @@ def terms_below(
 
     Nodes of the same terms have one tuple, so that nobody compares what is in it.
     """
-    arrays, attributes = arrays_of(tree), tree.schema.attributes
+    arrays, attributes = tree.arrays, tree.schema.attributes
     links, asked = arrays.links(), arrays.attribute.tolist()
     parent, depths = arrays.parent.tolist(), links.depth.tolist()
     grouped = np.isnan(arrays.cut).tolist()
@@ -164,7 +161,7 @@ def terms_below(
         here, index = below[node], asked[node]
         own: Sequence[int] = numbers[index]
         if grouped[node]:
-            split = arrays.split(node, n_branches=int(links.count[node]))
+            split = arrays.split(node)
             groups = _groups_of(split, attributes[index], at_root[index])
             own = [known.setdefault(term, len(known)) for term in groups]
         here.update(dict.fromkeys(own, depths[node]))
@@ -233,7 +230,7 @@ def _products(
     node, nothing is asked about it: its sums are the sums of theirs.
     """
     products: dict[int, Products] = {}
-    children, to_sum = children_of_nodes(tree), list[int]()
+    children, to_sum = tree.nodes.children, list[int]()
     formulas_of = with_formulas(source)
     level = [0] if terms[0] else []
     while level:
@@ -247,7 +244,7 @@ def _products(
         for node in level:
             inner = {b: c for b, c in enumerate(children[node]) if terms[c]}
             if inner:
-                source.partition(node, route_of(tree, node), inner)
+                source.partition(node, tree.nodes.route(node), inner)
                 following += inner.values()
         level = following
     for node in reversed(to_sum):
@@ -268,7 +265,7 @@ def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
         return float(as_tree[node]), float(as_leaf[node]), bool(pruned[node])
 
     def record() -> Iterator[PruneStep]:
-        unit = float(fits.sizes[0] / arrays_of(tree).weights[0, 0])
+        unit = float(fits.sizes[0] / tree.arrays.weights[0, 0])
         steps = bottom_up(tree, judge, RunningSum(tree, fits.squared_errors), unit=unit)
         yield from recorded(tree, steps, "adjusted error of the node")
 
@@ -281,7 +278,7 @@ def adjusted_errors(tree: Tree, fits: Fits) -> tuple[Floats, Floats, Mask]:
     Besides, which inner nodes become leaves. What is below a node is decided first, a
     level at a time.
     """
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     depth, inner = arrays.depth, arrays.inner
     parent = arrays.parent.astype(np.int64)
     moments = np.asarray(arrays.weights[0], np.float64)

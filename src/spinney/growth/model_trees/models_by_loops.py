@@ -24,7 +24,7 @@ from spinney.growth.model_trees.loops.layout import (
 )
 from spinney.search import typical_value
 from spinney.sources.rows import TrainingSet
-from spinney.trees import Term, Tree, arrays_of
+from spinney.trees import Term, Tree
 
 # Fewer nodes are fitted without loops before these are loaded; of a deeper tree the
 # open nodes would take too much room.
@@ -41,7 +41,7 @@ def fitted_by_loops(tree: Tree, rows: TrainingSet, most_terms: int) -> Fits | No
     They do where the tree is large and asks for thresholds of at most so many columns,
     of which no cell is missing.
     """
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     if len(tree) < FEWEST_NODES or np.isnan(arrays.cut).any() or arrays.listed.any():
         return None
     columns = arrays.asked
@@ -80,7 +80,7 @@ class _Fitting:
         cls, tree: Tree, rows: TrainingSet, columns: Sequence[int], cells: Floats
     ) -> "_Fitting":
         """Return the walk over a tree whose rows have yet to be sent."""
-        arrays, attributes = arrays_of(tree), tree.schema.attributes
+        arrays, attributes = tree.arrays, tree.schema.attributes
         origin, weights = tree.schema.target.origin, rows.own_weights
         assert origin is not None
         terms = [

@@ -59,7 +59,6 @@ from spinney.trees import (
     Node,
     Split,
     Tree,
-    arrays_of,
 )
 
 MOST_NUMBERS = 12
@@ -91,7 +90,7 @@ def grow_with_construction(
         if not made:
             return tree
         attributes = tree.schema.attributes
-        asked = [attributes[index] for index in arrays_of(tree).asked]
+        asked = [attributes[index] for index in tree.arrays.asked]
         used = [attribute for attribute in made if attribute in asked]
         if len(used) == len(made):
             return tree

@@ -16,15 +16,14 @@ from spinney.trees import (
     Candidate,
     CountTable,
     LazyNodes,
-    Node,
     Reason,
     Route,
     Split,
     Tree,
     TreeArrays,
+    arrays_of_winners,
     reason_codes,
     surrogate_arrays,
-    winner_arrays,
 )
 
 
@@ -85,10 +84,8 @@ class PlainNodes(LazyNodes):
     tree: TreeArrays
     schema: Schema
     by_node: tuple[tuple[Sequence[Candidate], int | None], ...]
-    _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def _arrays(self) -> TreeArrays:
-        """Return the whole tree."""
         return self.tree
 
     def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
@@ -130,7 +127,7 @@ def as_tree(
     ]
     parents = [numbers.get(id(node.parent), -1) for node in order]
     tree = TreeArrays(
-        **winner_arrays([node.winner if node.children else None for node in order]),
+        **arrays_of_winners([node.winner if node.children else None for node in order]),
         parent=np.array(parents, np.int32),
         weights=np.array([node.totals.weights for node in order]),
         rows=np.array([node.totals.n_rows for node in order], np.int64),

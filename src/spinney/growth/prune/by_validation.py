@@ -13,7 +13,7 @@ from spinney.errors import DataError
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import costs_of, leaf_risks
 from spinney.growth.prune.walks import Judged, cheapest, top_down
-from spinney.trees import Tree, labels_of_nodes, values_of_nodes
+from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
 
@@ -52,9 +52,9 @@ class Judge:
         self._numeric = tree.schema.target.is_numeric
         matrix = costs_of(tree.schema.target, costs)
         if self._numeric:
-            self._predicted: NDArray[Any] = values_of_nodes(tree)
+            self._predicted: NDArray[Any] = tree.arrays.predicted
             return
-        self._predicted = labels_of_nodes(tree)
+        self._predicted = tree.nodes.labels
         if matrix is None:
             matrix = 1.0 - np.eye(tree.schema.n_classes)
         # One more column: class -1 is the last.

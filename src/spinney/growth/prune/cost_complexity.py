@@ -29,7 +29,7 @@ from spinney.growth.prune.cost_complexity_sequence import (
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import cut_down_to
-from spinney.trees import Tree, arrays_of
+from spinney.trees import Tree
 from spinney.trees.predict import BLOCK, Entries, flatten
 
 # How many (row, subtree) pairs are added up at a time.
@@ -101,7 +101,7 @@ def cut_at(
 
     ``risks`` are those of nodes as leaves, and ``unit`` is what they count.
     """
-    chosen, reached = sequence.place(alpha), arrays_of(tree).rows > 0
+    chosen, reached = sequence.place(alpha), tree.arrays.rows > 0
     result = cut_down_to(
         tree,
         sequence.cuts(chosen),

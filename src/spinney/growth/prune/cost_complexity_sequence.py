@@ -17,7 +17,7 @@ from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text_table import aligned
 from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
-from spinney.trees import Tree, arrays_of, children_of_nodes
+from spinney.trees import Tree
 
 # One bend: -α (heaps have the least on top), node, and what its collapse adds to the
 # risk and takes from leaves and splits.
@@ -60,10 +60,10 @@ class WeakestLinks:
 
 def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
     """Find where each node collapses; ``risks`` are those of nodes as leaves."""
-    reached = (arrays_of(tree).rows > 0).tolist()
+    reached = (tree.arrays.rows > 0).tolist()
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
-    children, own_risks = children_of_nodes(tree), risks.tolist()
+    children, own_risks = tree.nodes.children, risks.tolist()
     chains: dict[int, list[Bend]] = {}  # of inner nodes; a leaf has no bends
     for node in reversed(range(len(tree))):
         if not children[node]:
@@ -295,7 +295,7 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
             risk -= added
             leaves += fewer_leaves
             splits += fewer_splits
-    weight = float(arrays_of(tree).weight(tree.schema.target)[0])
+    weight = float(tree.arrays.weight(tree.schema.target)[0])
     return Sequence(tuple(reversed(subtrees)), root_risk, weight)
 
 
@@ -329,7 +329,7 @@ def _cut_nodes(
 def least_above(tree: Tree, values: Floats) -> Floats:
     """Return the least value of the nodes above each node; ∞ at the root."""
     own, least = values.tolist(), [np.inf] * len(tree)
-    for node, parent in enumerate(arrays_of(tree).parent.tolist()):
+    for node, parent in enumerate(tree.arrays.parent.tolist()):
         if parent >= 0:
             least[node] = min(least[parent], own[parent])
     return np.array(least)

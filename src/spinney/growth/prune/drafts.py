@@ -27,6 +27,7 @@ from spinney.sources import (
 )
 from spinney.trees import (
     Candidate,
+    MadeNodes,
     Node,
     Reason,
     Route,
@@ -263,7 +264,7 @@ def recounted(
         else node
         for node, before in zip(counted, tree, strict=True)
     ]
-    return Tree(tree.schema, tuple(nodes))
+    return Tree(tree.schema, MadeNodes(tree.schema, tuple(nodes)))
 
 
 def finished(root: Draft, tree: Tree) -> Tree:
@@ -281,9 +282,8 @@ def finished(root: Draft, tree: Tree) -> Tree:
         below = [(child, number, b) for b, child in enumerate(draft.children)]
         stack.extend(reversed(below))
     linked = zip(nodes, children, strict=True)
-    return Tree(
-        tree.schema, tuple(replace(node, children=tuple(c)) for node, c in linked)
-    )
+    made = tuple(replace(node, children=tuple(c)) for node, c in linked)
+    return Tree(tree.schema, MadeNodes(tree.schema, made))
 
 
 def _finished(

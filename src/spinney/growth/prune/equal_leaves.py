@@ -12,7 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
-from spinney.trees import Tree, children_of_nodes, labels_of_nodes, values_of_nodes
+from spinney.trees import Tree
 
 
 def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
@@ -21,7 +21,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     A step's ``before`` is how many different labels or numbers the children have,
     ``after`` is 1.
     """
-    says, children = _predicted(tree), children_of_nodes(tree)
+    says, children = _predicted(tree), tree.nodes.children
     cuts: set[int] = set()
 
     def judge(node: int) -> Judgement | None:
@@ -43,7 +43,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
 def _predicted(tree: Tree) -> list[float]:
     """Return the label or number of each node."""
     numeric = tree.schema.target.is_numeric
-    return list(values_of_nodes(tree) if numeric else labels_of_nodes(tree))
+    return list(tree.arrays.predicted if numeric else tree.nodes.labels)
 
 
 def _different(predicted: list[float]) -> int:

@@ -14,7 +14,7 @@ from spinney.growth.prune.cost_complexity import cut_at
 from spinney.growth.prune.cost_complexity_sequence import Sequence, sequence_of
 from spinney.growth.prune.prune_record import Pruned
 from spinney.recipes import Recipe
-from spinney.trees import Tree, arrays_of
+from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
 
 
@@ -32,7 +32,7 @@ def pruned_by_impurity(tree: Tree, recipe: Recipe, alpha: float) -> Pruned:
 
 def mean_impurities(tree: Tree, recipe: Recipe) -> Floats:
     """Return what each node, as a leaf, adds to the mean impurity of all rows."""
-    target, arrays = tree.schema.target, arrays_of(tree)
+    target, arrays = tree.schema.target, tree.arrays
     criterion = recipe.measure(numeric=target.is_numeric)
     if target.is_numeric:
         criterion = CRITERIA["squared_error"]

@@ -20,7 +20,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
 from spinney.growth.prune.walks import Judged, top_down
-from spinney.trees import Tree, arrays_of
+from spinney.trees import Tree
 
 
 def corrected_errors(errors: float, leaves: int, weight: float) -> tuple[float, float]:
@@ -43,7 +43,7 @@ def pessimistic(tree: Tree) -> Pruned:
     """
     as_leaf, risks = leaf_errors(tree), leaf_risks(tree)
     errors, risks_below = below(tree, as_leaf), below(tree, risks)
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     leaves = below(tree, (arrays.rows > 0).astype(np.float64))
     total, weight = float(risks_below[0]), arrays.weight(tree.schema.target)
 

@@ -17,7 +17,7 @@ from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
 from spinney.recipes import Recipe
 from spinney.sources import Counts
-from spinney.trees import Tree, arrays_of
+from spinney.trees import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
             f"counts errors, and {target.name!r} is a number",
             f"use {', '.join(map(repr, others))}",
         )
-    if chosen.by_means and arrays_of(tree).models is not None:
+    if chosen.by_means and tree.arrays.models is not None:
         others = [m.name for m in METHODS.values() if m.numeric and not m.by_means]
         raise refusal(
             Setting("method", method),

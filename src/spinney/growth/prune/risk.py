@@ -14,12 +14,8 @@ from spinney._support.arrays import Floats
 from spinney.data import Target
 from spinney.trees import (
     Tree,
-    arrays_of,
-    children_of_nodes,
-    labels_of_nodes,
     ratio_of,
     spread_of,
-    values_of_nodes,
 )
 
 
@@ -38,8 +34,8 @@ def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
     matrix = costs_of(target, costs)
     if matrix is None:
         return leaf_errors(tree)
-    weights = np.asarray(arrays_of(tree).weights, np.float64)
-    return np.asarray((weights * matrix[labels_of_nodes(tree)]).sum(axis=1))
+    weights = np.asarray(tree.arrays.weights, np.float64)
+    return np.asarray((weights * matrix[tree.nodes.labels]).sum(axis=1))
 
 
 def risk_of(
@@ -59,14 +55,14 @@ def risk_of(
 
 def leaf_errors(tree: Tree) -> Floats:
     """Return the weight of the rows that each node labels wrong, or the squares."""
-    target, arrays = tree.schema.target, arrays_of(tree)
+    target, arrays = tree.schema.target, tree.arrays
     weights = np.array(arrays.weights, np.float64)
     if target.is_numeric:
-        values = values_of_nodes(tree) - (target.origin or 0.0)
+        values = tree.arrays.predicted - (target.origin or 0.0)
         errors = squared_errors(weights, values)
         models = arrays.models
         return errors if models is None else np.where(models.has, np.nan, errors)
-    weights[np.arange(len(tree)), labels_of_nodes(tree)] = 0.0
+    weights[np.arange(len(tree)), tree.nodes.labels] = 0.0
     return np.asarray(weights.sum(axis=1))
 
 
@@ -79,7 +75,7 @@ def squared_errors(moments: Floats, values: Floats) -> Floats:
 
 def below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:
     """Return for each node the sum over its leaves, and over the splits below it."""
-    sums, children = as_leaf.tolist(), children_of_nodes(tree)
+    sums, children = as_leaf.tolist(), tree.nodes.children
     for node in reversed(range(len(sums))):
         if children[node]:
             own = 0.0 if of_split is None else of_split[node]

@@ -14,12 +14,12 @@ from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below
-from spinney.trees import Tree, arrays_of, children_of_nodes, cut
+from spinney.trees import Tree, cut
 
 
 def deepest_first(tree: Tree) -> list[int]:
     """Return the inner nodes in the order of this module."""
-    arrays = arrays_of(tree)
+    arrays = tree.arrays
     inner = np.flatnonzero(arrays.inner)
     order: list[int] = inner[np.lexsort((inner, -arrays.depth[inner]))].tolist()
     return order
@@ -34,7 +34,7 @@ class RunningSum:
     def __init__(
         self, tree: Tree, as_leaf: Floats, of_split: Floats | None = None
     ) -> None:
-        self.children, self.as_leaf = children_of_nodes(tree), as_leaf.tolist()
+        self.children, self.as_leaf = tree.nodes.children, as_leaf.tolist()
         self.of_split = [0.0] * len(tree) if of_split is None else of_split.tolist()
         self.below = below(tree, as_leaf, of_split).tolist()
         self.total = self.below[0]
@@ -171,7 +171,7 @@ def _by_cost(
 def _at_or_below(tree: Tree, numbers: Collection[int]) -> set[int]:
     """Return these nodes and all below them; a node stands after its parent."""
     below: set[int] = set()
-    for node, parent in enumerate(arrays_of(tree).parent.tolist()):
+    for node, parent in enumerate(tree.arrays.parent.tolist()):
         if node in numbers or parent in below:
             below.add(node)
     return below
@@ -185,7 +185,7 @@ def top_down(
     ``judge`` sees inner nodes and their children a level at a time, each before those
     below it.
     """
-    children, steps, level = children_of_nodes(tree), list[Judged](), [0]
+    children, steps, level = tree.nodes.children, list[Judged](), [0]
     while level:
         following: list[int] = []
         for node in level:

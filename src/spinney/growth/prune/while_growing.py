@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.growth.prune.by_validation import CodedRows, Judge, Validation, measure_of
-from spinney.trees import Tree, children_of_nodes
+from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
 
@@ -40,7 +40,7 @@ class Descent:
         judged = self._sent_down(stumps, numbers)
         if self._margin is None:  # the first stump is the root
             self._margin = judged.margin
-        children = children_of_nodes(stumps)
+        children = stumps.nodes.children
         return [
             judged.helps(node, below, self._margin)
             for node, below in enumerate(children)

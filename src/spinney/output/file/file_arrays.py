@@ -51,36 +51,24 @@ have its 3 moments, and distributions and rows 1 column, instead of c::
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers, ramps
-from spinney._support.segments import starts_of
+from spinney._support.arrays import ramps
 from spinney.data import Schema
 from spinney.output.file.plain_data import OPTIONAL
 from spinney.trees import (
-    GIVEN,
-    Candidate,
+    ArrayNodes,
     CandidateArrays,
-    CountTable,
     FlatModels,
-    LazyNodes,
-    Node,
     SplitArrays,
     SurrogateArrays,
     Tree,
     TreeArrays,
-    arrays_of,
-    candidate_arrays_of,
     flat_models,
-    labels_of_nodes,
-    lazy_nodes_of,
-    question_arrays,
-    splits_of_questions,
+    questions_of_splits,
     surrogate_arrays,
     winner_arrays,
 )
@@ -137,10 +125,10 @@ def with_defaults(arrays: Arrays) -> Arrays:
 
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree; what they hold is not checked."""
-    nodes = arrays_of(tree)
+    nodes = tree.arrays
     arrays = {
         **_flatten_nodes(nodes, tree),
-        **_flatten_candidates(candidate_arrays_of(tree), tree.schema),
+        **_flatten_candidates(tree.nodes.candidate_arrays, tree.schema),
         **_flatten_surrogates(nodes.surrogates, len(nodes)),
         **_flatten_models(nodes.models, len(nodes)),
     }
@@ -152,20 +140,16 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
 
 
 def _flatten_nodes(nodes: TreeArrays, tree: Tree) -> dict[str, Any]:
-    n, lazy = len(nodes), lazy_nodes_of(tree)
-    if lazy is None:  # nodes that were made say it themselves
-        branch, depth = np.array([(node.branch, node.depth) for node in tree]).T
-    else:
-        branch, depth = lazy.links.branch, lazy.links.depth
+    n, forced, otherwise = len(nodes), nodes.forced, nodes.otherwise
     return {
         "node.parent": nodes.parent,
-        "node.branch": branch,
-        "node.depth": depth,
+        "node.branch": tree.nodes.links.branch,
+        "node.depth": tree.nodes.links.depth,
         "node.rows": nodes.rows,
-        "node.label": labels_of_nodes(tree),
+        "node.label": tree.nodes.labels,
         "node.reason": nodes.reason,
-        "node.forced": _or(nodes.forced, np.zeros(n)),
-        "node.otherwise": _or(nodes.otherwise, np.full(n, -1)),
+        "node.forced": np.zeros(n) if forced is None else forced,
+        "node.otherwise": np.full(n, -1) if otherwise is None else otherwise,
         "node.weights": nodes.weights,
         "node.distribution": nodes.outputs,
     }
@@ -211,16 +195,12 @@ def _flatten_splits(splits: SplitArrays, of: str, room: str) -> dict[str, Any]:
 def _flatten_surrogates(found: SurrogateArrays | None, n_nodes: int) -> dict[str, Any]:
     if found is None:
         found = surrogate_arrays([()] * n_nodes)
-    n = len(found)
-    splits = splits_of_questions(
-        found, n_branches=np.full(n, 2), missing=np.full(n, -1)
-    )
     return {
         "node.surrogates": found.count,
         "surrogate.reversed": found.reversed,
         "surrogate.agreement": found.agreement,
         "surrogate.adjusted": found.adjusted,
-        **_flatten_splits(splits, "surrogate", "surrogate_split"),
+        **_flatten_splits(found.splits, "surrogate", "surrogate_split"),
     }
 
 
@@ -244,121 +224,42 @@ def _flatten_models(models: FlatModels | None, n_nodes: int) -> dict[str, Any]:
     }
 
 
-def _or(array: NDArray[Any] | None, none: NDArray[Any]) -> NDArray[Any]:
-    return none if array is None else array
-
-
-def unflatten(arrays: Arrays, schema: Schema) -> Tree:
+def unflatten(file: Arrays, schema: Schema) -> Tree:
     """Return the tree of arrays that have been checked."""
-    return Tree(schema, FileNodes(arrays, schema))
-
-
-@dataclass(frozen=True, eq=False)
-class FileNodes(LazyNodes):
-    """The nodes of a file, each made when it is first asked for."""
-
-    file: Arrays
-    schema: Schema
-    _made: dict[int, Node] = field(default_factory=dict, repr=False)
-
-    def __len__(self) -> int:
-        """Return the number of nodes."""
-        return len(self.file["node.parent"])
-
-    def _arrays(self) -> TreeArrays:
-        file, chosen = self.file, self.file["node.chosen"]
-        lines = np.where(chosen < 0, -1, self._first_candidate + chosen).tolist()
-        return TreeArrays(
-            **winner_arrays([None if at < 0 else self._candidate(at) for at in lines]),
-            parent=file["node.parent"],
-            weights=file["node.weights"],
-            rows=file["node.rows"],
-            reason=file["node.reason"].astype(np.int8),
-            outputs=file["node.distribution"],
-            forced=file["node.forced"].astype(np.bool_),
-            otherwise=file["node.otherwise"],
-            surrogates=_surrogates(file),
-            models=_models(file),
-        )
-
-    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
-        """Return the candidates of a node, and which of them won."""
-        first, chosen = self._first_candidate[number], self.file["node.chosen"][number]
-        lines = range(first, first + self.file["node.candidates"][number])
-        own = tuple(map(self._candidate, lines))
-        return own, None if chosen < 0 else int(chosen)
-
-    def _candidate(self, at: int) -> Candidate:
-        file = self.file
-        p_value = float(file["candidate.p_value"][at])
-        bound, mark = float(file[BOUND][at]), file["candidate.exact"][at]
-        return Candidate(
-            self._splits.split(at),
-            self._table(at),
-            float(file["candidate.gain"][at]),
-            float(file["candidate.merit"][at]),
-            bool(mark == 1),
-            None if np.isnan(p_value) else p_value,
-            given=bool(mark == GIVEN),
-            bound=None if np.isnan(bound) else bound,
-        )
-
-    def _table(self, at: int) -> CountTable:
-        file, count = self.file, self.file["candidate.values"][at]
-        first, first_value = self._first_lines[0][at], self._first_lines[1][at]
-        name = "table.numbers" if self._numeric[at] else "table.codes"
-        lines = slice(first, first + count)
-        return CountTable(
-            file[name][first_value : first_value + count],
-            file["table.weights"][lines],
-            file["table.rows"][lines],
-            file["candidate.missing_weights"][at],
-            file["candidate.missing_rows"][at],
-        )
-
-    def candidate_arrays(self) -> CandidateArrays:
-        """Return the candidates of all nodes, as the file has them."""
-        file = self.file
-        values = np.empty(len(file["table.weights"]))
-        numbered = np.repeat(self._numeric, file["candidate.values"])
-        values[numbered] = file["table.numbers"]
-        values[~numbered] = file["table.codes"]
-        return CandidateArrays(
-            count=file["node.candidates"],
-            chosen=file["node.chosen"],
-            splits=self._splits,
-            gain=file["candidate.gain"],
-            merit=file["candidate.merit"],
-            exact=file["candidate.exact"],
-            p_value=file["candidate.p_value"],
-            n_values=file["candidate.values"],
-            values=values,
-            weights=file["table.weights"],
-            rows=file["table.rows"],
-            missing_weights=file["candidate.missing_weights"],
-            missing_rows=file["candidate.missing_rows"],
-            bound=None if np.isnan(file[BOUND]).all() else file[BOUND],
-        )
-
-    @cached_property
-    def _first_candidate(self) -> Integers:
-        return starts_of(self.file["node.candidates"])[:-1]
-
-    @cached_property
-    def _numeric(self) -> NDArray[np.bool_]:
-        return numeric(self.file, self.schema)
-
-    @cached_property
-    def _first_lines(self) -> tuple[Integers, Integers]:
-        """Where the counts of candidates begin, and where their values do."""
-        counts, numeric = self.file["candidate.values"], self._numeric
-        of_numbers = starts_of(np.where(numeric, counts, 0))[:-1]
-        of_codes = starts_of(np.where(numeric, 0, counts))[:-1]
-        return starts_of(counts)[:-1], np.where(numeric, of_numbers, of_codes)
-
-    @cached_property
-    def _splits(self) -> SplitArrays:
-        return splits_of(self.file, "candidate", "split")
+    values = np.empty(len(file["table.weights"]))
+    numbered = np.repeat(numeric(file, schema), file["candidate.values"])
+    values[numbered] = file["table.numbers"]
+    values[~numbered] = file["table.codes"]
+    found = CandidateArrays(
+        count=file["node.candidates"],
+        chosen=file["node.chosen"],
+        splits=splits_of(file, "candidate", "split"),
+        gain=file["candidate.gain"],
+        merit=file["candidate.merit"],
+        exact=file["candidate.exact"],
+        p_value=file["candidate.p_value"],
+        n_values=file["candidate.values"],
+        values=values,
+        weights=file["table.weights"],
+        rows=file["table.rows"],
+        missing_weights=file["candidate.missing_weights"],
+        missing_rows=file["candidate.missing_rows"],
+        bound=None if np.isnan(file[BOUND]).all() else file[BOUND],
+    )
+    asks, won = found.chosen >= 0, found.winners()
+    tree = TreeArrays(
+        **winner_arrays(asks, won.splits, won.gain, won.missing_rows.sum(axis=1)),
+        parent=file["node.parent"],
+        weights=file["node.weights"],
+        rows=file["node.rows"],
+        reason=file["node.reason"].astype(np.int8),
+        outputs=file["node.distribution"],
+        forced=file["node.forced"].astype(np.bool_),
+        otherwise=file["node.otherwise"],
+        surrogates=_surrogates(file),
+        models=_models(file),
+    )
+    return Tree(schema, ArrayNodes(tree, schema, found))
 
 
 def _models(arrays: Arrays) -> FlatModels | None:
@@ -389,13 +290,11 @@ def _models(arrays: Arrays) -> FlatModels | None:
 
 def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
     """Return the surrogates of all nodes."""
-    attribute = arrays["surrogate.attribute"]
-    if not len(attribute):
+    if not len(arrays["surrogate.attribute"]):
         return None
     splits = splits_of(arrays, "surrogate", "surrogate_split")
-    fields = question_arrays([splits.split(line) for line in range(len(attribute))])
     return SurrogateArrays(
-        **fields,
+        **questions_of_splits(splits),
         count=arrays["node.surrogates"],
         agreement=arrays["surrogate.agreement"],
         adjusted=arrays["surrogate.adjusted"],

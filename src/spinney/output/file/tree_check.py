@@ -46,11 +46,11 @@ from spinney.output.file.split_check import (
 from spinney.output.file.strict_json import DamageError, dump
 from spinney.trees import (
     GIVEN,
+    MadeNodes,
     Reason,
     SplitArrays,
     Tree,
     labels_of,
-    lazy_nodes_of,
     links_of,
     ratio_of,
 )
@@ -76,7 +76,7 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
         msg = f"its nodes do not fit its schema: {error}"
         raise DamageError(msg) from None
     check_arrays(arrays, tree.schema, max_nodes=max_nodes)
-    if lazy_nodes_of(tree) is None:
+    if isinstance(tree.nodes, MadeNodes):
         _check_made(tree, arrays)
     return arrays
 

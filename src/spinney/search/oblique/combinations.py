@@ -29,7 +29,16 @@ from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
 from spinney.sources import Counts, Request, TermRequest, tables_of, with_formulas
-from spinney.trees import Candidate, CountTable, Node, Reason, Term, Tree, spread_of
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    MadeNodes,
+    Node,
+    Reason,
+    Term,
+    Tree,
+    spread_of,
+)
 from spinney.trees.criteria import gain
 
 # A node's products take the square of the attributes, so only the best ones
@@ -223,10 +232,9 @@ def without_unused(tree: Tree) -> Tree:
         return tree
     indices = {index: new for new, index in enumerate(kept)}
     attributes = tuple(schema.attributes[index] for index in kept)
-    return Tree(
-        replace(schema, attributes=attributes),
-        tuple(_renumbered(node, indices) for node in tree.nodes),
-    )
+    nodes = tuple(_renumbered(node, indices) for node in tree.nodes)
+    schema = replace(schema, attributes=attributes)
+    return Tree(schema, MadeNodes(schema, nodes))
 
 
 def _renumbered(node: Node, indices: Mapping[int, int]) -> Node:

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.ties import TOLERANCE
-from spinney.trees.lazy_nodes import arrays_of
 from spinney.trees.tree import Tree
 from spinney.trees.tree_arrays import Links, TreeArrays
 
@@ -322,4 +321,4 @@ def _subset(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
 
 def flatten(tree: Tree) -> FlatTree:
     """Lay a tree out as arrays to send rows down."""
-    return FlatTree(arrays_of(tree))
+    return FlatTree(tree.arrays)

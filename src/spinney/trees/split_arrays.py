@@ -1,0 +1,254 @@
+"""Splits as arrays: one line per split, to send rows down; or as files have them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.segments import starts_of
+from spinney.trees.split import Groups, Intervals, Split, Threshold
+
+# The order of forms is part of the format of files.
+FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SplitArrays:
+    """Splits as files have them, one after another.
+
+    ``missing`` is the branch of missing values, or -1; those of surrogates divide no
+    row and have no ``shares``. ``groups`` has a count of ``codes`` for each branch of a
+    split that groups them.
+    """
+
+    attribute: Integers
+    form: Integers
+    n_branches: Integers
+    missing: Integers
+    thresholds: Floats
+    groups: Integers
+    codes: Integers
+    shares: Floats | None = None
+
+    @property
+    def grouped(self) -> NDArray[np.bool_]:
+        """Which splits are groups of codes."""
+        return np.asarray(self.form == FORMS.index(Groups))
+
+    @cached_property
+    def n_cuts(self) -> Integers:
+        """How many thresholds each split has."""
+        return np.where(self.grouped, 0, self.n_branches - 1)
+
+    @cached_property
+    def n_groups(self) -> Integers:
+        """How many groups each split has."""
+        return np.where(self.grouped, self.n_branches, 0)
+
+    @cached_property
+    def _starts(self) -> tuple[Integers, ...]:
+        counts = (self.n_cuts, self.n_groups, self.groups, self.n_branches)
+        return tuple(starts_of(each)[:-1] for each in counts)
+
+    def split(self, line: int) -> Split:
+        """Return a split."""
+        of_cuts, of_groups, _, of_shares = self._starts
+        attribute, size = int(self.attribute[line]), int(self.n_branches[line])
+        shares: tuple[float, ...] = ()
+        if self.shares is not None:
+            first = of_shares[line]
+            shares = tuple(self.shares[first : first + size].tolist())
+        missing = int(self.missing[line])
+        to = None if missing < 0 else missing
+        form = FORMS[self.form[line]]
+        if form is Groups:
+            own = range(of_groups[line], of_groups[line] + size)
+            return Groups(attribute, tuple(map(self._group, own)), shares, to)
+        first = of_cuts[line]
+        cuts = self.thresholds[first : first + size - 1].tolist()
+        if form is Intervals:
+            return Intervals(attribute, tuple(cuts), shares, to)
+        return Threshold(attribute, cuts[0], shares, to)
+
+    def _group(self, at: int) -> tuple[int, ...]:
+        first = self._starts[2][at]
+        return tuple(self.codes[first : first + self.groups[at]].tolist())
+
+    def of_lines(self, lines: Integers) -> "SplitArrays":
+        """Return some of the splits, in any order."""
+        groups = entries_of(self.n_groups, lines)
+        shares = self.shares
+        if shares is not None:
+            shares = shares[entries_of(self.n_branches, lines)]
+        return SplitArrays(
+            attribute=self.attribute[lines],
+            form=self.form[lines],
+            n_branches=self.n_branches[lines],
+            missing=self.missing[lines],
+            thresholds=self.thresholds[entries_of(self.n_cuts, lines)],
+            groups=self.groups[groups],
+            codes=self.codes[entries_of(self.groups, groups)],
+            shares=shares,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QuestionArrays:
+    """Splits as arrays, one line per split.
+
+    Parameters
+    ----------
+    attribute : array of int32
+        What is asked about; -1 stands for no split.
+    cut : array of float64
+        The threshold, or the first cut of several intervals; NaN where values are
+        grouped.
+    listed : array of int32
+        How many entries the split has in ``branches``, where values are grouped, or in
+        ``cuts``, where there are further cuts.
+    branches : array of int16 or int32
+        For each code of a split that groups values its branch, or -1.
+    cuts : array of float64
+        Further cuts.
+    """
+
+    attribute: NDArray[np.integer]
+    cut: Floats
+    listed: NDArray[np.integer]
+    branches: NDArray[np.integer]
+    cuts: Floats
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self.attribute)
+
+    @property
+    def in_branches(self) -> Integers:
+        """How many entries each split has in ``branches``."""
+        return np.where(np.isnan(self.cut), self.listed, 0).astype(np.int64)
+
+    @property
+    def in_cuts(self) -> Integers:
+        """How many entries each split has in ``cuts``."""
+        return np.where(np.isnan(self.cut), 0, self.listed).astype(np.int64)
+
+    @cached_property
+    def starts(self) -> tuple[Integers, Integers]:
+        """Where each split begins in ``branches``, and in ``cuts``."""
+        return starts_of(self.in_branches)[:-1], starts_of(self.in_cuts)[:-1]
+
+    def branches_of(self, lines: Integers, values: Floats) -> Integers:
+        """Return the branch of each value by the split of its line.
+
+        It is -1 where the value is missing (NaN), or a code that the split has not
+        seen.
+        """
+        cut, listed = self.cut[lines], self.listed[lines]
+        absent, grouped = np.isnan(values), np.isnan(cut)
+        branch = (values > cut).astype(np.int64)
+        for order in range(int(listed[~grouped].max(initial=0))):
+            further = np.flatnonzero(~grouped & (listed > order))
+            cuts = self.cuts[self.starts[1][lines[further]] + order]
+            branch[further] += values[further] > cuts
+        code = np.where(absent | ~grouped, 0, values).astype(np.int64)
+        seen = grouped & ~absent & (code < listed)
+        branch[grouped | absent] = -1
+        branch[seen] = self.branches[self.starts[0][lines[seen]] + code[seen]]
+        return branch
+
+    def subset(self, lines: Integers, asks: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the fields of some splits; of those that do not ``ask``, no split."""
+        asked = lines[asks]
+        return {
+            "attribute": np.where(asks, self.attribute[lines], -1).astype(np.int32),
+            "cut": np.where(asks, self.cut[lines], 0.0),
+            "listed": np.where(asks, self.listed[lines], 0).astype(np.int32),
+            "branches": self.branches[entries_of(self.in_branches, asked)],
+            "cuts": self.cuts[entries_of(self.in_cuts, asked)],
+        }
+
+
+def arrays_of_splits(splits: Sequence[Split]) -> SplitArrays:
+    """Return splits as arrays."""
+    groups = [g for split in splits if isinstance(split, Groups) for g in split.groups]
+    missing = [-1 if split.missing is None else split.missing for split in splits]
+    shares = chain.from_iterable(split.shares for split in splits)
+    return SplitArrays(
+        attribute=np.array([split.attribute for split in splits], np.int64),
+        form=np.array([FORMS.index(type(split)) for split in splits], np.int64),
+        n_branches=np.array([split.n_branches for split in splits], np.int64),
+        missing=np.array(missing, np.int64),
+        thresholds=np.fromiter(chain.from_iterable(map(_cuts_of, splits)), np.float64),
+        groups=np.array([len(group) for group in groups], np.int64),
+        codes=np.fromiter(chain.from_iterable(groups), np.int64),
+        shares=np.fromiter(shares, np.float64),
+    )
+
+
+def _cuts_of(split: Split) -> tuple[float, ...]:
+    if isinstance(split, Groups):
+        return ()
+    return split.cuts if isinstance(split, Intervals) else (split.threshold,)
+
+
+def splits_of_questions(
+    questions: QuestionArrays,
+    *,
+    n_branches: Integers,
+    missing: NDArray[np.integer],
+    shares: Floats | None = None,
+) -> SplitArrays:
+    """Return splits that are arrays by line as those of files."""
+    cut, size = questions.cut, questions.listed.astype(np.int64)
+    lines, grouped = np.arange(len(cut)), np.isnan(cut)
+    owner = np.repeat(lines[grouped], size[grouped])
+    code, branch = ramps(size[grouped]), questions.branches.astype(np.int64)
+    # Cuts and codes come by line; codes by branch, and those of no branch not at all.
+    cuts = np.append(cut[~grouped], questions.cuts)
+    of_cut = np.append(lines[~grouped], np.repeat(lines[~grouped], size[~grouped]))
+    n_groups = np.where(grouped, n_branches, 0)
+    group = starts_of(n_groups)[owner] + branch
+    routed = np.flatnonzero(branch >= 0)
+    return SplitArrays(
+        attribute=questions.attribute.astype(np.int64),
+        form=np.where(grouped, 1, np.where(size > 0, 2, 0)),
+        n_branches=n_branches,
+        missing=missing.astype(np.int64),
+        thresholds=cuts[np.argsort(of_cut, kind="stable")],
+        groups=np.bincount(group[routed], minlength=int(n_groups.sum())),
+        codes=code[routed[np.argsort(group[routed], kind="stable")]],
+        shares=shares,
+    )
+
+
+def questions_of_splits(splits: SplitArrays) -> dict[str, Any]:
+    """Return the fields of ``QuestionArrays`` for splits as files have them."""
+    grouped, n = splits.grouped, len(splits.form)
+    first = starts_of(splits.n_cuts)[:-1][~grouped]
+    cut = np.full(n, np.nan)
+    cut[~grouped] = splits.thresholds[first]
+    owner = np.repeat(np.repeat(np.arange(n), splits.n_groups), splits.groups)
+    listed = np.where(grouped, 0, splits.n_cuts - 1)
+    np.maximum.at(listed, owner, splits.codes + 1)
+    start = starts_of(np.where(grouped, listed, 0))
+    branches = np.full(start[-1], -1, np.int32)
+    branch = np.repeat(ramps(splits.n_groups), splits.groups)
+    branches[start[owner] + splits.codes] = branch
+    return {
+        "attribute": splits.attribute.astype(np.int32),
+        "cut": cut,
+        "listed": listed.astype(np.int32),
+        "branches": branches,
+        "cuts": np.delete(splits.thresholds, first),
+    }
+
+
+def entries_of(counts: Integers, lines: Integers) -> Integers:
+    """Return where what is counted stands, of some lines."""
+    own = counts[lines]
+    return np.repeat(starts_of(counts)[lines], own) + ramps(own)
