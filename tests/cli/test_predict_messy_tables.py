@@ -1,8 +1,10 @@
 """``predict`` and ``score`` over tables that are written as people write them."""
 
 import csv
+import datetime
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from tests.helpers.workbooks import write_workbook
 
@@ -142,6 +144,32 @@ def test_the_cell_that_does_not_fit_is_named_with_its_row(
     assert line.endswith("grow anew by spinney grow DATA --nominal at\n")
     with pytest.raises(SpinneyError, match=r"spinney\.grow\(data, …, nominal="):
         spinney.load(model).predict(str(later))
+
+
+DAYS = [datetime.date(2026, 3, day) for day in range(1, 11)]
+SIZES = {"size": [*map(float, range(10))], "sold": ["no"] * 5 + ["yes"] * 5}
+BAD = {
+    "a text among numbers": (SIZES["size"], [1, 2, "x", 4, "y"], "'x' in row 3"),
+    "a text among texts": (SIZES["size"], ["1", "2", "x", "4", "y"], "'x' in row 3"),
+    "commas beside a text": (SIZES["size"], ["1,5", "2,5", "x"], "'x' in row 3"),
+    "a date among numbers": (SIZES["size"], [1, DAYS[0]], "'2026-03-01' in row 2"),
+    "a text among dates": (DAYS, [DAYS[0], None, "gone"], "'gone' in row 3"),
+    "a number among dates": (DAYS, [DAYS[0], 7], "'7' in row 2"),
+    "dates as text": (DAYS, ["03/04/2026 08:32 AM", "Date"], "'Date' in row 2"),
+    "infinity": (SIZES["size"], [1.0, float("inf")], "holds inf in row 2: trees"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame])
+def test_the_bad_cell_of_a_dict_or_a_frame_is_named_with_its_row(bad, kind):
+    """One of several was named, in the order of a hash, and without its row."""
+    early, later, named = BAD[bad]
+    model = spinney.grow({**SIZES, "size": early}, "sold", recipe="cart")
+    with pytest.raises(SpinneyError, match=f"column 'size' .*{named}") as told:
+        model.predict(kind({"size": later}))
+    if bad != "infinity":
+        assert str(told.value).endswith("spinney.grow(data, …, nominal=['size'])")
 
 
 def test_a_row_is_counted_from_the_first_of_the_whole_table():

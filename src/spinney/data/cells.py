@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.cell_forms import DATES_AND_CLOCKS, NUMBERS, Form
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Kind, Table, Value, factorise, level_order
 from spinney.data.times import (
@@ -35,6 +36,7 @@ from spinney.data.times import (
 from spinney.errors import CellError, DataError, Setting, Step, Text, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
+_TIMES = (datetime.date, datetime.time)
 
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 
@@ -74,12 +76,16 @@ UNBOUNDED = "trees cannot cut at infinity, nor clusters measure a distance to it
 
 
 class InfiniteCellError(DataError):
-    """An infinite number in a table."""
+    """An infinite number in a table; ``row`` is the first of its cells, if known."""
+
+    row: int | None = None
 
 
-def refuse_infinity(name: str, value: float) -> InfiniteCellError:
+def refuse_infinity(
+    name: str, value: float, *, row: int | None = None
+) -> InfiniteCellError:
     """Return the error for an infinite number."""
-    return InfiniteCellError(
+    error = InfiniteCellError(
         f"column {name!r} holds {value}",
         remedy=phrase(
             "{}; declare it missing ({}) or ignore the column ({})",
@@ -88,6 +94,8 @@ def refuse_infinity(name: str, value: float) -> InfiniteCellError:
             Setting("ignore", [name]),
         ),
     )
+    error.row = row
+    return error
 
 
 def refuse_text(
@@ -103,6 +111,16 @@ def refuse_text(
             Setting("missing_values", [str(value)]),
         ),
     )
+
+
+def culprit(texts: Sequence[str], forms: Iterable[Form]) -> str:
+    """Return which of some texts makes texts of others: one that is in no form.
+
+    >>> culprit(["1,5", "x"], NUMBERS), culprit(["1,5"], NUMBERS)
+    ('x', '1,5')
+    """
+    odd = (text for text in texts if not any(form.reads(text) for form in forms))
+    return next(odd, texts[0])
 
 
 def refuse_later(
@@ -170,7 +188,8 @@ def numeric_column(
         numbers_[np.isin(numbers_, markers)] = np.nan
     infinite = np.flatnonzero(np.isinf(numbers_))
     if len(infinite):
-        raise refuse_infinity(name, float(numbers_[infinite[0]]))
+        first = int(infinite[0])
+        raise refuse_infinity(name, float(numbers_[first]), row=first + 1)
     return Column(name, "numeric", numbers_, unit=unit)
 
 
@@ -378,11 +397,17 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     """Return a numeric column of numbers, booleans and texts that read as numbers."""
     markers = frozenset(declarations.missing)
     texts: dict[str, float] = {}
-    for text in {cell for cell in cells if isinstance(cell, str)}:
+    unread = []
+    for text in dict.fromkeys(cell for cell in cells if isinstance(cell, str)):
         number = np.nan if text in markers else parse_number(text)
         if number is None:
-            raise refuse_text(name, text, declarations=declarations)
-        texts[text] = number
+            unread.append(text)
+        else:
+            texts[text] = number
+    if unread:
+        text = culprit(unread, NUMBERS)
+        row = cells.index(text) + 1
+        raise refuse_text(name, text, declarations=declarations, row=row)
     if any(
         isinstance(cell, int) and abs(cell) > LARGEST_EXACT_INTEGER for cell in cells
     ):
@@ -397,11 +422,27 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     return numeric_column(name, as_floats, missing=declarations.missing)
 
 
+def _mixed_later(name: str, cells: list[Any], declarations: Declarations) -> DataError:
+    """Return the error of a model for a time among others, or another among times."""
+    numeric = declarations.kind(name) == "numeric"
+    places = [
+        place
+        for place, cell in enumerate(cells)
+        if cell is not None and isinstance(cell, _TIMES) is numeric
+    ]
+    texts = [str(cells[place]) for place in places]
+    text = culprit(texts, DATES_AND_CLOCKS)
+    kind = "numeric" if numeric else "a date or time"
+    return refuse_later(name, text, kind, row=places[texts.index(text)] + 1)
+
+
 def _time_column(
     name: str, cells: list[Any], families: set[str], declarations: Declarations
 ) -> Column:
     """Return a column of days, instants or times of day."""
     if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
+        if declarations.only is not None and not families <= set(TIME_UNITS):
+            raise _mixed_later(name, cells, declarations)
         msg = f"column {name!r} mixes {' and '.join(sorted(families))} cells"
         remedy = phrase(
             "make them all dates or all text, or ignore the column ({})",

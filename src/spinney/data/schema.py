@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
 from spinney.data.cell_forms import DATES_AND_CLOCKS, NUMBERS
-from spinney.data.cells import parse_number, refuse_later
+from spinney.data.cells import culprit, parse_number, refuse_later
 from spinney.data.formula import Conjunction, Difference, moved
 from spinney.data.notation import Notation
 from spinney.data.table import Column, Kind, Value, factorise
@@ -139,14 +139,12 @@ class Attribute:
         """
         forms = NUMBERS if self.unit is None else DATES_AND_CLOCKS
         texts = {code: value_text(column.levels[code]) for code in codes}
-        code = next(
-            (c for c, text in texts.items() if not any(f.reads(text) for f in forms)),
-            codes[0],
-        )
+        text = culprit([*texts.values()], forms)
+        code = next(code for code, other in texts.items() if other == text)
         rows = np.flatnonzero(column.cells == code)
         row = int(rows[0]) + first_row if len(rows) else None
         kind = "numeric" if self.unit is None else "a date or time"
-        return refuse_later(self.name, texts[code], kind, row=row)
+        return refuse_later(self.name, text, kind, row=row)
 
     def _time(self, text: str) -> float | None:
         """Return an ISO date or time, of either form, in this attribute's unit."""

@@ -203,8 +203,9 @@ class _Columns:
         try:
             yield
         except InfiniteCellError as error:
+            where = "" if error.row is None else f" in row {error.row}"
             remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
-            raise DataError(*error.args, remedy=remedy) from None
+            raise DataError(*error.args, where, remedy=remedy) from None
         except NoKnownColumnError as error:
             lacking = self.schema.behind(self.required)
             if not lacking:
