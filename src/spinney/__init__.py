@@ -22,7 +22,7 @@ from spinney.errors import (
     SpinneyNote,
     SpinneyWarning,
 )
-from spinney.registry import ENTRIES as _ENTRIES
+from spinney.registry import is_known as _is_known
 from spinney.registry import load as _load
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in _ENTRIES["name"]:
+    if not name.startswith("_") and _is_known("name", name):
         return _load("name", name)
     msg = f"module 'spinney' has no attribute {name!r}"
     raise AttributeError(msg)

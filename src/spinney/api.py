@@ -27,6 +27,7 @@ from spinney.models import (
     load_model,
     refuse_forest_arguments,
 )
+from spinney.output.file import saved_content
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
@@ -321,12 +322,12 @@ MiniBatchKMeans, KPrototypes or RuleSet
         return rules
     if model.kind == "forest":
         return _adopted_forest(model.forest_)
-    if model.kind == "clusters":
-        found: KMeans | MiniBatchKMeans | KPrototypes = registry.load(
-            "estimator", model.kind
-        )(model.clusters_)
-        return found
-    return _adopted(model.model_, model.model_.recipe, {})
+    if model.kind == "tree":
+        return _adopted(model.model_, model.model_.recipe, {})
+    if registry.is_known("estimator", model.kind):
+        model = registry.load("estimator", model.kind)(saved_content(model))
+    other: KMeans | MiniBatchKMeans | KPrototypes = model
+    return other
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:

@@ -10,15 +10,15 @@ kind      what the object is
 command   a Click command of the shell
 export    a ``Format`` of :mod:`spinney.output.export_formats`
 grower    a function from rows, a recipe and options to an unpruned tree
-engine    a module that opens rows outside of memory
+engine    a module whose ``opened_rows`` gives rows outside of memory
 file      a ``Kind`` of :mod:`spinney.output.file.kind`
 model     a class that wraps what a file of that kind holds, as ``FittedModel``
 estimator a function from what a file holds to a fitted estimator
 report    a function that prints a model of that kind in the shell
 kernels   a function that runs kernels, so that ``spinney compile`` compiles them
-page      a function from such a model to the data of its explorer page
+page      a function from what a file holds to the data of its explorer page
 plot      a function on Matplotlib's Axes
-operation what a fitted model can do by an extension
+operation what another extension, or the core, asks an extension to do
 name      a name of the package ``spinney``
 ========= =================================================================
 """
@@ -147,8 +147,13 @@ def names(kind: str) -> tuple[str, ...]:
     >>> "grow" in names("command")
     True
     """
+    return (*ENTRIES.get(kind, {}), *others(kind))
+
+
+def others(kind: str) -> tuple[str, ...]:
+    """Return the names of a kind that other packages have alone."""
     own = ENTRIES.get(kind, {})
-    return (*own, *(name for name in _others(kind) if name not in own))
+    return tuple(name for name in _others(kind) if name not in own)
 
 
 def installed(kind: str) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def show(model: str, depth: int | None, **options: Any) -> None:
     _check_shown(options, depth)
     if options["data"] is None:
         refuse_given(names_in(rows_options), "says nothing without --data TABLE")
-    loaded = load(model, "tree", "forest", "clusters")
+    loaded = load(model)
     loaded = member_of(loaded, model, options["tree"])
     if loaded.kind == "forest":
         from spinney.cli.forest_report import show_forest
@@ -128,15 +128,18 @@ def show(model: str, depth: int | None, **options: Any) -> None:
             loaded, max_depth=depth, numbers=numbers, ascii_=ascii_, json_=json_
         )
         return
-    if loaded.kind == "clusters":
+    if loaded.kind != "tree":
         refuse_given(
             {"depth", "numbers", "data"} | names_in(look_options),
-            "is of trees, and this file holds clusters: leave it out",
+            f"is of trees, and this file holds {loaded.kind}: leave it out",
         )
         if options["svg"] is not None:
             keep_picture(loaded.plot(), options)
             return
-        registry.load("report", loaded.kind)(loaded, ascii_=ascii_, json_=json_)
+        if registry.is_known("report", loaded.kind):
+            registry.load("report", loaded.kind)(loaded, ascii_=ascii_, json_=json_)
+        else:
+            write_text(lambda _: str(loaded))
         return
     errors = _errors(loaded, options)
     if options["svg"] is not None:

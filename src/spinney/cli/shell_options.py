@@ -75,7 +75,7 @@ def member_of(model: Any, path: str, number: int | None) -> Any:
     if number is None:
         return model
     if model.kind != "forest":
-        noun = "clusters" if model.kind == "clusters" else "a single tree"
+        noun = "a single tree" if model.kind == "tree" else model.kind
         msg = f"--tree {number}: {path!r} holds {noun}, and no forest: leave it out"
         raise ParameterError(msg)
     if number >= len(model.trees):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import os
 
 
-KINDS = ("tree", "forest", "clusters")
+KINDS = file.KINDS
 ALL_KINDS = (*KINDS, "rules")
 
 
@@ -23,7 +23,8 @@ def load_model(
     """Load the model of a file, by what it says that it holds, one of ``kinds``.
 
     Another is refused in words, as one of the first of them. The file is one that was
-    saved, or an export to JSON; "rules" are the latter only.
+    saved, or an export to JSON; "rules" are the latter only, and "others" the kinds of
+    other packages.
     """
     content = _content(path, kinds)
     if getattr(content, "kind", None) == "rules":

@@ -9,6 +9,7 @@ from spinney import registry
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
 from spinney.errors import MissingExtraError, Setting, refusal
+from spinney.output.file import saved_content
 from spinney.output.json_model import model_json
 from spinney.output.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
@@ -26,7 +27,7 @@ class Format:
     name : str
         What the user types.
     kinds : tuple of str
-        The kinds of fitted models that it can say.
+        The kinds of fitted models that it can say; any if it names none.
     write : function of a fitted model of such a kind, and of the options
         Returns the text, or the bytes of a picture.
     options : tuple of str
@@ -39,14 +40,10 @@ class Format:
     options: tuple[str, ...] = ()
 
 
-CONTENT = {"tree": "model_", "forest": "forest_", "clusters": "clusters_"}
-"""What a fitted model of each kind is made of."""
-
-
 def _json(model: Any) -> str:
     if model.kind == "rules":
         return str(model.to_json())
-    return model_json(getattr(model, CONTENT[model.kind]))
+    return model_json(saved_content(model))
 
 
 TREES = ("tree", "forest")
@@ -56,12 +53,12 @@ ALL = (*DRAWN, "rules")
 FORMATS = {
     row.name: row
     for row in (
-        Format("text", ALL, lambda m: f"{m}\n"),
+        Format("text", (), lambda m: f"{m}\n"),
         Format(
             "numbered-text", ("tree",), lambda m: to_text(m.tree, numbers=True) + "\n"
         ),
         Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
-        Format("json", ALL, _json),
+        Format("json", (), _json),
     )
 }
 
@@ -79,8 +76,10 @@ def exported(
     are None have not been given.
     """
     own = _format_named(format)
-    if model.kind not in own.kinds:
-        others = [repr(row.name) for row in _formats() if model.kind in row.kinds]
+    if own.kinds and model.kind not in own.kinds:
+        others = [
+            repr(f.name) for f in _formats() if model.kind in (f.kinds or [model.kind])
+        ]
         problem = (
             f"cannot say a model of the kind {model.kind!r}, but "
             f"{' and '.join(map(repr, own.kinds))}"

@@ -15,7 +15,7 @@ from spinney.errors import ModelFormatError
 from spinney.growth import Model
 from spinney.output.file.json_file import ARRAYS, NODES, read_json
 from spinney.output.file.kind import content_of
-from spinney.output.file.model_files import KindsNamed, model_members
+from spinney.output.file.model_files import OTHERS, kinds_named, model_members
 from spinney.output.file.strict_json import DamageError
 from spinney.output.tree_json import layout, tree_data
 
@@ -45,7 +45,8 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
         data = read_json(path)
         if data.written["format"] == RULESET:
             return _rules(data.source, kinds)
-        content = content_of(KindsNamed(kinds), data.file())
+        files = [kind for kind in kinds if kind != "rules"]
+        content = content_of(kinds_named(files), data.file())
         _check_nodes(content, data.written.get(NODES))
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
@@ -55,9 +56,10 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
 
 def _rules(source: str, kinds: Sequence[str]) -> Any:
     if "rules" not in kinds:
+        read = " or ".join(kind for kind in kinds if kind != OTHERS)
         msg = (
-            f"it holds rules, and this reads {' or '.join(kinds)}; spinney.load, and "
-            "spinney export, read such files"
+            f"it holds rules, and this reads {read}; spinney.load, and spinney export, "
+            "read such files"
         )
         raise DamageError(msg)
     return registry.load("operation", "ruleset").RuleSet.from_json(source)

@@ -16,7 +16,6 @@ import spinney
 from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.partitions import (
-    PartRoles,
     open_parts,
     part_facts,
     parts_source,
@@ -24,7 +23,7 @@ from spinney.extensions.partitions import (
 from spinney.extensions.partitions.executors import InThisProcess, added_up
 from spinney.sources import ROOT, Request, opened_bins
 from spinney.sources.opened import open_rows
-from spinney.sources.rows.hashed_rows import Wanted
+from spinney.sources.rows.hashed_rows import Roles, Wanted
 from spinney.testing import check_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -302,7 +301,7 @@ class AsIfFar(InThisProcess):
 @pytest.mark.parametrize("hashed", [False, True])
 def test_few_rows_come_where_every_question_travels(reserves, hashed):
     columns = rows_of(4, missing=0.1, n_rows=90)
-    roles = PartRoles("y", "w", Declarations())
+    roles = Roles("y", "w", Declarations())
     wanted = Wanted(reserves and (lambda *_: reserves), 7, hashed, 2**30)
     here, away = (
         open_parts.counted_parts(executor, in_arrow(columns), roles, wanted)
@@ -326,7 +325,7 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
 
 def test_bins_are_counted_as_plain_loops_do(few_bins):
     columns = rows_of(3, missing=0.1, n_rows=120)
-    roles = PartRoles("y", "w", Declarations(numeric=("first",)))
+    roles = Roles("y", "w", Declarations(numeric=("first",)))
     parts = in_arrow(columns)
     source = open_parts.counted_parts(InThisProcess(), parts, roles, Wanted()).source
     stack = source.binned([Request(ROOT, (0,))], [120]).stack

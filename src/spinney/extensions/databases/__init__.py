@@ -2,17 +2,9 @@
 
 from spinney.extensions.databases.databases import (
     DatabaseTable,
-    source_in_database,
+    opened_rows,
     table_in_database,
 )
-from spinney.extensions.databases.open_sql import Roles, source_in_duckdb
 from spinney.extensions.databases.written_table import write_table
 
-__all__ = [
-    "DatabaseTable",
-    "Roles",
-    "source_in_database",
-    "source_in_duckdb",
-    "table_in_database",
-    "write_table",
-]
+__all__ = ["DatabaseTable", "opened_rows", "table_in_database", "write_table"]

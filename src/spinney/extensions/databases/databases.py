@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -12,6 +12,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from spinney.data import Declarations, Table
+from spinney.data.duckdb import memory_of_connections
+from spinney.data.readers import opened_relation, refuse_file_options
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -29,8 +31,8 @@ from spinney.extensions.databases.engines.sqlite_engine import (
     plain_cursor,
 )
 from spinney.extensions.databases.expressions import table as table_named
-from spinney.extensions.databases.open_sql import Roles, counted_source
-from spinney.sources.rows.hashed_rows import RowsAway
+from spinney.extensions.databases.open_sql import counted_source, source_in_duckdb
+from spinney.sources.rows.hashed_rows import Roles, RowsAway, Wanted
 
 CHANGES = (
     exp.Insert,
@@ -53,12 +55,31 @@ class DatabaseTable:
 
 
 @contextmanager
-def source_in_database(at: DatabaseTable, roles: Roles) -> Iterator[RowsAway]:
-    """Give the rows of a table of a database."""
+def opened_rows(
+    data: Any, roles: Roles, wanted: Wanted, *, engine: str, connection: Any = None
+) -> Iterator[RowsAway]:
+    """Give the rows of a table in an engine of SQL, which counts them."""
+    with ExitStack() as stack:
+        if engine == "duckdb":
+            share = wanted.budget.duckdb if wanted.budget else None
+            stack.enter_context(memory_of_connections(share))
+            opened = opened_relation(data, connection=connection, **roles.reading)
+            rows = source_in_duckdb(stack.enter_context(opened), roles, wanted)
+        else:
+            refuse_file_options(roles.format, roles.encoding)
+            at = DatabaseTable(data, engine, roles.table)
+            rows = _source_in_database(at, roles, wanted)
+        yield stack.enter_context(rows)
+
+
+@contextmanager
+def _source_in_database(
+    at: DatabaseTable, roles: Roles, wanted: Wanted
+) -> Iterator[RowsAway]:
     with opened_engine(at) as engine:
         columns, cells = engine_columns(engine, roles.declared)
         markers = roles.declared.missing
-        yield counted_source(engine, cells, columns, roles, markers=markers)
+        yield counted_source(engine, cells, columns, roles, wanted, markers=markers)
 
 
 def table_in_database(

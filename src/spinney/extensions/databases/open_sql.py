@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -56,6 +56,7 @@ from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Totals
 from spinney.sources.rows.hashed_rows import (
     HashedInMemory,
+    Roles,
     RowsAway,
     Wanted,
     check_reserved,
@@ -75,27 +76,10 @@ from spinney.sources.rows.training_rows import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Which columns are the target and the weight, and how they are counted.
-
-    ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
-    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
-    stay that only tell rows apart; ``wanted`` is how many of them may be
-    read into memory, and what is asked for by their numbers.
-    """
-
-    target: str
-    weight: str | None
-    declared: Declarations
-    from_zero: bool = False
-    complete: bool = False
-    identifiers: bool = False
-    wanted: Wanted = field(default_factory=Wanted)
-
-
 @contextmanager
-def source_in_duckdb(opened: OpenRelation, roles: Roles) -> Iterator[RowsAway]:
+def source_in_duckdb(
+    opened: OpenRelation, roles: Roles, wanted: Wanted
+) -> Iterator[RowsAway]:
     """Give the rows of a relation."""
     relation = selected(opened.relation, opened.columns)
     cells = {
@@ -108,6 +92,7 @@ def source_in_duckdb(opened: OpenRelation, roles: Roles) -> Iterator[RowsAway]:
             cells,
             opened.columns,
             roles,
+            wanted,
             markers=opened.markers,
             notation=opened.notation,
             typed=opened.typed,
@@ -119,6 +104,7 @@ def counted_source(
     cells: Mapping[str, exp.Expr],
     columns: Sequence[SqlColumn],
     roles: Roles,
+    wanted: Wanted,
     *,
     markers: tuple[str, ...] = (),
     notation: Notation | None = None,
@@ -128,7 +114,7 @@ def counted_source(
 
     ``typed`` says that cells have types, as all but those of text files do.
     """
-    engine.budget = roles.wanted.budget
+    engine.budget = wanted.budget
     clean = rows_of(engine, cells, columns, target=roles.target, weight=roles.weight)
     check_weights(clean)
     n_known = _check_known_classes(clean)
@@ -146,19 +132,19 @@ def counted_source(
     if classes.is_numeric:
         classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
     schema = schema_of(clean, classes, seen, markers=markers, notation=notation)
-    coded, most = coded_rows(clean, schema, seen), most_lines(roles.wanted.room, schema)
+    coded, most = coded_rows(clean, schema, seen), most_lines(wanted.room, schema)
     reserved = None
     if n_known > most:
         engine.expect(n_known, schema.n_columns + 1)
-    share = roles.wanted.share(n_known, classes)
+    share = wanted.share(n_known, classes)
     if share is not None:
-        coded, reserved = _reserved(engine, coded, schema, share, roles)
+        coded, reserved = _reserved(engine, coded, schema, share, wanted)
         n_known -= len(reserved.classes)
         most -= len(reserved.classes)  # they stay for as long as the tree grows
     if n_known <= most:
-        away, totals = _read(engine, coded, schema, roles.wanted)
-    elif roles.wanted.hashed:
-        base = _numbered(engine, coded, schema, roles.wanted.seed)
+        away, totals = _read(engine, coded, schema, wanted)
+    elif wanted.hashed:
+        base = _numbered(engine, coded, schema, wanted.seed)
         rows = HashedTable(engine, base, schema, most)
         totals = rows.root()
         away = RowsAway(totals.fingerprint(), rows.source, hashed=rows)
@@ -201,10 +187,10 @@ def _numbered(engine: SqlEngine, coded: exp.Select, schema: Schema, seed: int) -
 
 
 def _reserved(
-    engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, roles: Roles
+    engine: SqlEngine, coded: exp.Select, schema: Schema, share: float, wanted: Wanted
 ) -> tuple[exp.Select, TrainingSet]:
     """Return the select of the rows that are left, and those that are reserved."""
-    base = _numbered(engine, coded, schema, roles.wanted.seed)
+    base = _numbered(engine, coded, schema, wanted.seed)
     draw, names = share_of_rows(share), cells_of(schema)
     lines, left = (
         select(map(column, names), times_taken(table(base), names, [each]))
@@ -212,7 +198,7 @@ def _reserved(
     )
     (n_reserved,) = engine.line(select([count_all()], lines.copy()))
     (n_left,) = engine.line(select([count_all()], left.copy()))
-    most = most_lines(roles.wanted.room, schema)
+    most = most_lines(wanted.room, schema)
     check_reserved(share, n_reserved, n_reserved + n_left, most)
     reserved = FetchedLines.read(engine.fetch(lines_of(lines, schema)), schema)
     return left, reserved.training(schema)

@@ -46,6 +46,7 @@ from spinney.growth.forest import (
 )
 from spinney.growth.prune import CodedRows
 from spinney.output.explain import explain_node
+from spinney.output.file import saved_content
 from spinney.output.leaf_rules import model_lines
 from spinney.recipes import Recipe
 from spinney.trees import (
@@ -90,7 +91,7 @@ def explorer_data(
         )
     for model in models:
         kind = getattr(model, "kind", type(model).__name__)
-        if kind not in KINDS:
+        if kind not in KINDS and not registry.is_known("page", kind):
             msg = f"a page shows a model of the kind {', '.join(KINDS)}, not {kind!r}"
             raise ParameterError(msg)
         if kind == "clusters" and data is not None:
@@ -111,14 +112,13 @@ def explorer_data(
 
 def _model_data(model: Any, rows: Any, *, with_rows: bool) -> dict[str, Any]:
     given = None if rows is None else model.read(rows)
-    if model.kind == "clusters":
-        clusters: dict[str, Any] = registry.load("page", model.kind)(
-            model.clusters_, given
-        )
-        return clusters
     if model.kind == "forest":
         return _forest_data(model.forest_, given, with_rows=with_rows)
-    return _tree_model_data(model.model_, given, with_rows=with_rows)
+    if model.kind == "tree":
+        return _tree_model_data(model.model_, given, with_rows=with_rows)
+    page = registry.load("page", model.kind)
+    other: dict[str, Any] = page(saved_content(model), given)
+    return other
 
 
 def _tree_model_data(

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.data import Column, Declarations, Schema, Table
+from spinney.data import Column, Schema, Table
 from spinney.data.readers import read_part
 from spinney.errors import SpinneyWarning
 from spinney.extensions.partitions.part_facts import ColumnFacts, PartFacts, TargetSums
 from spinney.sources.rows import NO_TARGET, row_weights
+from spinney.sources.rows.hashed_rows import Roles
 from spinney.sources.rows.memory import MemorySource, Standing
 from spinney.sources.rows.ranked_cells import Ranked
 
@@ -22,21 +23,6 @@ N_BINS = 255
 """How many bins a number of many values has: with a missing one, what a byte holds."""
 
 _LISTENING = Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class PartRoles:
-    """Which columns are the target and the weight, and which rows count.
-
-    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
-    stay that only tell rows apart.
-    """
-
-    target: str
-    weight: str | None
-    declared: Declarations
-    complete: bool = False
-    identifiers: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +37,7 @@ class ReadPart:
         return sum(column.cells.nbytes for column in self.table.columns)
 
 
-def read_rows(part: Any, roles: PartRoles) -> ReadPart:
+def read_rows(part: Any, roles: Roles) -> ReadPart:
     """Read a part: a Parquet file by its path, or a table as it is."""
     # Whoever asked sits elsewhere: what is said is told to them, with the facts.
     with _LISTENING, warnings.catch_warnings(record=True) as caught:

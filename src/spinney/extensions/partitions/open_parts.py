@@ -25,6 +25,7 @@ from spinney.data import (
     leave_out,
     target_note,
 )
+from spinney.data.readers import refuse_file_options
 from spinney.errors import (
     DataError,
     Setting,
@@ -35,7 +36,6 @@ from spinney.errors import (
 )
 from spinney.extensions.partitions.coded_part import (
     N_BINS,
-    PartRoles,
     code_rows,
     different_numbers,
     facts_of,
@@ -58,6 +58,7 @@ from spinney.sources.rows import (
 )
 from spinney.sources.rows.hashed_rows import (
     HashedInMemory,
+    Roles,
     RowsAway,
     Wanted,
     check_reserved,
@@ -75,18 +76,20 @@ FEW_ROWS = 200_000
 
 
 @contextmanager
-def source_in_parts(
-    data: Any,
-    roles: PartRoles,
-    engine: str,
-    wanted: Wanted,
-    *,
-    from_zero: bool = False,
+def opened_rows(
+    data: Any, roles: Roles, wanted: Wanted, *, engine: str, connection: Any = None
 ) -> Iterator[RowsAway]:
-    """Give the parts of a table as a source, and what tells its rows from others."""
+    """Give the rows of a table in parts, which its workers count."""
+    if wanted.budget:  # 0 is kept to: no row comes here, unless all parts are here
+        raise refusal(
+            Setting("memory_limit", wanted.budget.given),
+            "is not that of workers, who keep the parts of a table",
+            "leave it out, and set theirs where the cluster is started",
+        )
+    refuse_file_options(roles.format, roles.encoding)
     if engine == "parts":
         parts = parts_of(data, engine)
-        yield counted_parts(InThisProcess(), parts, roles, wanted, from_zero=from_zero)
+        yield counted_parts(InThisProcess(), parts, roles, wanted)
         return
     from spinney.extensions.partitions.dask_executor import OnDask, dask_client
 
@@ -96,7 +99,7 @@ def source_in_parts(
         else:
             parts = parts_of(data, engine)
         executor = OnDask(client)
-        yield counted_parts(executor, parts, roles, wanted, from_zero=from_zero)
+        yield counted_parts(executor, parts, roles, wanted)
 
 
 def parts_of(data: Any, engine: str) -> list[Any]:
@@ -144,10 +147,8 @@ def _no_file(path: str) -> DataError:
 def counted_parts(
     executor: Executor,
     parts: Sequence[Any],
-    roles: PartRoles,
+    roles: Roles,
     wanted: Wanted,
-    *,
-    from_zero: bool = False,
 ) -> RowsAway:
     """Return parts as a source, and what tells their rows from others."""
     first = roles if roles.identifiers else replace(roles, complete=False)
@@ -162,7 +163,7 @@ def counted_parts(
     told = [each for each in told if each.name not in by_type]
     for warning in column_warnings(told, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
-    target = agreed_target(facts, roles, from_zero=from_zero)
+    target = agreed_target(facts, roles)
     columns = _attributes(facts, roles)
     schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
@@ -203,7 +204,7 @@ def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RowsAway:
 
 
 def _read(
-    executor: Executor, parts: Sequence[Any], roles: PartRoles
+    executor: Executor, parts: Sequence[Any], roles: Roles
 ) -> tuple[list[Any], PartFacts]:
     """Let parts be read; return them, and what is known of all."""
     read = [executor.submit(read_rows, part, roles) for part in parts]
@@ -212,8 +213,8 @@ def _read(
 
 
 def _without_identifiers(
-    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: PartRoles
-) -> PartRoles:
+    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: Roles
+) -> Roles:
     """Return roles in which columns are ignored that only tell rows apart.
 
     They are those that are left out in memory.
@@ -224,14 +225,14 @@ def _without_identifiers(
     return replace(roles, declared=ignored)
 
 
-def _attributes(facts: PartFacts, roles: PartRoles) -> list[ColumnFacts]:
+def _attributes(facts: PartFacts, roles: Roles) -> list[ColumnFacts]:
     """Return the columns that are neither target nor weight."""
     ours = (roles.target, roles.weight)
     return [each for each in facts.columns if each.name not in ours]
 
 
 def _issue_facts(
-    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: PartRoles
+    executor: Executor, read: Sequence[Any], facts: PartFacts, roles: Roles
 ) -> list[IssueFacts]:
     """Return what issues are told by."""
     columns = _attributes(facts, roles)
@@ -302,7 +303,7 @@ def _attribute(column: ColumnFacts) -> Attribute:
     return attribute_of(column.column)
 
 
-def _tell(facts: PartFacts, roles: PartRoles) -> None:
+def _tell(facts: PartFacts, roles: Roles) -> None:
     """Say what the parts have said, and refuse rows that no tree can be grown on."""
     for said in facts.warnings:
         if isinstance(said, SpinneyNote):
@@ -333,7 +334,7 @@ def _tell(facts: PartFacts, roles: PartRoles) -> None:
     check_least(facts.least)
 
 
-def agreed_target(facts: PartFacts, roles: PartRoles, *, from_zero: bool) -> Target:
+def agreed_target(facts: PartFacts, roles: Roles) -> Target:
     """Return the target of all parts."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column
@@ -354,8 +355,8 @@ def agreed_target(facts: PartFacts, roles: PartRoles, *, from_zero: bool) -> Tar
             sums.least == sums.greatest,
             facts.weight,
         ),
-        from_zero=from_zero,
+        from_zero=roles.from_zero,
     )
     mean = sums.weighed / facts.weight
     origin = float(np.rint(mean)) if sums.is_whole else float(mean)
-    return replace(target, origin=0.0 if from_zero else origin)
+    return replace(target, origin=0.0 if roles.from_zero else origin)

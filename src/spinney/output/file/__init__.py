@@ -1,6 +1,12 @@
 """Model files: arrays and a header, checked whole before a node is made."""
 
 from spinney.output.file.json_file import is_json
-from spinney.output.file.model_files import kind_name, load_model, save_model
+from spinney.output.file.model_files import (
+    KINDS,
+    kind_name,
+    load_model,
+    save_model,
+    saved_content,
+)
 
-__all__ = ["is_json", "kind_name", "load_model", "save_model"]
+__all__ = ["KINDS", "is_json", "kind_name", "load_model", "save_model", "saved_content"]

@@ -19,9 +19,10 @@ what they say by ``Kind.read``.
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, BinaryIO, Generic, TypeVar
 
 import numpy as np
@@ -169,7 +170,7 @@ def save_kind(
 
 
 def load_kind(
-    kinds: Sequence[Kind[Any]],
+    kinds: Iterable[Kind[Any]],
     path: "str | os.PathLike[str]",
     limits: FileLimits | None,
 ) -> Any:
@@ -187,13 +188,19 @@ def load_kind(
 
 
 def content_of(
-    kinds: Sequence[Kind[Any]], data: bytes, limits: FileLimits | None = None
+    kinds: Iterable[Kind[Any]], data: bytes, limits: FileLimits | None = None
 ) -> Any:
     """Return what the bytes of a file hold; of the first kind, if of none of them."""
     header = read_header(data)
-    written = header.texts.get("format")
-    kind = next((each for each in kinds if each.format == written), kinds[0])
+    kind = _kind_of_format(header.texts.get("format"), iter(kinds))
     return _content(kind, header, data, limits or kind.limits)
+
+
+def _kind_of_format(written: str | None, kinds: Iterator[Kind[Any]]) -> Kind[Any]:
+    """Return the kind of a format, the first one if none is."""
+    first = next(kinds)
+    every = chain([first], kinds)
+    return next((kind for kind in every if kind.format == written), first)
 
 
 def _content(
@@ -256,7 +263,7 @@ def _check_path(path: object) -> None:
 
 
 def _read_file(
-    kinds: Sequence[Kind[Any]],
+    kinds: Iterable[Kind[Any]],
     path: "str | os.PathLike[str]",
     limits: FileLimits | None,
 ) -> tuple[Kind[Any], Header, bytes]:
@@ -264,13 +271,13 @@ def _read_file(
 
     What is no file, such as a pipe, is not opened: nobody might write to it.
     """
-    kind = kinds[0]
+    kinds = iter(kinds)
+    kind = next(kinds)
     try:
         size = _size(path)
         with open(path, "rb") as file:
             head, header = _read_head(file, size, limits or kind.limits, kind.remedy)
-            written = header.texts.get("format")
-            kind = next((each for each in kinds if each.format == written), kind)
+            kind = _kind_of_format(header.texts.get("format"), chain([kind], kinds))
             _check_size(size, limits or kind.limits)
             file.seek(0)
             data = file.read(size + 1)

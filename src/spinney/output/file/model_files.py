@@ -1,9 +1,10 @@
 """Any model as a file, and back: its kind follows from what it is."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from spinney import registry
+from spinney.errors import MissingExtraError
 from spinney.output.file.json_file import json_members
 from spinney.output.file.kind import FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
@@ -11,37 +12,43 @@ from spinney.output.file.tree_file import TREE
 if TYPE_CHECKING:
     import os
 
-KINDS = ("tree", "forest", *registry.ENTRIES["file"])
+OTHERS = "others"
+"""The kinds of other packages, as one name among those of kinds."""
+KINDS = ("tree", "forest", *registry.ENTRIES["file"], OTHERS)
 
 
-class KindsNamed(Sequence[Kind[Any]]):
-    """Kinds by name, each loaded when it is come to.
+CONTENT = {"tree": "model_", "forest": "forest_", "clusters": "clusters_"}
 
-    Who has a tree does not wait for what forests and clusters need.
+
+def kinds_named(names: Sequence[str] = KINDS) -> Iterator[Kind[Any]]:
+    """Give kinds by name, each loaded when it is come to.
+
+    Who has a tree does not wait for what forests, clusters and other packages need.
     """
+    return (kind for _, kind in _named(names))
 
-    def __init__(self, names: Sequence[str] = KINDS) -> None:
-        self._names = [name for name in names if name in KINDS]
 
-    def __len__(self) -> int:
-        return len(self._names)
+def _named(names: Sequence[str]) -> Iterator[tuple[str, Kind[Any]]]:
+    missing = None
+    for name in names:
+        for each in registry.others("file") if name == OTHERS else (name,):
+            try:
+                yield each, _kind(each)
+            except MissingExtraError as error:
+                missing = error
+    if missing is not None:  # what was wanted may be of that kind
+        raise missing
 
-    @overload
-    def __getitem__(self, at: int) -> Kind[Any]: ...
-    @overload
-    def __getitem__(self, at: slice) -> "KindsNamed": ...
-    def __getitem__(self, at: int | slice) -> "Kind[Any] | KindsNamed":
-        """Return a kind by its place."""
-        if isinstance(at, slice):
-            return KindsNamed(self._names[at])
-        if self._names[at] == "tree":
-            return TREE
-        if self._names[at] == "forest":
-            from spinney.output.file.forest_file import FORESTS
 
-            return FORESTS
-        kind: Kind[Any] = registry.load("file", self._names[at])
-        return kind
+def _kind(name: str) -> Kind[Any]:
+    if name == "tree":
+        return TREE
+    if name == "forest":
+        from spinney.output.file.forest_file import FORESTS
+
+        return FORESTS
+    kind: Kind[Any] = registry.load("file", name)
+    return kind
 
 
 def save_model(
@@ -88,13 +95,18 @@ def save_model(
 
 
 def _kind_of(content: Any) -> Kind[Any]:
-    return next(kind for kind in KindsNamed() if isinstance(content, kind.content))
+    return next(kind for kind in kinds_named() if isinstance(content, kind.content))
 
 
 def kind_name(content: Any) -> str:
     """Return the name of the kind of file that holds something."""
-    each = zip(KINDS, KindsNamed(), strict=True)
-    return next(name for name, kind in each if isinstance(content, kind.content))
+    named = _named(KINDS)
+    return next(name for name, kind in named if isinstance(content, kind.content))
+
+
+def saved_content(model: Any) -> Any:
+    """Return what the file of a fitted model holds; other packages say ``content``."""
+    return getattr(model, CONTENT.get(model.kind, "content"))
 
 
 def model_members(content: Any) -> tuple[dict[str, Any], list[str]]:
@@ -114,7 +126,7 @@ def load_model(
     ----------
     path : path
         The file.
-    kinds : sequence of {"tree", "forest", "clusters"}
+    kinds : sequence of {"tree", "forest", "clusters", "others"}
         What it may hold; a file of another kind is refused as one of the first.
     limits : FileLimits, optional
         How much the file may ask for.
@@ -124,4 +136,4 @@ def load_model(
     ModelFormatError
         The file is missing, damaged, something else, or of a newer version.
     """
-    return load_kind(KindsNamed(kinds), path, limits)
+    return load_kind(kinds_named(kinds), path, limits)

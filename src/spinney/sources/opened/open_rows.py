@@ -1,7 +1,7 @@
 """Opening rows: a table is read into memory, a relation is counted where it is."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,14 +12,14 @@ from spinney import registry
 from spinney._support.checks import check_named
 from spinney._support.memory_room import MemoryBudget, bytes_of, usual_room
 from spinney.data import Declarations, Fingerprint, Schema, Table
-from spinney.data.duckdb import is_relation, memory_of_connections
-from spinney.data.readers import opened_relation, read_table, refuse_file_options
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import read_table, refuse_file_options
 from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.sources.base import Counts
-from spinney.sources.rows.hashed_rows import HashedRows, Reserves, RowsAway, Wanted
+from spinney.sources.rows.hashed_rows import HashedRows, Reserves, Roles, Wanted
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
-SOURCES = ("memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts")
+SOURCES = ("memory", *registry.ENTRIES["engine"])
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
@@ -154,56 +154,32 @@ def open_source(
     check_roles(target, weight, declarations)
     is_away = is_counted_away(data, source, connection, table=table)
     limit = None if memory_limit is None else bytes_of(memory_limit)
-    meant = _Meant(
+    roles = Roles(
         target,
         weight,
         declarations,
-        format,
-        encoding,
         from_zero,
         complete,
         identifiers,
+        format,
+        encoding,
         table,
     )
     if not is_away:
-        yield _read(data, meant, memory_limit)
+        yield _read(data, roles, memory_limit)
         return
     budget = MemoryBudget(memory_limit) if limit and memory_limit else None
     room = usual_room() if limit is None else budget.rows if budget else 0
     wanted = Wanted(reserves, seed, hashed, room, budget)
-    if "dask" in (source, engine_of(data)) or source == "parts":
-        if limit:  # 0 is kept to: no row comes here, unless all parts are here
-            raise refusal(
-                Setting("memory_limit", memory_limit),
-                "is not that of workers, who keep the parts of a table",
-                "leave it out, and set theirs where the cluster is started",
-            )
-        opened = _in_parts(data, meant, source, wanted)
-    else:
-        opened = _in_engine(data, meant, connection, wanted)
-    with opened as rows:
-        yield rows
-
-
-@dataclass(frozen=True, slots=True)
-class _Meant:
-    """What the columns of a table are, and how it is read."""
-
-    target: str
-    weight: str | None
-    declarations: Declarations
-    format: str | None
-    encoding: str | None
-    from_zero: bool
-    complete: bool
-    identifiers: bool
-    table: str | None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """What readers of files are told."""
-        names = ("declarations", "format", "encoding")
-        return {name: getattr(self, name) for name in names}
+    engine = source or engine_of(data) or "duckdb"
+    # Statements are SQLGlot's, which nobody loads who does not count in an engine.
+    opened = registry.load("engine", engine).opened_rows(
+        data, roles, wanted, engine=engine, connection=connection
+    )
+    with opened as away:
+        yield OpenedSource(
+            away.training, away.source, away.origin, away.reserved, away.hashed
+        )
 
 
 def table_of_rows(
@@ -235,80 +211,19 @@ def table_of_rows(
     return found
 
 
-def _read(data: Any, meant: _Meant, limit: int | str | None) -> OpenedSource:
+def _read(data: Any, roles: Roles, limit: int | str | None) -> OpenedSource:
     """Return rows in memory that trees can be grown on."""
-    rows = table_of_rows(data, table=meant.table, memory_limit=limit, **meant.reading)
+    rows = table_of_rows(data, table=roles.table, memory_limit=limit, **roles.reading)
     training = rows_in_memory(
         rows,
-        meant.target,
-        meant.weight,
-        meant.declarations,
-        from_zero=meant.from_zero,
-        identifiers=meant.identifiers,
-        complete=meant.complete,
+        roles.target,
+        roles.weight,
+        roles.declared,
+        from_zero=roles.from_zero,
+        identifiers=roles.identifiers,
+        complete=roles.complete,
     )
     return OpenedSource(training)
-
-
-@contextmanager
-def _in_parts(
-    data: Any, meant: _Meant, source: str | None, wanted: Wanted
-) -> Iterator[OpenedSource]:
-    """Give the rows of a table in parts, which its workers count."""
-    refuse_file_options(meant.format, meant.encoding)
-    engine = source or engine_of(data) or "dask"
-    partitions = registry.load("engine", engine)
-    roles = partitions.PartRoles(
-        meant.target,
-        meant.weight,
-        meant.declarations,
-        meant.complete,
-        meant.identifiers,
-    )
-    opened = partitions.source_in_parts(
-        data, roles, engine, wanted, from_zero=meant.from_zero
-    )
-    with opened as away:
-        yield _opened(away)
-
-
-@contextmanager
-def _in_engine(
-    data: Any,
-    meant: _Meant,
-    connection: Any,
-    wanted: Wanted,
-) -> Iterator[OpenedSource]:
-    """Give the rows of a table in an engine of SQL, which counts them."""
-    engine = engine_of(data)
-    # Statements are SQLGlot's, which nobody loads who does not count in an engine.
-    databases = registry.load("engine", engine or "duckdb")
-    roles = databases.Roles(
-        meant.target,
-        meant.weight,
-        meant.declarations,
-        meant.from_zero,
-        meant.complete,
-        meant.identifiers,
-        wanted,
-    )
-    with ExitStack() as stack:
-        if engine is None:
-            share = wanted.budget.duckdb if wanted.budget else None
-            stack.enter_context(memory_of_connections(share))
-            opened = opened_relation(data, connection=connection, **meant.reading)
-            counted = databases.source_in_duckdb(stack.enter_context(opened), roles)
-        else:
-            refuse_file_options(meant.format, meant.encoding)
-            at = databases.DatabaseTable(data, engine, meant.table)
-            counted = databases.source_in_database(at, roles)
-        yield _opened(stack.enter_context(counted))
-
-
-def _opened(away: RowsAway) -> OpenedSource:
-    return OpenedSource(
-        away.training, away.source, away.origin, away.reserved, away.hashed
-    )
 
 
 def engine_of(data: Any) -> str | None:
@@ -339,8 +254,8 @@ def is_counted_away(
     data: Any, source: str | None, connection: Any = None, *, table: str | None = None
 ) -> bool:
     """Return whether rows stay where they are, or refuse what has no use."""
-    if source is not None:
-        check_named("source", source, SOURCES)
+    if source is not None and source not in SOURCES:
+        check_named("source", source, ("memory", *registry.names("engine")))
     engine = engine_of(data)
     if engine is not None and source not in (None, "memory", engine):
         raise refusal(
@@ -361,11 +276,11 @@ def is_counted_away(
             "is no text",
             "give the name of a table, or a SELECT",
         )
-    if engine not in IN_DATABASES and table is not None:
+    if engine not in IN_DATABASES and table is not None and source in (None, *SOURCES):
         raise refusal(
             Setting("table", table), "is that of a database", "leave it out for others"
         )
-    away = source in ("duckdb", "dask", "parts")
+    away = source not in (None, "memory", *IN_DATABASES)
     away |= source is None and is_relation(data)
     if connection is not None and not (away and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"

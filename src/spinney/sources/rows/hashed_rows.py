@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.memory_room import MemoryBudget
-from spinney.data import Fingerprint, Schema, Target, fingerprint_of
+from spinney.data import Declarations, Fingerprint, Schema, Target, fingerprint_of
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
@@ -33,6 +33,34 @@ def most_lines(n_bytes: int, schema: Schema) -> int:
 
 Reserves = Callable[[int, Target], float | None]
 """Which share of so many rows with such a target is reserved, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What the columns of a table are, and how it is read.
+
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean;
+    ``complete`` leaves out rows that lack a cell, ``identifiers`` says whether columns
+    stay that only tell rows apart. ``format`` and ``encoding`` are those of a file,
+    ``table`` is one of a database.
+    """
+
+    target: str
+    weight: str | None
+    declared: Declarations
+    from_zero: bool = False
+    complete: bool = False
+    identifiers: bool = False
+    format: str | None = None
+    encoding: str | None = None
+    table: str | None = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What readers of files are told."""
+        names = ("format", "encoding")
+        given = {name: getattr(self, name) for name in names}
+        return {"declarations": self.declared, **given}
 
 
 @dataclass(frozen=True, slots=True)
