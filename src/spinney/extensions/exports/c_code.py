@@ -1,7 +1,7 @@
 """A model as one file of C99, without allocation: tables, and functions over them.
 
-The functions are those of ``python_code``. Tables are flat: a node has a range of
-questions, a question a range of answers.
+The functions, in ``model.c``, are those of ``python_code``. Tables are flat: a node has
+a range of questions, a question a range of answers.
 """
 
 import re
@@ -11,7 +11,7 @@ from math import isfinite
 
 from spinney._support.json_text import json_text
 from spinney._support.text import value_text
-from spinney.extensions.exports.form_data import head
+from spinney.extensions.exports.form_data import head, parts_of
 from spinney.extensions.exports.portable import (
     Both,
     FormClause,
@@ -27,50 +27,16 @@ from spinney.extensions.exports.portable import (
 
 __all__ = ["to_c"]
 
-WORDS = [
-    "auto",
-    "break",
-    "case",
-    "char",
-    "class",
-    "const",
-    "continue",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extern",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "new",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "typedef",
-    "union",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-]
-# What <math.h> and <string.h> define, and we.
-MACROS = re.compile(
-    "(M|FP|N|MATH|HUGE)_|(NAN|NULL|INFINITY|MAJORITY|MOST_PARTS|linux|unix)$"
+_PARTS = parts_of("model.c")
+# Words of C and C++, what <math.h> and <string.h> define, and we.
+TAKEN = re.compile(
+    "(M|FP|N|MATH|HUGE)_|("
+    "NAN|NULL|INFINITY|MAJORITY|MOST_PARTS|linux|unix|"
+    "auto|break|case|char|class|const|continue|default|delete|do|"
+    "double|else|enum|extern|float|for|goto|if|inline|int|long|new|"
+    "register|restrict|return|short|signed|sizeof|static|struct|switch|"
+    "template|this|typedef|union|unsigned|void|volatile|while"
+    ")$"
 )
 
 
@@ -91,7 +57,7 @@ def to_c(form: Portable) -> str:
     pairs = [*zip(names, form.columns, strict=True)]
     row = [
         head(form, "//", json_text),
-        _ABOUT,
+        _PARTS["about"],
         "struct model_row {",
         *(f"  {_type(c)}{n}; // {json_text(c.name)}: {_asked(c)}" for n, c in pairs),
         *(() if pairs else ("  int nothing; // no column is asked about",)),
@@ -109,9 +75,9 @@ def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
     return [
         *tables.sizes(),
         *([f"const char *const model_classes[] = {_list(classes)};"] * bool(classes)),
-        _STRUCTS,
-        *([_NUMBER] if any(not isinstance(m, Both) for m in form.made) else ()),
-        *([_SAME] if any(isinstance(m, Both) for m in form.made) else ()),
+        _PARTS["structs"],
+        *[_PARTS["number"]] * any(not isinstance(made, Both) for made in form.made),
+        *[_PARTS["same"]] * any(isinstance(made, Both) for made in form.made),
         *tables.lines(),
         *([_costs(form)] if form.cost_lines is not None else ()),
         "",
@@ -124,8 +90,8 @@ def _by_nodes(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
         ),
         *(() if pairs else ("  (void)row; (void)cells;",)),
         "}",
-        _WALK,
-        _NUMERIC if form.target.is_numeric else _classes(form),
+        _PARTS["walk"],
+        _PARTS["numeric"] if form.target.is_numeric else _classes(form),
     ]
 
 
@@ -154,13 +120,14 @@ def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
         ]
         content = ",\n".join(entries or ["  {0}"])
         lines.append(f"static const struct apart APART_{at}[] = {{\n{content}\n}};")
-    lines += [_NUMBER_APART] * bool(numbers) + [_TEXT_APART] * bool(texts)
+    lines += [_PARTS["number_apart"]] * bool(numbers)
+    lines += [_PARTS["text_apart"]] * bool(texts)
     largest = max((abs(x) for each in numbers for x in each.centres), default=0.0)
-    lines += [_NEAREST.replace("LARGEST", repr(largest))]
+    lines += [_PARTS["nearest"].replace("LARGEST", repr(largest))]
     reads = [(_read_number(*pairs[each.cell]), repr(each.scale)) for each in numbers]
     for number, scale in reads:
         lines.append(f"  largest = fmax(largest, fabs({number} / {scale}));")
-    lines.append(_POWER)
+    lines.append(_PARTS["power"])
     for at, (number, scale) in enumerate(reads):
         lines += [
             f"  if (!add_number({number}, {scale}, CENTRES_{at}, {int(may_lack)}, "
@@ -171,7 +138,7 @@ def _by_centres(form: Portable, pairs: list[tuple[str, Input]]) -> list[str]:
         f"  add_text(row->{pairs[t.cell][0]}, APART_{at}, {len(t.apart)}, others);"
         for at, t in enumerate(texts)
     ]
-    return [*lines, _LEAST.replace("GAMMA", repr(form.centres.gamma))]
+    return [*lines, _PARTS["least"].replace("GAMMA", repr(form.centres.gamma))]
 
 
 def field_names(columns: Iterable[Input]) -> list[str]:
@@ -185,7 +152,7 @@ def field_names(columns: Iterable[Input]) -> list[str]:
         name = re.sub(r"[^A-Za-z0-9_]+", "_", column.name)[:60] or "_"
         if not name[0].isalpha() or name == "_":
             name = f"column_{name.strip('_')}".rstrip("_")
-        if name in WORDS or MACROS.match(name):
+        if TAKEN.match(name):
             name += "_"
         names.append(free_name(name, names, "_"))
     return names
@@ -370,228 +337,7 @@ def _costs(form: Portable) -> str:
 
 def _classes(form: Portable) -> str:
     if form.has_labels:
-        return _SHARES + _LABELS
-    return _SHARES + _CLASSES.replace(
-        "MERITS", _BY_COST if form.cost_lines is not None else ""
+        return _PARTS["shares"] + _PARTS["labels"]
+    return _PARTS["shares"] + _PARTS["classes"].replace(
+        "MERITS", _PARTS["by_cost"] if form.cost_lines is not None else ""
     )
-
-
-_ABOUT = """\
-// NAN and NULL are missing. Texts are UTF-8. Compile as C99, so that sums are not fused
-// into other bits: cc -std=c99 -c model.c
-
-#include <math.h>
-#include <string.h>
-"""
-
-_STRUCTS = """
-struct cell { double number; const char *text; };
-struct answer { const char *text; double number; int node; };
-struct question { int cell, is_text, first, count; };
-struct part { int node; double weight; };
-struct term { int cell; double factor, missing; int first, count; };
-struct node {
-  int question, questions, otherwise, part, parts, says, term, terms;
-  double plus;
-};
-"""
-
-_NUMBER = """\
-static double number_or_nan(double number) { return isfinite(number) ? number : NAN; }
-"""
-
-_SAME = """\
-static int same(const char *text, const char *other) {
-  return text && strcmp(text, other) == 0;
-}
-"""
-
-_WALK = r"""
-// The answer to a text, or none.
-static const struct answer *answer_to(const char *text, int first, int count) {
-  for (int at = first; text && at < first + count; at++)
-    if (strcmp(text, ANSWERS[at].text) == 0) return &ANSWERS[at];
-  return 0;
-}
-
-// The node that comes next; -1 where the row is divided.
-static int following(const struct cell *cells, const struct node *node) {
-  for (int at = node->question; at < node->question + node->questions; at++) {
-    const struct question *asks = &QUESTIONS[at];
-    if (asks->is_text) {
-      const struct answer *answer =
-          answer_to(cells[asks->cell].text, asks->first, asks->count);
-      if (answer) return answer->node;
-    } else if (!isnan(cells[asks->cell].number)) {
-      const struct answer *answer = &ANSWERS[asks->first];
-      while (cells[asks->cell].number > answer->number) answer++;
-      return answer->node;
-    }
-  }
-  return node->otherwise;
-}
-
-// What the linear model of a leaf says.
-static double line(const struct cell *cells, const struct node *node) {
-  double total = 0;
-  for (int at = node->term; at < node->term + node->terms; at++) {
-    const struct term *term = &TERMS[at];
-    double value = term->missing;
-    if (term->count) {
-      const struct answer *answer =
-          answer_to(cells[term->cell].text, term->first, term->count);
-      if (answer) value = answer->number;
-    } else if (!isnan(cells[term->cell].number)) {
-      value = cells[term->cell].number;
-    }
-    total += term->factor * value;
-  }
-  return total + node->plus;
-}
-
-// What the leaves of a tree say of a row, each by its part of the row.
-static void tree_says(const struct cell *cells, int root, double *totals) {
-  struct part here[MOST_PARTS], divided[MOST_PARTS];
-  int n_here = 1;
-  here[0].node = root;
-  here[0].weight = 1;
-  memset(totals, 0, N_OUTPUTS * sizeof *totals);
-  while (n_here) {
-    int n_whole = 0, n_divided = 0;
-    for (int at = 0; at < n_here; at++) {
-      const struct node *node = &NODES[here[at].node];
-      const double weight = here[at].weight;
-      if (!node->questions) {
-        for (int k = 0; k < N_OUTPUTS; k++)
-          totals[k] +=
-              weight * (node->says < 0 ? line(cells, node) : SAYS[node->says][k]);
-        continue;
-      }
-      const int next = following(cells, node);
-      if (next >= 0) {
-        here[n_whole].node = next;
-        here[n_whole++].weight = weight;
-        continue;
-      }
-      for (int k = node->part; k < node->part + node->parts; k++) {
-        if (!(weight * PARTS[k].weight > 0)) continue;
-        divided[n_divided].node = PARTS[k].node;
-        divided[n_divided++].weight = weight * PARTS[k].weight;
-      }
-    }
-    memcpy(here + n_whole, divided, (size_t)n_divided * sizeof *divided);
-    n_here = n_whole + n_divided;
-  }
-}
-
-// The last of the best, within 1e-12: rounding decides nothing.
-static int best_of(const double *merits) {
-  double most = merits[0];
-  for (int k = 1; k < N_OUTPUTS; k++) if (merits[k] > most) most = merits[k];
-  const double least = most - 1e-12 * fmax(1, fabs(most));
-  int best = 0;
-  for (int k = 0; k < N_OUTPUTS; k++) if (merits[k] >= least) best = k;
-  return best;
-}
-
-// The mean of what the trees say of a row, or of their votes.
-static void outputs(const struct model_row *row, double *totals) {
-  struct cell cells[N_CELLS];
-  double says[N_OUTPUTS];
-  read_cells(row, cells);
-  memset(totals, 0, N_OUTPUTS * sizeof *totals);
-  for (int tree = 0; tree < N_TREES; tree++) {
-    tree_says(cells, ROOTS[tree], says);
-    const int best = MAJORITY ? best_of(says) : 0;
-    for (int k = 0; k < N_OUTPUTS; k++) totals[k] += MAJORITY ? k == best : says[k];
-  }
-  for (int k = 0; k < N_OUTPUTS; k++) totals[k] /= N_TREES;
-}
-"""
-
-_NUMERIC = """
-// Return the number that is predicted of a row.
-double model_predict(const struct model_row *row) {
-  double total;
-  outputs(row, &total);
-  return total;
-}
-"""
-
-_SHARES = """
-// Write the share of each class of model_classes.
-void model_probabilities(const struct model_row *row, double *shares) {
-  outputs(row, shares);
-}
-"""
-
-_LABELS = """
-// Return the class of a row, as its number among model_classes.
-int model_predict(const struct model_row *row) {
-  struct cell cells[N_CELLS];
-  const struct node *node = &NODES[ROOTS[0]];
-  read_cells(row, cells);
-  while (node->questions) node = &NODES[following(cells, node)];
-  return LABELS[node->says];
-}
-"""
-
-_CLASSES = """
-// Return the class of a row, as its number among model_classes.
-int model_predict(const struct model_row *row) {
-  double merits[N_OUTPUTS];
-  outputs(row, merits);MERITS
-  return best_of(merits);
-}
-"""
-
-_BY_COST = """
-  double shares[N_OUTPUTS];
-  memcpy(shares, merits, sizeof shares);
-  for (int k = 0; k < N_OUTPUTS; k++) {
-    double cost = 0;
-    for (int of = 0; of < N_OUTPUTS; of++) cost += shares[of] * COSTS[k][of];
-    merits[k] = -cost;
-  }"""
-
-_NUMBER_APART = """
-// Add squared differences; 0 where the number is missing or too large to measure.
-static int add_number(double number, double scale, const double *centres,
-                      int may_lack, int power, double *totals) {
-  if (isnan(number)) return may_lack;
-  if (isinf(number / scale)) return 0;
-  for (int k = 0; k < N_CLUSTERS; k++) {
-    const double apart = ldexp(number / scale, -power) - ldexp(centres[k], -power);
-    totals[k] += apart * apart;
-  }
-  return 1;
-}"""
-
-_TEXT_APART = """
-// Add how unlike a text is; one that is not known is 1 from all.
-static void add_text(const char *text, const struct apart *known, int count,
-                     double *others) {
-  int at = 0;
-  if (!text) return;
-  while (at < count && strcmp(text, known[at].text) != 0) at++;
-  for (int k = 0; k < N_CLUSTERS; k++) others[k] += at < count ? known[at].from[k] : 1;
-}"""
-
-_NEAREST = """
-// Return the cluster of a row; -1 where a number is missing or too large to measure.
-int model_predict(const struct model_row *row) {
-  double totals[N_CLUSTERS] = {0}, others[N_CLUSTERS] = {0}, largest = LARGEST;
-  int nearest = 0, power = 0;"""
-
-_POWER = """\
-  // Squares of very large numbers are those of numbers over a power of two.
-  frexp(largest, &power);
-  power = power > 400 ? power - 400 : 0;"""
-
-_LEAST = """\
-  const double gamma = ldexp(GAMMA, -2 * power);
-  for (int k = 0; k < N_CLUSTERS; k++) totals[k] += gamma * others[k];
-  for (int k = 1; k < N_CLUSTERS; k++) if (totals[k] < totals[nearest]) nearest = k;
-  return nearest;
-}
-"""

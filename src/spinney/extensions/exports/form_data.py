@@ -4,8 +4,11 @@ A module of Python or JavaScript is this data, written as a literal, and a few f
 that are the same for every model.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from math import isfinite
 from typing import Any
 
@@ -21,7 +24,15 @@ from spinney.extensions.exports.portable import (
     Sum,
 )
 
-__all__ = ["ByText", "Language", "Written", "form_data", "form_text", "head"]
+__all__ = [
+    "ByText",
+    "Language",
+    "Written",
+    "form_data",
+    "form_text",
+    "head",
+    "parts_of",
+]
 
 Written = Callable[[Any], str]
 """How a language writes a value: a text, a number, a list, a mapping."""
@@ -80,46 +91,48 @@ def form_text(form: Portable, statement: str, comment: str, written: Written) ->
     return "\n".join(statement.format(*pair) for pair in texts.items())
 
 
+@cache
+def parts_of(file: str) -> dict[str, str]:
+    """Return the parts of a file beside this one, each below a line with its name."""
+    text = (files(__package__) / file).read_text(encoding="utf-8")
+    _, *parts = re.split(r"^//// (\w+)\n", text, flags=re.MULTILINE)
+    return {n: part[:-1] for n, part in zip(parts[::2], parts[1::2], strict=True)}
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """How a language writes a module: its signs, its comments and its functions.
 
-    Of ``numeric``, ``classes``, ``labels`` and ``centres`` a model has one, the
+    Of the ``parts`` "numeric", "classes", "labels" and "centres" a model has one, the
     functions that a user calls. ``times`` says what dates and times may be given as,
-    and ``read_times`` reads them.
+    and the part of that name reads them.
     """
 
     statement: str
     comment: str
     written: Written
-    missing: str
-    about: str
-    numeric: str
-    classes: str
-    labels: str
-    centres: str
-    walk: str
-    read: str
-    make: str
     times: str
-    read_times: str
+    parts: Mapping[str, str]
 
     def text(self, form: Portable) -> str:
         """Return a module: what it is about, constants, functions."""
-        about, functions = [self.missing, self.about], [self.walk, self.read, self.make]
+        about, names = ["missing", "about"], ["walk", "read", "make"]
         if form.centres is not None:
-            about, functions = [self.missing], [self.centres, self.read]
+            about, names = ["missing"], ["centres", "read"]
         elif form.target.is_numeric:
-            functions.insert(0, self.numeric)
-        else:
-            functions.insert(0, self.labels if form.has_labels else self.classes)
+            names.insert(0, "numeric")
         if any(column.time for column in form.columns):
-            functions.append(self.read_times)
+            names.append("times")
+        functions = [self.parts[name] for name in names]
+        if form.centres is None and not form.target.is_numeric:
+            predict = self.parts["labels" if form.has_labels else "classes"]
+            functions.insert(0, predict + self.parts["shares"])
         constants = form_text(form, self.statement, self.comment, self.written)
         first = head(
             form, self.comment, self.written, may_lack=True, times=lambda _: self.times
         )
-        return "\n".join([first, *about, constants, *functions])
+        comments = [self.parts[name] for name in about]
+        return "\n".join([first, *comments, constants, *functions])
 
 
 def head(

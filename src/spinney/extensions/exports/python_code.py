@@ -24,23 +24,21 @@ def to_python(form: Portable) -> str:
     return _LANGUAGE.text(form)
 
 
-_MISSING = """\
+_PARTS = {
+    "missing": """\
 # None and NaN are missing values.
-#"""
-
-_ABOUT = """\
+#""",
+    "about": """\
 # A node asks [column, upper bounds, nodes] or [column, {text: node}], in this order
 # until one of them knows the next node. Other rows go "else", or "divide" by shares.
-"""
-
-_NUMERIC = '''
+""",
+    "numeric": '''
 
 def predict(row):
     """Return the number that is predicted of a row, a mapping of values by column."""
     return _says(row)[0]
-'''
-
-_CLASSES = '''
+''',
+    "classes": '''
 
 def predict(row):
     """Return the class of a row, a mapping of values by column."""
@@ -48,9 +46,8 @@ def predict(row):
     if COSTS:
         merits = [-sum(s * cost for s, cost in zip(shares, line)) for line in COSTS]
     return CLASSES[_best(merits)]
-'''
-
-_LABELS = '''
+''',
+    "labels": '''
 
 def predict(row):
     """Return the class of a row, a mapping of values by column."""
@@ -58,16 +55,14 @@ def predict(row):
     while "ask" in node:
         node = NODES[_following(cells, node)]
     return CLASSES[node["label"]]
-'''
-
-_SHARES = '''
+''',
+    "shares": '''
 
 def probabilities(row):
     """Return the share of each class for a row, a mapping of values by column."""
     return dict(zip(CLASSES, _says(row)))
-'''
-
-_WALK = '''
+''',
+    "walk": '''
 def _best(merits):
     """Return the last of the best, within 1e-12: rounding decides nothing."""
     best = max(merits)
@@ -138,9 +133,8 @@ def _cells(row):
     for name, formula in FORMULAS:
         cells[name] = _made(cells, formula)
     return cells
-'''
-
-_CENTRES = '''
+''',
+    "centres": '''
 
 def predict(row):
     """Return the cluster of a row, a mapping of values by column."""
@@ -169,9 +163,8 @@ def predict(row):
     gamma = CENTRES["gamma"] / part / part
     totals = [total + gamma * other for total, other in zip(totals, others)]
     return totals.index(min(totals))
-'''
-
-_READ = '''
+''',
+    "read": '''
 def _read(row):
     """Return the cells of a row: numbers and texts, None where missing."""
     cells = {}
@@ -205,9 +198,8 @@ def _number(name, value, missing):
     if abs(number) == float("inf"):
         raise ValueError(f"column {name!r} holds {value!r}, which is not finite")
     return number
-'''
-
-_MAKE = '''
+''',
+    "make": '''
 def _made(cells, formula):
     """Return a cell that is made of others; None where one of them is missing."""
     if "both" in formula:
@@ -236,9 +228,8 @@ def _holds(cell, asks, missing):
         return asks[cell]
     low, high = asks
     return (low is None or cell > low) and (high is None or cell <= high)
-'''
-
-_TIMES = '''
+''',
+    "times": '''
 import datetime
 
 
@@ -279,21 +270,13 @@ def _refuse_time(name, value, kind):
     if kind == "clock":
         such = "time of day such as 09:30:00"
     raise ValueError(f"column {name!r} holds {value!r}, which is no {such}")
-'''
+''',
+}
 
 _LANGUAGE = Language(
     statement="{} = {}",
     comment="#",
     written=repr,
-    missing=_MISSING,
-    about=_ABOUT,
-    numeric=_NUMERIC,
-    classes=_CLASSES + _SHARES,
-    labels=_LABELS + _SHARES,
-    centres=_CENTRES,
-    walk=_WALK,
-    read=_READ,
-    make=_MAKE,
     times="as one of datetime, as text of ISO 8601, or as {}",
-    read_times=_TIMES,
+    parts=_PARTS,
 )
