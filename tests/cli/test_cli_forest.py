@@ -191,7 +191,8 @@ def test_an_interrupt_writes_nothing(tool, folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(growing._Nursery, "grow", interrupted)
+    for grower in (growing.TreeGrower, growing.KernelGrower):
+        monkeypatch.setattr(grower, "grow", interrupted)
     outcome = tool("forest", TABLES / "iris.csv", "--target", "class", "-o", "f")
     assert outcome.code == 130
     assert list(folder.iterdir()) == []

@@ -1,6 +1,7 @@
 """Forests as estimators: seeds, threads, bags, options and refusals."""
 
 import csv
+from functools import partial, partialmethod
 from pathlib import Path
 from unittest.mock import patch
 
@@ -134,7 +135,7 @@ def test_trees_in_one_go_are_those_one_by_one(iris, weight):
     weights = np.linspace(1, 3, 150).round() * weight
     arguments = {"random_state": 0, "class_weight": {0: 2.0, 1: 1.0}}
     one = ForestClassifier(20, **arguments).fit(X, y, weights)
-    with patch.object(growing._Nursery, "_suit", lambda *_: False):
+    with patch.object(growing.KernelGrower, "_suit", lambda *_: False):
         other = ForestClassifier(20, **arguments).fit(X, y, weights)
     same_forest(one, other)
 
@@ -162,13 +163,13 @@ def test_out_of_bag(iris):
 def test_a_warm_start_adds_the_trees_that_a_cold_one_grows(iris):
     X, y = iris
     model = ForestClassifier(4, warm_start=True, random_state=3).fit(X, y)
-    grow, grown = growing._Nursery.grow, []
+    runs, grown = growing._runs, []
 
-    def noted(self, numbers):
+    def noted(growers, numbers, threads):
         grown.extend(numbers)
-        return grow(self, numbers)
+        return runs(growers, numbers, threads)
 
-    with patch.object(growing._Nursery, "grow", noted):
+    with patch.object(growing, "_runs", noted):
         model.set_params(n_estimators=9).fit(X, y)
     assert sorted(grown) == [4, 5, 6, 7, 8]
     same_forest(model, ForestClassifier(9, random_state=3).fit(X, y))
@@ -192,18 +193,22 @@ def test_an_interrupt_leaves_nothing_half_made(iris, n_jobs):
     X, y = iris
     begun = []
 
-    def interrupted(self, numbers):
+    def interrupted(grow, grower, numbers):
         begun.extend(numbers)
         if 3 in numbers:
             raise KeyboardInterrupt
-        return kept(self, numbers)
+        return grow(grower, numbers)
 
-    kept = growing._Nursery.grow
+    growers = growing.TreeGrower, growing.KernelGrower
+    first, second = (
+        patch.object(each, "grow", partialmethod(partial(interrupted, each.grow)))
+        for each in growers
+    )
     old = ForestClassifier(2, random_state=0).fit(X, y)
     trees = old.forest_
     new = ForestClassifier(500, random_state=0, n_jobs=n_jobs)
     few = patch.object(growing, "FEWEST_ROWS", 0)  # so that there are many runs
-    with few, patch.object(growing._Nursery, "grow", interrupted):
+    with few, first, second:
         with pytest.raises(KeyboardInterrupt):
             old.set_params(n_estimators=500, n_jobs=n_jobs).fit(X, y)
         with pytest.raises(KeyboardInterrupt):

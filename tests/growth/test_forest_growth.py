@@ -16,7 +16,7 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.growth import prune
 from spinney.growth.engine import PLAIN
-from spinney.growth.forest import ForestSettings, away_growth, grow_forest, voting
+from spinney.growth.forest import ForestSettings, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
@@ -113,7 +113,7 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
 
     with (
         patch.object(growing, "choose_engine_of_forest", return_value=PLAIN),
-        patch.object(away_growth, "pruned_after_growing", kept),
+        patch.object(growing, "pruned_after_growing", kept),
     ):
         forest = grow_forest(
             training, recipe, forest_settings, n_trees=N_TREES, n_jobs=1
@@ -231,7 +231,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     arguments = (training, recipe, forest_settings)
     with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=N_TREES)
-    with patch.object(growing._Nursery, "trees_at_once", return_value=2):
+    with patch.object(growing.KernelGrower, "trees_at_once", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
     assert close(swift.shrinkage, plain.shrinkage)
     for one, other in zip(swift.trees, plain.trees, strict=True):

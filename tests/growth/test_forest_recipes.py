@@ -76,13 +76,13 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
 
 def test_members_that_loops_suit_are_grown_by_them(monkeypatch):
     coded = []
-    init = growing._Nursery.__init__
+    runs = growing._runs
 
-    def noted(self, ground, recipe, n_trees):
-        init(self, ground, recipe, n_trees)
-        coded.append((recipe.name, self.coded is not None))
+    def noted(growers, *arguments):
+        coded.extend((grower.recipe.name, grower.compiled) for grower in growers)
+        return runs(growers, *arguments)
 
-    monkeypatch.setattr(growing._Nursery, "__init__", noted)
+    monkeypatch.setattr(growing, "_runs", noted)
     mixed()
     assert coded == [("id3", False), ("c4.5", False), ("cart", True)]
 

@@ -13,7 +13,7 @@ from spinney import ParameterError
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
 from spinney.growth.folds.teacher import smoothed_labels, smoothed_training
-from spinney.growth.forest import away_growth
+from spinney.growth.forest import forest_growth
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
@@ -127,7 +127,7 @@ def test_any_number_of_values_is_taught_by_compiled_loops(n_values, n_classes):
         Target("y", tuple("abc"[:n_classes])),
     )
     rows = TrainingSet(schema, (cells,), cells % n_classes, None)
-    with patch.object(away_growth, "grow_tree", side_effect=AssertionError):
+    with patch.object(forest_growth, "grow_tree", side_effect=AssertionError):
         labels = smoothed_labels(rows, 0.5, 0)
     assert labels.shape == (900, n_classes)
 

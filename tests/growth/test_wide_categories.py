@@ -10,7 +10,7 @@ import pytest
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.cross_fitting import cross_fit, folds_of_rows
-from spinney.growth.forest import away_growth, with_ordered_categories
+from spinney.growth.forest import forest_growth, with_ordered_categories
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 
@@ -140,7 +140,7 @@ def plain_is_a_failure(monkeypatch):
     def grow(*_arguments, **_options):
         pytest.fail("a tree was grown without the compiled loops")
 
-    monkeypatch.setattr(away_growth, "grow_tree", grow)
+    monkeypatch.setattr(forest_growth, "grow_tree", grow)
 
 
 def table(n_rows: int = 4000, n_values: int = 400):

@@ -113,18 +113,43 @@ def grow_waiting(ready: Prepared, rows: RowWords, stack: NodeStack) -> Grown:
     return _grown(Task.GROW, ready, rows, stack, no_bags())
 
 
-def grow_bags(ready: Prepared, bags: Bags) -> Grown:
-    """Grow a tree for each bag, one after the other; ``bags.roots`` is set."""
-    n, rules = bags.times.shape[1], ready.rules
+def grow_bags(
+    ready: Prepared,
+    in_bags: NDArray[np.uint8],
+    seeds: NDArray[np.uint64],
+    base: Floats | None,
+) -> tuple[Grown, Integers]:
+    """Grow a tree of a forest for each bag, one after the other.
+
+    Return the nodes of all, numbered through, and where each tree begins.
+
+    Parameters
+    ----------
+    ready : Prepared
+        All rows, coded.
+    in_bags : array of uint8, trees × rows
+        How often each row is in each bag.
+    seeds : array of uint64
+        Of what is drawn at the nodes, one a tree.
+    base : array, optional
+        What a row weighs that is in a bag once; 1 if not said. Each bag weighs less
+        than 2³² where there are several, and these are whole numbers.
+    """
+    base = np.zeros(0) if base is None else base
+    whole, total = bool(np.all(base == np.floor(base))), float(base.sum())
+    least = float(base[base > 0].min(initial=np.inf)) if len(base) else 1.0
+    rules = ready.rules._replace(
+        single=1.5 * least, tally=True, subtract=whole and total <= 2.0**53
+    )
     # Weights are those of a bag, so they are ours to write.
-    whole = bool(np.all(bags.base == np.floor(bags.base)))
-    halves = ready.labels.halves and whole
-    labels = ready.labels._replace(weights=np.empty(len(bags.base)), halves=halves)
-    p = len(ready.cells.n_bins)
+    halves = ready.labels.halves and whole and total < 2.0**32
+    labels = ready.labels._replace(weights=np.empty(len(base)), halves=halves)
+    n, p = in_bags.shape[1], len(ready.cells.n_bins)
     slots = nodes.SLOTS if rules.tries >= p and n > rules.small else 0
     stack = stack_for(n, rules.max_depth, p, rules.width, len(ready.counts), slots)
-    rows = np.empty(n, np.uint64)
-    return _grown(Task.TREES, replace(ready, labels=labels), rows, stack, bags)
+    bags = Bags(in_bags, base, seeds, np.zeros(len(seeds), np.int64))
+    ready, rows = replace(ready, labels=labels, rules=rules), np.empty(n, np.uint64)
+    return _grown(Task.TREES, ready, rows, stack, bags), bags.roots
 
 
 def _grown(

@@ -1,10 +1,9 @@
 """Growing a forest: a bag, a tree, and again."""
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,13 @@ from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
-from spinney.growth.forest.away_growth import NurseryInEngine, RowsInEngine, grown_on
 from spinney.growth.forest.bags import (
     ForestBags,
     asked_bags,
+    bag_draw,
     bags_in_memory,
     check_scale,
+    class_scale,
     nobody_to_ask,
     tree_seeds,
 )
@@ -44,18 +44,18 @@ from spinney.growth.forest.wide_categories import (
     with_whole_levels,
 )
 from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
-from spinney.sources.rows import HashedInMemory, HashedRows, TrainingSet
+from spinney.sources import Counts
+from spinney.sources.rows import Draw, HashedInMemory, HashedRows, TrainingSet
 from spinney.trees import SideBySide, TreeArrays, joined
-
-if TYPE_CHECKING:
-    from spinney.growth.binned.binned_rows import Prepared
-    from spinney.growth.binned.loops.nodes import Lines, Shape
 
 # Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
 # wait for these. Fewer are not worth the call.
 ROWS_AT_ONCE, FEWEST_ROWS = 400_000, 20_000
+MOST_TIMES = 255  # how often a row can be in a bag whose numbers are bytes
 
 
 def grow_forest(
@@ -87,14 +87,16 @@ def grow_forest(
         _check_before(before, n_trees, fingerprint, suited, settings)
         grown = len(before)
     inquiry = _inquiry(rows, settings, asked)
-    nurseries = _nurseries(rows, suited, settings, inquiry, n_trees - grown)
-    threads = nurseries[0].threads(n_jobs)
-    runs = _runs(nurseries, range(grown, n_trees), threads)
+    growers = _growers(rows, suited, settings, inquiry, n_trees - grown)
+    # An engine is asked one question at a time.
+    remote = isinstance(growers[0].bags, RemoteBags)
+    threads = 1 if remote else threads_of(n_jobs)
+    runs = _runs(growers, range(grown, n_trees), threads)
     finished: list[int] = []  # how many trees each finished run has
     ordered = rows if isinstance(rows, TrainingSet) and rows.ordered else None
 
-    def grow(nursery: _Nursery | NurseryInEngine, numbers: range) -> SideBySide:
-        trees = nursery.grow(numbers)
+    def grow(grower: TreeGrower, numbers: range) -> SideBySide:
+        trees = grower.grow(numbers)
         finished.append(len(trees))
         return trees if ordered is None else with_whole_levels(trees, ordered)
 
@@ -102,10 +104,10 @@ def grow_forest(
         if progress is not None:
             progress(grown + sum(finished), n_trees)
 
-    spared = any(nursery.spares_loops for nursery in nurseries)
+    spared = any(grower.spares_loops for grower in growers)
     with without_loops() if spared else nullcontext():
         parts = run_each(
-            [partial(grow, nursery, numbers) for nursery, numbers in runs],
+            [partial(grow, grower, numbers) for grower, numbers in runs],
             at_once=threads,
             done=tell,
         )
@@ -116,7 +118,7 @@ def grow_forest(
     forest = Forest(rows.schema, suited, fingerprint, settings, members)
     shrinkage = settings.shrinkage or 0.0  # 0 where trees have seen all rows
     if inquiry is not None:
-        compiled = any(nursery.compiled for nursery in nurseries)
+        compiled = any(grower.compiled for grower in growers)
         threads = threads_of(n_jobs)
         shrinkage = best_shrinkage(forest, inquiry, compiled=compiled, threads=threads)
     return replace(forest, shrinkage=float(shrinkage))
@@ -140,36 +142,49 @@ def _inquiry(
     return Inquiry(bags, bags.copies.places)
 
 
-def _nurseries(
+def _growers(
     rows: TrainingSet | HashedRows,
     recipes: Sequence[Recipe],
     settings: ForestSettings,
     inquiry: Inquiry | None,
     n_trees: int,
-) -> "Sequence[_Nursery | NurseryInEngine]":
+) -> "list[TreeGrower]":
     """Return who grows the trees of each recipe: in memory, or where the rows are."""
-    if isinstance(rows, (TrainingSet, HashedInMemory)):
-        bags = bags_in_memory(rows, settings)
-        if inquiry is not None and inquiry.bags.of_all is None:
-            bags = inquiry.bags
-        ground = _Ground(bags, inquiry)
-        each = -(-n_trees // len(recipes))
-        return [_Nursery(ground, recipe, each) for recipe in recipes]
-    away = RowsInEngine(rows, settings)
-    return [NurseryInEngine(away, recipe) for recipe in recipes]
+    if not isinstance(rows, (TrainingSet, HashedInMemory)):
+        away = RemoteBags(rows, settings)
+        return [TreeGrower(away, recipe) for recipe in recipes]
+    bags = bags_in_memory(rows, settings)
+    if inquiry is not None and inquiry.bags.of_all is None:
+        bags = inquiry.bags
+    shared = BagsInMemory(bags, inquiry)
+    numbered = with_levels_as_numbers(shared.rows)
+    growers = list[TreeGrower]()
+    for recipe in recipes:
+        able, engine = _can_compile(shared, recipe, numbered), PLAIN
+        if able:
+            engine = choose_engine_of_forest(
+                numbered,
+                recipe,
+                tries=shared.tries,
+                n_trees=-(-n_trees // len(recipes)),
+                exact=bags.add_up_exactly,
+            )
+        if engine is PLAIN:
+            growers.append(TreeGrower(shared, recipe, spares_loops=able))
+        else:
+            growers.append(KernelGrower(shared, recipe, numbered, engine))
+    return growers
 
 
 def _runs(
-    nurseries: "Sequence[_Nursery | NurseryInEngine]", numbers: range, threads: int
-) -> "list[tuple[_Nursery | NurseryInEngine, range]]":
-    """Return who grows which trees in one go; trees take the nurseries in turn."""
-    runs: list[tuple[_Nursery | NurseryInEngine, range]] = []
-    n = len(nurseries)
-    for turn, nursery in enumerate(nurseries):
-        first = (turn - numbers.start) % n
-        own = numbers[first::n]
-        step = nursery.trees_at_once(len(own), threads)
-        runs += [(nursery, own[k : k + step]) for k in range(0, len(own), step)]
+    growers: "Sequence[TreeGrower]", numbers: range, threads: int
+) -> "list[tuple[TreeGrower, range]]":
+    """Return who grows which trees in one go; trees take the growers in turn."""
+    runs: list[tuple[TreeGrower, range]] = []
+    for turn, grower in enumerate(growers):
+        own = numbers[(turn - numbers.start) % len(growers) :: len(growers)]
+        step = grower.trees_at_once(len(own), threads)
+        runs += [(grower, own[k : k + step]) for k in range(0, len(own), step)]
     return sorted(runs, key=lambda run: run[1].start)
 
 
@@ -212,8 +227,8 @@ def _check_before(
         )
 
 
-class _Ground:
-    """What all trees of a forest share: bags, and rows to ask about them."""
+class BagsInMemory:
+    """What trees share whose bags are drawn in memory, and rows to ask about them."""
 
     def __init__(self, bags: ForestBags, inquiry: Inquiry | None) -> None:
         self.bags, training, settings = bags, bags.training, bags.settings
@@ -241,118 +256,158 @@ class _Ground:
             return self.rows.weights
         return np.asarray(self.rows.own_weights * scale[self.rows.classes])
 
+    def weights(self, counts: NDArray[np.uint32]) -> Floats:
+        """Return what rows weigh in a bag, their classes considered."""
+        scale = self.bags.class_weights(counts)
+        weights = self.rows.own_weights * counts
+        return weights if scale is None else weights * scale[self.rows.classes]
 
-class _Nursery:
-    """Where so many trees of one recipe are grown; they share the coded rows."""
+    @contextmanager
+    def bag(self, number: int) -> Iterator[Counts]:
+        """Give the rows of a tree, each with its weight in the bag."""
+        counts = self.in_bags(range(number, number + 1), compiled=False)[0]
+        inside = np.flatnonzero(counts)
+        weights = self.weights(counts)[inside]
+        yield replace(self.rows.taken(inside), weights=weights).source()
 
-    def __init__(self, ground: _Ground, recipe: Recipe, n_trees: int) -> None:
-        self.ground, self.recipe = ground, recipe
-        self.settings, self.bags, self.rows = ground.settings, ground.bags, ground.rows
-        self.coded: Prepared | None = None
-        numbered = with_levels_as_numbers(self.rows)
-        self.spares_loops = False
-        self.engine = self._engine(numbered, n_trees)
-        if self.engine is not PLAIN:
-            from spinney.growth.binned.binned_rows import prepared
 
-            self.coded = prepared(
-                numbered, recipe, tries=ground.tries, share_of=self.bags.weight
-            )
+class RemoteBags:
+    """What trees share whose bags are counted where the rows are."""
 
-    def _engine(self, numbered: TrainingSet, n_trees: int) -> Engine:
-        """Return who grows the trees."""
-        recipe, ground = self.recipe, self.ground
-        # Shares are of a bag's weight: of each its own where bags differ.
-        shares = recipe.has_shares and self.bags.weight is None
-        limited = recipe.max_leaves is not None or recipe.pruning != "none"
-        numeric = self.rows.schema.target.is_numeric
-        by_bag = _asks_bag(recipe, numeric=numeric)
-        if self.settings.extra_random or shares or limited or by_bag:
-            return PLAIN
-        engine = choose_engine_of_forest(
-            numbered,
-            recipe,
-            tries=ground.tries,
-            n_trees=n_trees,
-            exact=self.bags.add_up_exactly,
+    def __init__(self, rows: HashedRows, settings: ForestSettings) -> None:
+        self.rows, self.settings = rows, settings
+        self.tries = tries_of(settings.max_features, len(rows.schema.attributes))
+        check_scale(settings, rows.root().weights)
+
+    @contextmanager
+    def bag(self, number: int) -> Iterator[Counts]:
+        """Give the rows of a tree, each as often as it is in its bag.
+
+        A bag without any row has all of them.
+        """
+        settings, totals = self.settings, self.rows.root()
+        sums, draws = totals.weights, list[Draw]()
+        if settings.bootstrap:
+            draws = [bag_draw(settings, number, totals.n_rows)]
+            if settings.class_weight == "balanced_subsample":
+                with self.rows.drawn(*draws) as source:
+                    in_bag = source.root()
+                sums = in_bag.weights if in_bag.n_rows else sums
+        scale = class_scale(settings, sums)
+        with self.rows.drawn(*draws, class_weights=scale) as source:
+            if not draws or source.root().n_rows:
+                yield source
+                return
+        with self.rows.drawn(class_weights=scale) as source:
+            yield source
+
+
+class TreeGrower:
+    """Grows the trees of one recipe by asking for counts.
+
+    ``spares_loops`` says that compiled loops might, and are not loaded.
+    """
+
+    compiled = False
+
+    def __init__(
+        self,
+        bags: BagsInMemory | RemoteBags,
+        recipe: Recipe,
+        *,
+        spares_loops: bool = False,
+    ) -> None:
+        self.bags, self.recipe, self.spares_loops = bags, recipe, spares_loops
+
+    def trees_at_once(self, n_trees: int, threads: int) -> int:
+        """Return how many trees a thread grows in one go, whatever they become."""
+        return 1
+
+    def grow(self, numbers: range) -> SideBySide:
+        """Grow some trees."""
+        settings, trees = self.bags.settings, []
+        for number in numbers:
+            seed, _ = tree_seeds(settings.seed, number)
+            draws = Draws(seed, self.bags.tries, settings.extra_random)
+            with self.bags.bag(number) as source:
+                tree = grow_tree(source, self.recipe, Options(draws=draws))
+                pruned = pruned_after_growing(tree, source, recipe=self.recipe)
+                trees.append(compact(pruned.tree.arrays))
+        return joined(trees)
+
+
+class KernelGrower(TreeGrower):
+    """Grows trees by compiled loops, on rows in memory that are coded once."""
+
+    bags: BagsInMemory
+    compiled = True
+
+    def __init__(
+        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Engine
+    ) -> None:
+        from spinney.growth.binned.binned_rows import prepared
+
+        super().__init__(bags, recipe)
+        self.replays = engine.replays
+        self.coded = prepared(
+            numbered, recipe, tries=bags.tries, share_of=bags.bags.weight
         )
-        if engine is PLAIN:
-            self.spares_loops = can_grow_binned(numbered, recipe, Options())
-        return engine
-
-    @property
-    def compiled(self) -> bool:
-        """Whether compiled loops grow its trees."""
-        return self.coded is not None
-
-    def threads(self, n_jobs: int | None) -> int:
-        """Return how many threads grow."""
-        return threads_of(n_jobs)
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees a thread grows in one go, whatever they become.
 
         Several where they are small, but so few that all threads are busy to the end.
         """
-        if self.coded is None:
-            return 1
-        n_rows = max(1, len(self.rows.classes))
+        n_rows = max(1, len(self.bags.rows.classes))
         least, most = FEWEST_ROWS // n_rows, ROWS_AT_ONCE // n_rows
         return max(1, min(max(n_trees // (4 * threads), least), most))
 
     def grow(self, numbers: range) -> SideBySide:
         """Grow some trees."""
-        counts = self.ground.in_bags(numbers, compiled=self.compiled)
-        if not self._suit(counts):
-            each = zip(numbers, counts, strict=True)
-            return joined([self.grow_one(number, own) for number, own in each])
-        assert self.coded is not None
-        from spinney.growth.binned.binned_forest import grow_several
+        counts = self.bags.in_bags(numbers, compiled=True)
+        seeds = self.bags.bags.node_seeds(numbers)
+        if self._suit(counts):
+            return self._grown(counts.astype(np.uint8), seeds, self.bags.scaled)
+        trees = []
+        for own, seed in zip(counts, seeds[:, None], strict=True):
+            in_bag = (own > 0).astype(np.uint8)[None]
+            trees.append(self._grown(in_bag, seed, self.bags.weights(own)))
+        return joined(trees)
 
-        seeds = self.bags.node_seeds(numbers)
-        times, scaled = counts.astype(np.uint8), self.ground.scaled
-        shape, lines, roots = grow_several(self.coded, times, seeds, scaled)
-        return SideBySide(self._arrays(shape, lines), roots)
-
-    def _arrays(self, shape: "Shape", lines: "Lines") -> TreeArrays:
-        """Return what compiled loops grew as compact trees side by side."""
+    def _grown(
+        self, in_bags: NDArray[np.uint8], seeds: NDArray[np.uint64], base: Floats | None
+    ) -> SideBySide:
+        """Return the trees of bags, of rows that weigh ``base`` in a bag once."""
         from spinney.growth.binned.binned_arrays import arrays_of_grown
+        from spinney.growth.binned.subtree import grow_bags
 
-        assert self.coded is not None
-        grown = shape, lines, self.coded.schema, self.recipe
-        trees = compact(arrays_of_grown(*grown, {}))
-        if not self.engine.replays:
-            return trees
-        return with_counted_gains(trees, self.coded.schema, self.recipe)
+        grown, roots = grow_bags(self.coded, in_bags, seeds, base)
+        schema, recipe = self.coded.schema, self.recipe
+        arrays = arrays_of_grown(grown.shape, grown.lines, schema, recipe, {})
+        trees = compact(arrays)
+        if self.replays:
+            trees = with_counted_gains(trees, schema, recipe)
+        return SideBySide(trees, roots)
 
     def _suit(self, counts: NDArray[np.uint32]) -> bool:
-        """Return whether these bags can be grown on in one go."""
-        by_bag = self.settings.class_weight == "balanced_subsample"
-        if self.coded is None or by_bag:
+        """Return whether bags can be grown on in one go: their words have room."""
+        if self.bags.settings.class_weight == "balanced_subsample":
             return False
-        from spinney.growth.binned.binned_forest import MOST_TIMES
-
-        scaled = self.ground.scaled
+        scaled = self.bags.scaled
         heaviest = 1.0 if scaled is None else float(scaled.max())
         total = float(counts.sum(axis=1).max())
         return heaviest * total < 2.0**32 and int(counts.max()) <= MOST_TIMES
 
-    def grow_one(self, number: int, counts: NDArray[np.uint32]) -> TreeArrays:
-        """Grow a tree."""
-        seed, _ = tree_seeds(self.settings.seed, number)
-        scale = self.bags.class_weights(counts)
-        if self.coded is not None:
-            from spinney.growth.binned.binned_forest import grow_one
 
-            return self._arrays(*grow_one(self.coded, counts, seed, scale))
-        inside = np.flatnonzero(counts)
-        rows = self.rows.taken(inside)
-        weights = rows.own_weights * counts[inside]
-        if scale is not None:
-            weights = weights * scale[rows.classes]
-        source = replace(rows, weights=weights).source()
-        draws = Draws(seed, self.ground.tries, self.settings.extra_random)
-        return grown_on(source, self.recipe, draws)
+def _can_compile(bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet) -> bool:
+    """Return whether compiled loops grow the trees that the plain learner would."""
+    # Shares are of a bag's weight: of each its own where bags differ.
+    shares = recipe.has_shares and bags.bags.weight is None
+    limited = recipe.max_leaves is not None or recipe.pruning != "none"
+    by_bag = _asks_bag(recipe, numeric=numbered.schema.target.is_numeric)
+    if bags.settings.extra_random or shares or limited or by_bag:
+        return False
+    return can_grow_binned(numbered, recipe, Options())
 
 
 def _asks_bag(recipe: Recipe, *, numeric: bool) -> bool:
