@@ -1,7 +1,6 @@
 """Rows that compiled loops work on, in threads: the same bits as NumPy's."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import in_turns, n_threads
 from spinney.extensions.clustering.cluster_draws import BINS
-from spinney.extensions.clustering.cluster_rows import BLOCK, Rows, squares_between
+from spinney.extensions.clustering.cluster_rows import BLOCK, Rows
 from spinney.extensions.clustering.loops.assign import (
     ERROR,
     FALLEN,
@@ -24,10 +23,14 @@ from spinney.extensions.clustering.loops.assign import (
     sift,
     squared_distances,
 )
-from spinney.extensions.clustering.loops.lanes import LANES
-from spinney.extensions.clustering.loops.seed import Seeding, gains_of, take
+from spinney.extensions.clustering.loops.seed import (
+    Seeding,
+    gains_of,
+    take,
+)
 
-PRODUCTS = 1 << 16  # at once: they stay in the cache
+PRODUCTS = 1 << 17  # at once: they stay in the cache
+MOST_AT_ONCE = 1 << 13  # rows whose products are taken together
 MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
 FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
 
@@ -61,63 +64,53 @@ class CompiledRows(Rows):
 
     def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
         """Take a row as the first centroid; the bins are those of ``totals``."""
-        n, first = len(self.cells), np.array([row])
-        self._near = np.full(n, np.inf, self.cells.dtype)
-        self._owner = np.zeros(n, np.int32)
-        self._better = np.full((1, n), 1, np.uint8)
-        self._chosen: list[int] = []
+        self._centre()
+        n = len(self.cells)
+        self._seeding = Seeding(
+            rows=self.cells,
+            weights=self.weights,
+            sizes=self._sizes,
+            near=np.full(n, np.inf, self.cells.dtype),
+            better=np.ones(n, np.uint32),
+            candidates=np.array([row]),
+            limits=self._limits.copy(),
+        )
         self._bins = bins
         self._totals = np.zeros((self._n_blocks, BINS))
-        self._ask(first)
         self.take(row)
 
-    def _ask(self, candidates: Integers) -> None:
-        """Let these rows be the candidates."""
-        self._candidates, points = candidates, self._in_lanes(candidates)
-        if len(self._better) != len(points):
-            self._better = np.zeros((len(points), len(self.cells)), np.uint8)
-        self._seeding = Seeding(
-            self.cells, self.weights, self._near, self._owner, self._better, points
-        )
-        self._lanes = partial(np.empty, (1, LANES), self.cells.dtype)
+    def nearest(self) -> NDArray[Any]:
+        """Return the squared distance of each row to its nearest centroid."""
+        return self._seeding.near
 
     def gains(self, candidates: Integers) -> Floats:
         """Return what each row would take off the sum of squared distances."""
-        self._ask(candidates)
-        groups, gap = len(self._better), self._gap(candidates)
-        gains = np.zeros((self._n_blocks * groups, LANES))
+        task = self._seeding = self._seeding._replace(candidates=candidates)
+        norms, factors = self._sizes[candidates], -2 * self._centred[candidates]
+        task.limits[LONGEST] = np.sqrt(norms.max()) * (1 + 1e-6)
+        gains = np.zeros((self._n_blocks, len(candidates)))
 
-        def work(first: int, last: int, lanes: Any) -> None:
-            gains_of(self._seeding, gap, lanes, gains, np.array([BLOCK, first, last]))
+        def room() -> Any:
+            most = np.empty(MOST_AT_ONCE, norms.dtype)
+            return most, np.empty(MOST_AT_ONCE, np.int64)
 
-        self._each(work, self._lanes)
-        by_block = gains.reshape(self._n_blocks, groups * LANES)
-        return np.array([np.sum(by_block[:, k].copy()) for k in range(len(candidates))])
+        def work(first: int, last: int, room: Any) -> None:
+            for block in range(first, last):
+                for products, span in self._products(factors, *self._span(block)):
+                    gains_of(task, products, norms, room, gains[block], span)
+
+        self._each(work, room)
+        return np.array([np.sum(column.copy()) for column in gains.T])
 
     def take(self, row: int) -> None:
         """Take one of the candidates that were asked about as a centroid."""
-        candidate = int(np.flatnonzero(self._candidates == row)[0])
+        candidate = int(np.flatnonzero(self._seeding.candidates == row)[0])
 
-        def work(first: int, last: int, lanes: Any) -> None:
-            span = np.array([BLOCK, first, last, candidate, len(self._chosen)])
-            take(self._seeding, self._bins, lanes, self._totals, span)
+        def work(first: int, last: int, _: Any) -> None:
+            span = np.array([BLOCK, first, last, candidate])
+            take(self._seeding, self._bins, self._totals, span)
 
-        self._each(work, self._lanes)
-        self._chosen.append(row)
-
-    def _gap(self, candidates: Integers) -> NDArray[Any]:
-        """Return by centroid the squared distance up to which a row stays for sure."""
-        apart = squares_between(self.cells[self._chosen], self.cells[candidates])
-        slack = 1 + 8 * self._limits[ERROR]
-        return np.asarray(apart.min(axis=1) / (4 * slack**2), dtype=self.cells.dtype)
-
-    def _in_lanes(self, rows: Integers) -> NDArray[Any]:
-        """Return rows in groups of lanes, the last filled up with the first of them."""
-        groups = -(-len(rows) // LANES)
-        padded = np.full(groups * LANES, rows[0])
-        padded[: len(rows)] = rows
-        points = self.cells[padded].reshape(groups, LANES, -1)
-        return np.ascontiguousarray(points.transpose(0, 2, 1))
+        self._each(work)
 
     def totals(self) -> Floats:
         """Return the weighted squared distances to the nearest, summed by bin."""
@@ -127,8 +120,7 @@ class CompiledRows(Rows):
 
     def restart(self, centroids: NDArray[Any]) -> None:
         """Forget all assignments; as many clusters follow as there are centroids."""
-        if self._middle is None:
-            self._centre()
+        self._centre()
         kind, n, k = self.cells.dtype, len(self.cells), len(centroids)
         self._labels = np.full(n, -1, np.int32)
         self._bounds = np.zeros(n, kind), np.zeros(n, kind)
@@ -141,6 +133,8 @@ class CompiledRows(Rows):
 
         Those are rows whose mean is not far from 0; a copy, if need be.
         """
+        if self._middle is not None:
+            return
         mean = self.cells.mean(axis=0, dtype=np.float64)
         spread = self.cells.var(axis=0, dtype=np.float64).sum()
         self._middle = np.zeros(len(mean), self.cells.dtype)
@@ -149,6 +143,30 @@ class CompiledRows(Rows):
             self._middle = mean.astype(self.cells.dtype)
             self._centred = self.cells - self._middle
         self._sizes = np.einsum("ij,ij->i", self._centred, self._centred)
+
+    def _span(self, first: int, last: int | None = None) -> tuple[int, int]:
+        """Return the first row of a block, and the last of it or of another."""
+        end = first + 1 if last is None else last
+        return first * BLOCK, min(len(self.cells), end * BLOCK)
+
+    def _products(
+        self, factors: NDArray[Any], first: int, last: int, waiting: Any = None
+    ) -> Iterator[tuple[NDArray[Any], Integers]]:
+        """Yield the products of factors and rows, some rows at a time, and which.
+
+        The rows are those of a stretch, or of the same stretch of ``waiting``.
+        """
+        height = min(MOST_AT_ONCE, max(32, PRODUCTS // len(factors)))
+        room = np.empty(len(factors) * min(height, last - first), factors.dtype)
+        for start in range(first, last, height):
+            stop = min(last, start + height)
+            if waiting is None:
+                chosen = self._centred[start:stop]
+            else:
+                chosen = self._centred.take(waiting[start:stop], axis=0)
+            products = room[: len(factors) * (stop - start)].reshape(len(factors), -1)
+            np.matmul(factors, chosen.T, out=products)
+            yield products, np.array([start, stop])
 
     def assign(self, centroids: NDArray[Any]) -> int:
         """Send each row to the nearest centroid; return how many went elsewhere."""
@@ -160,10 +178,39 @@ class CompiledRows(Rows):
             self._moves[FALLEN] += moved.max()
         self._before = centroids
         self._moves[HALF] = _halves(centroids)
-        task = _Assignment(self, centroids)
-        for (sums, _, _), _ in self._each(task.work, task.room):
+        centred = centroids - self._middle
+        squares = (centred.astype(np.float64) ** 2).sum(axis=1)
+        limits = self._limits.copy()
+        limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
+        task = Assigning(
+            rows=self.cells,
+            weights=self.weights,
+            sizes=self._sizes,
+            own=self._labels,
+            upper=self._bounds[0],
+            lower=self._bounds[1],
+            centroids=centroids,
+            norms=squares.astype(centroids.dtype),
+            moves=self._moves,
+            limits=limits,
+            scales=self.scales.factors,
+        )
+        factors, changed = -2 * centred, list[int]()
+
+        def room() -> Any:
+            near = np.empty((2, MOST_AT_ONCE), centroids.dtype)
+            return np.zeros_like(self._sums), *near, np.empty(MOST_AT_ONCE, np.int32)
+
+        def work(first: int, last: int, room: Any) -> None:
+            begin, end = self._span(first, last)
+            waiting = np.empty(end - begin, np.int64)
+            n = sift(task, waiting, np.array([begin, end]))
+            for products, span in self._products(factors, 0, n, waiting):
+                changed.append(settle(task, products, waiting, room, span))
+
+        for sums, *_ in self._each(work, room):
             self._sums += sums
-        return sum(task.changed)
+        return sum(changed)
 
     def labels(self) -> Integers:
         """Return the cluster of each row."""
@@ -183,62 +230,6 @@ class CompiledRows(Rows):
 
         self._each(work)
         return out
-
-
-class _Assignment:
-    """One assignment of all rows, in pieces."""
-
-    def __init__(self, rows: CompiledRows, centroids: NDArray[Any]) -> None:
-        self.rows = rows
-        kind, k = centroids.dtype, len(centroids)
-        centred = centroids - rows._middle
-        width = -(-k // LANES) * LANES
-        self.factors = np.zeros((centroids.shape[1], width), kind)
-        self.factors[:, :k] = -2 * centred.T
-        squares = (centred.astype(np.float64) ** 2).sum(axis=1)
-        norms = np.full(width, np.inf, kind)
-        norms[:k] = squares
-        limits = rows._limits.copy()
-        limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
-        self.height = max(32, PRODUCTS // width)
-        self.changed: list[int] = []
-        self.task = Assigning(
-            rows=rows.cells,
-            weights=rows.weights,
-            sizes=rows._sizes,
-            own=rows._labels,
-            upper=rows._bounds[0],
-            lower=rows._bounds[1],
-            centroids=centroids,
-            norms=norms,
-            moves=rows._moves,
-            limits=limits,
-            scales=rows.scales.factors,
-        )
-
-    def room(self) -> Any:
-        """Return what one thread needs."""
-        kind = self.factors.dtype
-        sums, lanes = np.zeros_like(self.rows._sums), np.zeros((2, LANES), kind)
-        products = np.empty((self.height, self.factors.shape[1]), kind)
-        return (sums, lanes, np.zeros(LANES, np.int32)), products
-
-    def work(self, first: int, last: int, own: Any) -> None:
-        """Assign the rows of some blocks."""
-        rows, (room, products) = self.rows, own
-        begin, end = first * BLOCK, min(len(rows.cells), last * BLOCK)
-        waiting = np.empty(end - begin, np.int64)
-        n = sift(self.task, waiting, np.array([begin, end]))
-        for start in range(0, n, self.height):
-            stop = min(n, start + self.height)
-            turn = waiting[start:stop]
-            if turn[-1] - turn[0] == len(turn) - 1:
-                chosen = rows._centred[turn[0] : turn[-1] + 1]
-            else:
-                chosen = rows._centred[turn]
-            np.matmul(chosen, self.factors, out=products[: len(turn)])
-            span = np.array([start, stop])
-            self.changed.append(settle(self.task, products, waiting, room, span))
 
 
 def _halves(centroids: NDArray[Any]) -> Floats:

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
-from spinney.extensions.clustering.loops.lanes import LANES, square, two_least
 
 # Lines of ``moves``, by cluster: what its centroid moved since the start; half of its
 # distance to the next; and, all alike, the sum of the most that any moved.
@@ -38,8 +37,8 @@ ERROR, TINY, KEPT, LONGEST = np.arange(4)
 class Assigning(NamedTuple):
     """Rows with their clusters, -1 at first, and bounds; and the centroids.
 
-    ``sizes`` are |x|² of the centred rows; ``norms`` are |c|², filled up to groups of
-    lanes; ``scales`` are those of the sums.
+    ``sizes`` are |x|² of the centred rows, ``norms`` |c|²; ``scales`` are those of the
+    sums.
     """
 
     rows: NDArray[Any]
@@ -53,6 +52,34 @@ class Assigning(NamedTuple):
     moves: NDArray[np.float64]
     limits: NDArray[np.float64]
     scales: NDArray[np.float64]
+
+
+@kernel
+def square(rows, row, points, point):
+    """Return the squared distance of a row to a point, in float64."""
+    total = 0.0
+    for column in range(rows.shape[1]):
+        apart = np.float64(rows[row, column]) - np.float64(points[point, column])
+        total += apart * apart
+    return total
+
+
+@kernel
+def short_square(rows, row, points, point):
+    """Return that in the precision of the rows: even columns, odd ones, their sum."""
+    width = rows.shape[1]
+    apart = rows[row, 0] - points[point, 0]
+    even = apart * apart
+    odd = even - even
+    for column in range(1, width - 1, 2):
+        apart = rows[row, column] - points[point, column]
+        odd += apart * apart
+        apart = rows[row, column + 1] - points[point, column + 1]
+        even += apart * apart
+    if width % 2 == 0:
+        apart = rows[row, width - 1] - points[point, width - 1]
+        odd += apart * apart
+    return even + odd
 
 
 @kernel
@@ -78,7 +105,7 @@ def sift(task, waiting, span):
             moved = moves[GROWN, cluster]
             if np.float64(upper[row]) + moved < others:
                 continue
-            near = np.float64(square(rows, row, centroids, np.int64(cluster)))
+            near = np.float64(short_square(rows, row, centroids, cluster))
             reach = np.sqrt(near * (1.0 + limits[ERROR]) + limits[TINY])
             if reach < others:
                 keep_upper(upper, row, reach, moved, limits)
@@ -88,33 +115,47 @@ def sift(task, waiting, span):
     return n
 
 
+@kernel
+def two_least(products, norms, best, second, nearest):
+    """Write the two least sums of each row, and the cluster of the least.
+
+    Rows lie side by side, so that one instruction takes several of them.
+    """
+    n = products.shape[1]
+    for line in range(n):
+        best[line] = np.inf
+        second[line] = np.inf
+        nearest[line] = 0
+    for cluster in range(products.shape[0]):
+        norm = norms[cluster]
+        for line in range(n):
+            value, least = products[cluster, line] + norm, best[line]
+            below = value < least
+            worse = least if below else value
+            second[line] = worse if worse < second[line] else second[line]
+            best[line] = value if below else least
+            nearest[line] = cluster if below else nearest[line]
+
+
 @entry
 def settle(task, products, waiting, room, span):
     """Send the rows that wait to their nearest centroids; return how many left.
 
-    ``products`` are −2 x·c, a line for each row that waits, filled up to groups of
-    lanes. ``room`` is (sums, lanes, groups); ``span`` has the first and the last of the
-    rows that wait.
+    ``products`` are −2 x·c, a column for each row that waits. ``room`` is (sums, best,
+    second, nearest): what the clusters gain, and what :func:`two_least` writes;
+    ``span`` has the first and the last of the rows that wait.
     """
     rows, weights, sizes, scales = task.rows, task.weights, task.sizes, task.scales
     centroids, norms = task.centroids, task.norms
     own, upper, lower = task.own, task.upper, task.lower
     moves, limits = task.moves, task.limits
-    sums, lanes, groups = room
+    sums, firsts, seconds, clusters = room
+    two_least(products, norms, firsts, seconds, clusters)
     changed = 0
     for turn in range(span[0], span[1]):
         row, line = waiting[turn], turn - span[0]
-        two_least(products, np.int64(line), norms, lanes, groups)
-        best, second, lane = np.float64(lanes[0, 0]), np.inf, 0
-        for other in range(1, LANES):
-            value = np.float64(lanes[0, other])
-            if value < best:
-                second = min(best, second)
-                best, lane = value, other
-            else:
-                second = min(value, second)
-        second = min(second, np.float64(lanes[1, lane]))
-        nearest = np.int64(groups[lane]) * LANES + lane
+        best, second = np.float64(firsts[line]), np.float64(seconds[line])
+        nearest = np.int64(clusters[line])
         size = np.float64(sizes[row])
         length = np.sqrt(size) + limits[LONGEST]
         error = limits[ERROR] * length * length + limits[TINY]
@@ -145,16 +186,11 @@ def first_nearest(rows, row, centroids, norms, products, line, most):
     """Return the first nearest of the centroids that are not beyond ``most``."""
     best, nearest = np.inf, np.int64(0)
     for cluster in range(centroids.shape[0]):
-        if np.float64(products[line, cluster] + norms[cluster]) > most:
+        if np.float64(products[cluster, line] + norms[cluster]) > most:
             continue
-        total = 0.0
-        for column in range(rows.shape[1]):
-            apart = np.float64(rows[row, column]) - np.float64(
-                centroids[cluster, column]
-            )
-            total += apart * apart
-        if total < best:
-            best, nearest = total, np.int64(cluster)
+        near = square(rows, row, centroids, cluster)
+        if near < best:
+            best, nearest = near, np.int64(cluster)
     return nearest
 
 
@@ -176,10 +212,4 @@ def add_row(rows, row, weight, cluster, sign, scales, sums):
 def squared_distances(rows, centroids, labels, out, span):
     """Write each row's squared distance to its centroid, in float64."""
     for row in range(span[0], span[1]):
-        total = 0.0
-        for column in range(rows.shape[1]):
-            apart = np.float64(rows[row, column]) - np.float64(
-                centroids[labels[row], column]
-            )
-            total += apart * apart
-        out[row] = total
+        out[row] = square(rows, row, centroids, labels[row])
