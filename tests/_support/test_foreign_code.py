@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from spinney._support import trusted_folder as trusted_folders
 from spinney._support.jit import compile as jit
 from spinney._support.jit import kept_code
+from spinney._support.jit import trusted_folder as trusted_folders
 from spinney._support.jit.call_arguments import Code
 from spinney._support.jit.kept_code import KeptCode
 

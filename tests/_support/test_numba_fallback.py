@@ -20,8 +20,8 @@ from spinney._support.jit.compile import (
     LeftToNumba,
     entry,
     kernel,
+    prefetch,
 )
-from spinney._support.jit.prefetch import prefetch
 from spinney.cli import compile_jobs, run
 
 ROOT = Path(__file__).parents[2]

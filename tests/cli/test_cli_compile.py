@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from spinney import SpinneyError
-from spinney._support.compiled_ahead import is_compiled
 from spinney._support.jit.call_arguments import Code
+from spinney._support.jit.compiled_ahead import is_compiled
 from spinney._support.jit.kept_code import KeptCode, sources
 from spinney.cli import compile_jobs, run
 from spinney.cli.compile_jobs import all_jobs, compile_ahead

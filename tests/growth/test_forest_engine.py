@@ -15,7 +15,7 @@ from tests.growth.test_forest_growth import settings_of_forests
 from tests.growth.test_grow_binned import settings_of_recipes, training_sets
 from tests.helpers.fuzz import examples
 
-from spinney._support.jit import loading_price
+from spinney._support.jit import loading_time
 from spinney.data.schema import Target
 from spinney.growth import engine, only_to_predict
 from spinney.growth.engine import PLAIN, choose_engine_of_forest, plain_seconds
@@ -53,19 +53,21 @@ def test_few_small_trees_do_without_loops_that_are_not_loaded():
 
 @pytest.mark.usefixtures("unloaded")
 def test_nobody_waits_for_a_compiler_longer_than_for_a_forest(monkeypatch):
-    monkeypatch.setattr(loading_price, "_is_compiled", lambda *loops: False)
+    monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
     each = plain_seconds(rows(30), BRANCH, tries=1)
-    as_long = int(loading_price.COMPILING / each)
+    as_long = int(loading_time.COMPILING / each)
     assert chosen(rows(30), as_long) is PLAIN
     assert chosen(rows(30), as_long + 2).name == "binned"
     assert chosen(rows(30), 100) is PLAIN
-    monkeypatch.setattr(loading_price._Clock, "spent", loading_price.COMPILING + 1)
+    monkeypatch.setattr(
+        loading_time.WITHOUT_LOOPS, "seconds", loading_time.COMPILING + 1
+    )
     assert chosen(rows(30), 100).name == "binned"
 
 
 @pytest.mark.usefixtures("unloaded")
 def test_sums_that_round_and_large_trees_are_for_loops_whatever_is_loaded(monkeypatch):
-    monkeypatch.setattr(loading_price, "_is_compiled", lambda *loops: False)
+    monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: False)
     for found in (chosen(rows(30), 1, exact=False), chosen(rows(5_000), 1)):
         assert found.name == "binned"
         assert not found.replays
@@ -74,9 +76,9 @@ def test_sums_that_round_and_large_trees_are_for_loops_whatever_is_loaded(monkey
 def test_time_without_loops_counts(monkeypatch):
     monkeypatch.setattr(growing, "choose_engine_of_forest", lambda *_, **__: PLAIN)
     grow_forest(rows(30), BRANCH, ForestSettings(extra_random=True), n_trees=2)
-    assert loading_price._Clock.spent == 0  # loops would not grow these
+    assert loading_time.WITHOUT_LOOPS.seconds == 0  # loops would not grow these
     grow_forest(rows(30), BRANCH, ForestSettings(), n_trees=2)
-    assert loading_price._Clock.spent > 0
+    assert loading_time.WITHOUT_LOOPS.seconds > 0
 
 
 def test_sums_of_bags_are_exact_of_counts_and_whole_numbers():

@@ -20,7 +20,7 @@ def compile_() -> None:
     machines, and for those who do not like to wait in the middle of something. A second
     time it sees that all are there, and ends. Where none can be kept it is an error.
     """
-    from spinney._support.compiled_ahead import (
+    from spinney._support.jit.compiled_ahead import (
         is_compiled,
         note_compiled,
         refuse_if_nothing_is_kept,

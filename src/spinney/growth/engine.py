@@ -16,7 +16,7 @@ import numpy as np
 
 from spinney import registry
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_price import without_loops, worth_loading
+from spinney._support.jit.loading_time import WITHOUT_LOOPS, worth_loading
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
 from spinney.growth.counted_nodes import counted_in_order
@@ -36,7 +36,7 @@ from spinney.trees import Tree
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     refuse_lacking_source(rows.source, recipe)
-    with without_loops():
+    with WITHOUT_LOOPS.running():
         return grow_with_construction(rows.source, recipe, options)
 
 

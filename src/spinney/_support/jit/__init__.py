@@ -1,5 +1,19 @@
-"""The compiled loops: few, pure, arrays in and arrays out.
+"""The loader of compiled loops: compiles them once, and keeps and runs machine code.
 
-Nothing here knows a schema, a recipe or a tree. The plain learner, in plain NumPy, is
-the twin that every kernel is tested against.
+What it trusts is on a page of its own, ``docs/compiling.md``; ``SECURITY.md`` has the
+promise. The modules, in the order of a call:
+
+===================== ==============================================================
+``compile``           what is written above a loop: ``kernel``, ``entry``
+``loading_time``      whether loops are worth their loading; a clock that waits
+``call_arguments``    the arguments of an entry as words, and the call itself
+``kept_code``         machine code on disk, for these very sources and this machine
+``trusted_folder``    folders in which nobody else can write
+``compiled_ahead``    a record of what ``spinney compile`` has done
+``translate``         Numba's steps, but for those that no loop needs
+``entry_block``       what an entry does first: it reads its words
+``numba_extensions``  tuples by reference, a hint to the memory
+===================== ==============================================================
+
+The last three import Numba, and are imported only to compile.
 """

@@ -34,8 +34,8 @@ from spinney._support.jit.call_arguments import (
     flatten,
 )
 from spinney._support.jit.kept_code import KeptCode, users_folder
-from spinney._support.jit.steady_clock import standing_still
-from spinney._support.trusted_folder import trusted_folder
+from spinney._support.jit.loading_time import LOADING_LOOPS
+from spinney._support.jit.trusted_folder import trusted_folder
 from spinney.errors import warn
 
 # Loops run as they are written.
@@ -235,7 +235,7 @@ class Entry(Kernel):
         """Return what runs the loop; None if it is left to Numba."""
         with _COMPILING:
             if key not in self._ready:
-                with standing_still():
+                with LOADING_LOOPS.running():
                     self._ready[key] = self._loaded_or_compiled(key)
             return self._ready[key]
 
@@ -299,3 +299,11 @@ def _announce(kept: KeptCode) -> None:
 # A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes
 # one would be compiled again for it; NumPy's numbers are all of one type.
 ZERO, FALSE = np.int64(0), np.bool_(False)
+
+
+def _nothing(_matrix: Any, _row: int, _column: int) -> None:
+    """Do nothing where loops are not compiled."""
+
+
+prefetch = instruction("spinney._support.jit.numba_extensions", "hint", _nothing)
+"""A hint to the memory: this cell of a matrix will be read soon."""

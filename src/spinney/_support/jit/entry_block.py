@@ -1,8 +1,8 @@
 """What an entry does first: read its arguments from the words that Python wrote.
 
 ``call_arguments`` says what is in them. A named tuple is written to the stack, and the
-loop is given where it stands (``pointers``): Numba would hand on every array of it as
-nine words, and compiling calls of hundreds of arguments is most of the work.
+loop is given where it stands (``numba_extensions``): Numba would hand on every array of
+it as nine words, and compiling calls of hundreds of arguments is most of the work.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from spinney._support.jit.call_arguments import (
     TUPLE,
     Kind,
 )
-from spinney._support.jit.pointers import Reference
+from spinney._support.jit.numba_extensions import Reference
 
 _WORD = ir.IntType(64)
 _NUMBERS = {

@@ -23,9 +23,9 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from spinney._support.jit.call_arguments import Code, Kind
-from spinney._support.trusted_folder import TrustedFolder, trusted_folder
+from spinney._support.jit.trusted_folder import TrustedFolder, trusted_folder
 
-_PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[2]
 _SUFFIX = ".code"
 _BESIDE = "__pycache__"
 # In bytes: more than the code of any entry takes, and more than is ever read.
@@ -50,9 +50,9 @@ def sources() -> list[Path]:
     return sorted(
         [
             *Path(__file__).parent.glob("*.py"),
-            *_PACKAGE.rglob("loops/*.py"),
-            _PACKAGE / "_support" / "arrays.py",
-            _PACKAGE / "_support" / "ties.py",  # its tolerance is compiled into loops
+            *PACKAGE.rglob("loops/*.py"),
+            PACKAGE / "_support" / "arrays.py",
+            PACKAGE / "_support" / "ties.py",  # its tolerance is compiled into loops
         ]
     )
 

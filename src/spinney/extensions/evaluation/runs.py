@@ -10,7 +10,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
-from spinney._support.jit.steady_clock import steady_seconds
+from spinney._support.jit.loading_time import steady_seconds
 from spinney._support.peak_memory import peak_of
 from spinney._support.text import shown, value_text
 from spinney.data import Cells, Table, Target, cost_array

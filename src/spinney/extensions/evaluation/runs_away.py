@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.jit.steady_clock import steady_seconds
+from spinney._support.jit.loading_time import steady_seconds
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
 from spinney.extensions.evaluation.measures import (

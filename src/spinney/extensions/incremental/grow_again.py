@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_price import without_loops
+from spinney._support.jit.loading_time import WITHOUT_LOOPS
 from spinney.extensions.incremental.kept_source import KeptSource
 from spinney.extensions.incremental.kept_tree import KeptTree
 from spinney.growth.engine import Engine, choose_engine, plain_seconds
@@ -43,7 +43,7 @@ class GrownAgain:
     def _grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
         joined, kept = _weighed(self.joined, rows.at_hand.weights, self.kept)
         source = KeptSource(joined, kept)
-        with without_loops():
+        with WITHOUT_LOOPS.running():
             tree = grow_tree(source, recipe, options)
         self.kept, self.n_counted = source.kept(), source.n_counted
         return tree

@@ -6,8 +6,7 @@ both: one of two matrices has the cells, and the other has no rows.
 
 import numpy as np
 
-from spinney._support.jit.compile import kernel
-from spinney._support.jit.prefetch import prefetch
+from spinney._support.jit.compile import kernel, prefetch
 
 
 @kernel

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from spinney._support.jit.compile import kernel
-from spinney._support.jit.prefetch import prefetch
+from spinney._support.jit.compile import kernel, prefetch
 from spinney.growth.binned.loops import layout
 from spinney.growth.binned.loops.row_words import (
     class_of,

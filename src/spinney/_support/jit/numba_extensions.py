@@ -1,6 +1,7 @@
-"""Named tuples by reference, by Numba's interface for extensions.
+"""What loops need beyond Numba, by its interface for extensions.
 
-A loop that is given where a tuple stands reads the same fields as one that is given the
+That is a hint to the memory of what will be read soon, and named tuples by reference:
+a loop that is given where a tuple stands reads the same fields as one that is given the
 tuple. A field that is a named tuple itself comes back as a reference, too, so that one
 tuple may hold all that a loop works on.
 """
@@ -13,6 +14,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     infer_getattr,
+    intrinsic,
     lower_getattr_generic,
     models,
     register_model,
@@ -64,3 +66,27 @@ def _field(
     if isinstance(own, Reference):
         return pointer
     return impl_ret_borrowed(context, builder, own, builder.load(pointer))
+
+
+def _emit_hint(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Emit the hint for the cell of an array at the indices that follow it."""
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    pointer = cgutils.get_item_pointer(
+        context, builder, signature.args[0], array, list(args[1:]), wraparound=False
+    )
+    pointer = builder.bitcast(pointer, ir.PointerType(ir.IntType(8)))
+    word = ir.IntType(32)
+    hint = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word]),
+        "llvm.prefetch.p0",
+    )
+    # To read (0), to keep in all caches (3), data (1).
+    builder.call(hint, [pointer, word(0), word(3), word(1)])
+    return context.get_dummy_value()
+
+
+@intrinsic
+def hint(_typing: Any, matrix: Any, row: Any, column: Any) -> Any:
+    """Ask for the cache line of a cell of a matrix, and go on at once."""
+    return types.void(matrix, types.int64, types.int64), _emit_hint

@@ -11,10 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 
 from spinney._support.jit.compile import OFF, UNTRIED, LeftToNumba, is_tried
-from spinney._support.jit.kept_code import KeptCode, code_in, machine_mark, sources
+from spinney._support.jit.kept_code import (
+    PACKAGE,
+    KeptCode,
+    code_in,
+    machine_mark,
+    sources,
+)
 from spinney.errors import SpinneyError
 
-_PACKAGE = Path(__file__).parents[1]
 _HOME = KeptCode(Path(__file__), "ahead")  # stands where the record does
 _LARGEST = 1 << 20  # bytes of the record
 
@@ -84,6 +89,6 @@ def _stored_files() -> Iterator[str]:
 
 @cache
 def _digest() -> str:
-    modules = sorted(_PACKAGE.rglob("*.py"))
+    modules = sorted(PACKAGE.rglob("*.py"))
     content = (sha256(path.read_bytes()).digest() for path in modules)
     return sha256(b"".join(content)).hexdigest()[:12]

@@ -1,0 +1,72 @@
+"""What it takes to load compiled loops, and to do without.
+
+Whoever grows one small tree never waits for loops. Whoever grows a second one will grow
+more: then loops are loaded, which takes as long as a few small trees without them.
+Where this machine never compiled them, it does when as much time was spent without.
+
+A process loads or compiles once, and whoever measures a recipe in it means what comes
+again: so there is a clock that stands still meanwhile.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+from spinney._support.jit.kept_code import PACKAGE, KeptCode
+
+# In seconds, on a machine of two cores: to load a set of loops, and to compile it.
+LOADING, COMPILING = 0.05, 12.0
+
+
+class Stopwatch:
+    """How many seconds of this process were spent in some way."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.since: float | None = None  # when it was started last, while it runs
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let it run meanwhile."""
+        began = self.since = perf_counter()
+        try:
+            yield
+        finally:
+            self.since = None
+            self.seconds += perf_counter() - began
+
+
+WITHOUT_LOOPS = Stopwatch()
+"""Of work without loops that might have been loaded."""
+LOADING_LOOPS = Stopwatch()
+"""Of loading and compiling, which one thread does at a time."""
+
+
+def steady_seconds() -> float:
+    """Return the seconds since some moment, without those of loading and compiling."""
+    since = LOADING_LOOPS.since
+    return (perf_counter() if since is None else since) - LOADING_LOOPS.seconds
+
+
+def worth_loading(module: str, name: str, *, instead: float) -> bool:
+    """Return whether to load an entry of a module, or to do without in some seconds.
+
+    Asking loads nothing.
+    """
+    loaded = getattr(sys.modules.get(module), name, None)
+    if loaded is not None and getattr(loaded, "is_loaded", True):
+        return True
+    if instead <= LOADING and not WITHOUT_LOOPS.seconds:
+        return False
+    waited = max(instead, WITHOUT_LOOPS.seconds)
+    return waited > COMPILING or _is_compiled(module, name)
+
+
+@cache
+def _is_compiled(module: str, name: str) -> bool:
+    """Return whether there is machine code of an entry on this machine."""
+    file = PACKAGE.parent / Path(*module.split("."))
+    return KeptCode(file.with_suffix(".py"), name).exists()
