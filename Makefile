@@ -77,8 +77,7 @@ test-loops: $(VENV)/.tools
 test-fallback: $(VENV)/.tools
 	rm -rf $(VENV)/fallback
 	SPINNEY_PLAIN_JIT=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/fallback $(BIN)/python -m pytest \
-	  -n 2 tests/_support/test_numba_fallback.py tests/growth/test_models_by_loops.py \
-	  tests/extensions/streaming/test_streaming.py
+	  -n 2 tests/_support/test_numba_fallback.py tests/extensions/streaming/test_streaming.py
 
 # What checks the pages for those who cannot see them; tests/extensions/explorer/browser takes it if there.
 axe:

@@ -100,7 +100,6 @@ ENTRIES = {
     "forests, single precision": "spinney.growth.forest.loops.path_sums:add_paths",
     "optimal trees": "spinney.extensions.optimal.loops.solve:search_subtrees",
     "streams": "spinney.extensions.streaming.loops.learn:learn_rows",
-    "models of trees": "spinney.growth.model_trees.loops.fit:fit",
     "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
     "clusters": "spinney.extensions.clustering.loops.assign:settle",
 }

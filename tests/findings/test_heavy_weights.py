@@ -10,7 +10,6 @@ from spinney.data import Declarations
 from spinney.growth import engine, options_of
 from spinney.growth.forest.bags import ForestBags
 from spinney.growth.loop_weights import suit_loops
-from spinney.growth.model_trees import models_by_loops
 from spinney.recipes import RECIPES
 from spinney.sources.opened import open_source
 
@@ -52,10 +51,8 @@ def test_a_forest_does_not_depend_on_what_is_loaded(class_weight, monkeypatch):
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("most", [1, 1 << 30], ids=["loops", "stacks"])
 @pytest.mark.parametrize("seed", range(3))
-def test_models_of_heavy_rows_and_terms_that_say_the_same(seed, most, monkeypatch):
-    monkeypatch.setattr(models_by_loops, "FEWEST_NODES", most)
+def test_models_of_heavy_rows_and_terms_that_say_the_same(seed):
     random = np.random.default_rng(seed)
     x = np.repeat(np.arange(-150.0, 150), 3)
     table = {

@@ -11,7 +11,11 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney import DataError, ParameterError, TreeRegressor
-from spinney.growth.model_trees.least_squares import all_fitted
+from spinney.growth.model_trees.least_squares import (
+    Regressions,
+    all_fitted,
+    inverse_factors,
+)
 from spinney.growth.model_trees.m5 import MOST_TERMS, adjusted, terms_below
 from spinney.output.file.file_arrays import flatten as arrays_of
 from spinney.output.file.strict_json import DamageError
@@ -219,6 +223,55 @@ def test_all_at_once_is_one_after_the_other(seed, n_nodes):
         ours, theirs = found.model, alone.model
         assert ours.intercept == pytest.approx(theirs.intercept, rel=1e-6, abs=1e-6)
         assert ours.coefficients == pytest.approx(theirs.coefficients, 1e-6, 1e-6)
+
+
+@st.composite
+def hard_equations(draw):
+    """Draw columns of which some say the same, are sums of others, or nothing."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_terms, n_rows = draw(st.integers(1, 12)), draw(st.integers(5, 60))
+    lines = generator.normal(size=(n_terms, n_rows)).round(draw(st.integers(0, 3)))
+    if n_terms > 2 and draw(st.booleans()):
+        lines[1] = 1 - 2 * lines[0]
+    if n_terms > 5 and draw(st.booleans()):
+        lines[4] = lines[2] + lines[3]
+    target = lines.sum(axis=0) + draw(
+        st.sampled_from([0.0, 0.1, 3.0])
+    ) * generator.normal(size=n_rows)
+    return products([*lines, target])
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(hard_equations(), st.randoms(use_true_random=False))
+def test_terms_that_leave_are_equations_solved_anew(one, random):
+    stack = Regressions([one, one], one.means.shape[1], 1.0)
+    solved = stack.solved(stack.varying())
+    while solved.terms.all(axis=0).any():
+        dropped = random.choice(np.flatnonzero(solved.terms[0]).tolist())
+        solved = solved.without(np.array([dropped, dropped]))
+        anew = stack.solved(solved.terms)
+        inverse = anew.factors @ anew.factors.swapaxes(1, 2)
+        kept = solved.factors @ solved.factors.swapaxes(1, 2)
+        kept[~solved.terms] = inverse[~solved.terms] = 0.0
+        largest = np.abs(inverse).max()
+        assert kept == pytest.approx(inverse, rel=1e-4, abs=1e-4 * largest)
+        both = [stack.squared_errors(np.arange(2), each) for each in (solved, anew)]
+        assert both[0] == pytest.approx(both[1], rel=1e-6, abs=1e-9 * stack.spread[0])
+        slopes, errors = stack.final(solved.terms)
+        assert both[0] == pytest.approx(errors, rel=1e-6, abs=1e-9 * stack.spread[0])
+        assert slopes.shape == solved.slopes.shape
+
+
+def test_a_hundred_terms_that_say_the_same_have_factors():
+    """Their equations are not positive by rounding, so that Cholesky gives up."""
+    equations = np.full((1, 100, 100), 1e9) + 1e-12 * np.eye(100)
+    equations[0, 3, 5] = equations[0, 5, 3] = 1.0000001e9
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(equations)
+    factors = inverse_factors(equations)
+    assert np.isfinite(factors).all()
+    solved = factors[0] @ (factors[0].T @ np.full(100, 1e9))
+    assert solved.sum() == pytest.approx(1.0, rel=1e-3)
 
 
 # Whole tables

@@ -62,14 +62,6 @@ def _forests(kind: type[np.floating]) -> None:
     ForestClassifier(8, random_state=0).fit(numbers, classes_to_grow(numbers))
 
 
-def _models() -> None:
-    from spinney.estimators import TreeRegressor
-
-    numbers = numbers_to_grow(5 * ROWS, np.float64)
-    noise = np.random.default_rng(1).random(len(numbers))
-    TreeRegressor("m5").fit(numbers, noise)  # a tree of many nodes
-
-
 def _predictions() -> None:
     from spinney.estimators import ForestClassifier, TreeClassifier
 
@@ -95,7 +87,6 @@ JOBS: dict[str, Callable[[], None]] = {
     "the default recipe": partial(grow_trees, np.float64, "auto"),
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),
-    "models of trees": _models,
     "predictions": _predictions,
 }
 

@@ -15,6 +15,23 @@ As M5P does it, term by term:
 All nodes of a tree take these steps together. Those of about as many terms are one
 stack of equations; of a term that a model does without nothing but the ridge is left,
 so that its slope is 0. What is in a stack besides changes nothing for a node.
+
+A term leaves in k² steps, not in the k³ of equations solved anew. With A the equations
+of k terms and r their products with the target, a factor F of the inverse is kept, and
+along = Fᵀr, how far the target reaches along each of its columns::
+
+    F Fᵀ = A⁻¹      slopes = F along      SSE = Σwy² − |along|² − ridge · |slopes|²
+
+For F times any orthogonal H all of this holds as well. To drop a term, H is the
+reflection that leaves its line of F a single entry. Without this line and the column
+of that entry, F H belongs to the equations of the others::
+
+    F     [ f₀₀ f₀₁ f₀₂ ]           [ g₀₀  ·  g₀₂ ]
+          [ f₁₀ f₁₁ f₁₂ ]   F H  =  [  0   ·   0  ]   without term 1
+          [ f₂₀ f₂₁ f₂₂ ]           [ g₂₀  ·  g₂₂ ]
+
+Reflections keep digits. Terms that say the same make a column of F, of their
+difference, 10⁴ times the others; in the inverse itself it would be 10⁸ times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +43,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
-from spinney.growth.model_trees.loops.layout import (
-    CLOSE,
-    COLLINEAR,
-    LEAST_SHARE,
-    RIDGE,
-    ROUNDING,
-)
 from spinney.sources import Products
 from spinney.trees import (
     LinearModel,
@@ -41,7 +51,17 @@ from spinney.trees import (
     spread_of,
 )
 
-MOST_EQUATIONS = 1 << 20  # coefficients of a stack, unless one node has more
+MOST_EQUATIONS = 1 << 18  # coefficients of a stack, unless one node has more
+# A ridge below that share of what it is added to would be rounded away, where rows are
+# many or weigh much.
+RIDGE, LEAST_SHARE = 1e-8, 2.0**-44
+COLLINEAR = 1.5
+# What rounding must not decide: squared errors below this share of the target's
+# spread are none, and standardised coefficients this close are equal, as are the
+# errors of a leaf and of the branches below it. With the ridge, equations of terms
+# that say the same lose eight digits of sixteen.
+ROUNDING = 1e-12
+CLOSE = 1e-7
 
 Mask = NDArray[np.bool_]
 
@@ -149,30 +169,57 @@ def all_fitted(
         at_once = max(1, MOST_EQUATIONS // width**2)
         for first in range(0, len(nodes), at_once):
             some = nodes[first : first + at_once].tolist()
-            stack = _Regressions([products[node] for node in some], width, scale)
+            stack = Regressions([products[node] for node in some], width, scale)
             found = stack.fitted([terms[node] for node in some], origin)
             for node, each in zip(some, found, strict=True):
                 fits[node] = each
     return [each for each in fits if each is not None]
 
 
-class _Choice(NamedTuple):
-    """For each node which terms, their slopes, and Σw(y − prediction)².
+class Solved(NamedTuple):
+    """The equations of some nodes, solved, in a form that terms can leave.
 
     Slopes are those of terms and target of deviation 1; 0 of a term that is not there.
     """
 
     terms: Mask
+    factors: Floats
+    along: Floats
     slopes: Floats
-    squared_error: Floats
 
-    def replace_at(self, nodes: Integers, other: "_Choice") -> None:
-        """Take another choice for some nodes."""
+    @classmethod
+    def by(cls, terms: Mask, factors: Floats, along: Floats) -> "Solved":
+        """Return equations with the slopes that follow."""
+        return cls(terms, factors, along, (factors @ along[:, :, None])[:, :, 0])
+
+    def of(self, nodes: Integers | Mask) -> "Solved":
+        """Return the equations of some of the nodes."""
+        terms, factors, along, slopes = self
+        return Solved(terms[nodes], factors[nodes], along[nodes], slopes[nodes])
+
+    def put(self, nodes: Integers, other: "Solved") -> None:
+        """Take those of some nodes from elsewhere."""
         for mine, new in zip(self, other, strict=True):
             mine[nodes] = new
 
+    def without(self, dropped: Integers) -> "Solved":
+        """Return the equations of all nodes, each without one more of its terms."""
+        lines = np.arange(len(dropped))
+        mirror = self.factors[lines, dropped]
+        mirror /= np.sqrt((mirror * mirror).sum(axis=1, keepdims=True))
+        mirror[lines, dropped] += np.copysign(1.0, mirror[lines, dropped])
+        # |mirror|² is twice its entry here, and a reflection takes 2 / |mirror|².
+        scaled = mirror / np.abs(mirror[lines, dropped])[:, None]
+        factors = self.factors - (self.factors @ mirror[:, :, None]) * scaled[:, None]
+        along = self.along - (self.along * mirror).sum(axis=1, keepdims=True) * scaled
+        terms = self.terms.copy()
+        terms[lines, dropped] = False
+        factors[lines, dropped] = factors[lines, :, dropped] = 0.0
+        along[lines, dropped] = 0.0
+        return Solved.by(terms, factors, along)
 
-class _Regressions:
+
+class Regressions:
     """The normal equations of standardised terms at many nodes, for any choice of them.
 
     The target is the last of ``width`` lines; where a node has fewer terms than the
@@ -199,63 +246,67 @@ class _Regressions:
             self.deviations = np.sqrt(squares / freedom[:, None])
             units = np.where(self.deviations > 0, self.deviations, 1.0)
             self.standardised = self.spreads / units[:, :, None] / units[:, None]
+            own = self.standardised.diagonal(axis1=1, axis2=2)[:, :-1]
+        self.ridge = np.fmax(RIDGE, np.where(np.isfinite(own), LEAST_SHARE * own, 0.0))
 
     def fitted(self, terms: Sequence[Sequence[Term]], origin: float) -> list[Fitted]:
         """Return the models of all nodes."""
-        best = self.paying(self.independent())
+        chosen = self.paying(self.independent())
+        slopes, squared_errors = self.final(chosen)
         lists = {id(own): own for own in terms}  # many nodes share one
         measured = {at: [term.centre for term in own] for at, own in lists.items()}
-        centres = np.zeros(best.slopes.shape)
+        centres = np.zeros(slopes.shape)
         for line, own in zip(centres, terms, strict=True):
             line[: len(own)] = measured[id(own)]
-        deviations = np.where(best.terms, self.deviations[:, :-1], 1.0)
-        coefficients = best.slopes * self.deviations[:, -1:] / deviations
-        means = np.where(best.terms, self.means[:, :-1] + centres, 0.0)
+        deviations = np.where(chosen, self.deviations[:, :-1], 1.0)
+        coefficients = slopes * self.deviations[:, -1:] / deviations
+        means = np.where(chosen, self.means[:, :-1] + centres, 0.0)
         inner = (coefficients * means).sum(axis=1)
         intercepts = self.means[:, -1] + origin - inner
         columns = (
-            best.squared_error.tolist(),
-            (1 + best.terms.sum(axis=1)).tolist(),
+            squared_errors.tolist(),
+            (1 + chosen.sum(axis=1)).tolist(),
             intercepts.tolist(),
             terms,
-            best.terms,
+            chosen,
             coefficients,
         )
         return list(map(Fitted, *columns))
 
-    def independent(self) -> _Choice:
-        """Return the terms that are left when none cancels another."""
-        varying = self.varying()
-        choice = self.choose(np.arange(len(varying)), varying)
-        open_ = np.flatnonzero(varying.any(axis=1))
+    def independent(self) -> Solved:
+        """Return the equations of the terms that are left when none cancels another."""
+        solved = self.solved(self.varying())
+        open_ = np.flatnonzero(solved.terms.any(axis=1))
         while len(open_):
-            sizes = np.where(choice.terms[open_], np.abs(choice.slopes[open_]), -np.inf)
-            largest, lines = _first_greatest(sizes), np.arange(len(open_))
-            cancels = sizes[lines, largest] > COLLINEAR + CLOSE
-            open_, largest = open_[cancels], largest[cancels]
-            choice.replace_at(open_, self.without(choice, open_, largest))
-            open_ = open_[choice.terms[open_].any(axis=1)]
-        return choice
+            here = solved.of(open_)
+            sizes = np.where(here.terms, np.abs(here.slopes), -np.inf)
+            largest = _first_greatest(sizes)
+            cancels = sizes[np.arange(len(open_)), largest] > COLLINEAR + CLOSE
+            open_ = open_[cancels]
+            solved.put(open_, here.of(cancels).without(largest[cancels]))
+            open_ = open_[solved.terms[open_].any(axis=1)]
+        return solved
 
-    def paying(self, choice: _Choice) -> _Choice:
+    def paying(self, solved: Solved) -> Mask:
         """Return the terms that are left when Akaike's score falls no further."""
-        weight, n_full = self.weight, 1 + choice.terms.sum(axis=1)
-        none = ROUNDING * self.spread
-        full = np.maximum(choice.squared_error, none)
-        score = weight + n_full
-        open_ = np.flatnonzero(choice.terms.any(axis=1))
+        chosen = solved.terms.copy()
+        n_full = 1 + chosen.sum(axis=1)
+        full, score = np.zeros(len(chosen)), self.weight + n_full
+        open_ = np.flatnonzero(chosen.any(axis=1))
+        solved = solved.of(open_)
+        full[open_] = self.squared_errors(open_, solved)
         while len(open_):
-            sizes = np.where(choice.terms[open_], np.abs(choice.slopes[open_]), np.inf)
-            fewer = self.without(choice, open_, _first_greatest(-sizes))
-            share = np.maximum(fewer.squared_error, none[open_]) / full[open_]
-            later = share * (weight - n_full)[open_]
-            later += 2 * (1 + fewer.terms.sum(axis=1))
+            sizes = np.where(solved.terms, np.abs(solved.slopes), np.inf)
+            solved = solved.without(_first_greatest(-sizes))
+            share = self.squared_errors(open_, solved) / full[open_]
+            later = share * (self.weight - n_full)[open_]
+            later += 2 * (1 + solved.terms.sum(axis=1))
             pays = later < score[open_] - CLOSE
             open_ = open_[pays]
-            choice.replace_at(open_, _Choice(*(each[pays] for each in fewer)))
-            score[open_] = later[pays]
-            open_ = open_[choice.terms[open_].any(axis=1)]
-        return choice
+            chosen[open_], score[open_] = solved.terms[pays], later[pays]
+            more = chosen[open_].any(axis=1)
+            open_, solved = open_[more], solved.of(np.flatnonzero(pays)[more])
+        return chosen
 
     def varying(self) -> Mask:
         """Return the terms that differ among the rows, if the target does."""
@@ -266,27 +317,50 @@ class _Regressions:
             differ &= np.isfinite(self.spreads).all(axis=2)
         return np.asarray(differ[:, :-1] & differ[:, -1:])
 
-    def without(self, choice: _Choice, nodes: Integers, dropped: Integers) -> _Choice:
-        """Solve the equations of some nodes, each without one more of its terms."""
-        terms = choice.terms[nodes]
-        terms[np.arange(len(nodes)), dropped] = False
-        return self.choose(nodes, terms)
-
-    def choose(self, nodes: Integers, terms: Mask) -> _Choice:
-        """Solve the equations of some nodes, of some of their terms each."""
-        lines = np.append(terms, np.ones((len(nodes), 1), bool), axis=1)
+    def equations(self, terms: Mask) -> tuple[Floats, Floats]:
+        """Return the equations of some terms of each node, without and with a ridge."""
+        lines = np.append(terms, np.ones((len(terms), 1), bool), axis=1)
         both = lines[:, :, None] & lines[:, None]
-        equations = np.where(both, self.standardised[nodes], 0.0)
-        left = equations[:, :-1, :-1].copy()
-        places = np.arange(terms.shape[1])
-        ridge = np.maximum(RIDGE, LEAST_SHARE * left[:, places, places])
-        left[:, places, places] += ridge
-        slopes = np.linalg.solve(left, equations[:, :-1, -1:])
-        weights = np.append(-slopes, np.ones((len(nodes), 1, 1)), axis=1)
-        errors = (weights.swapaxes(1, 2) @ equations @ weights)[:, 0, 0]
-        errors *= self.deviations[nodes, -1] ** 2
-        errors = np.where(terms.any(axis=1), errors, self.spread[nodes])
-        return _Choice(terms, slopes[:, :, 0], np.maximum(errors, 0.0))
+        plain = np.where(both, self.standardised, 0.0)
+        left, places = plain[:, :-1, :-1].copy(), np.arange(terms.shape[1])
+        left[:, places, places] += self.ridge
+        return plain, left
+
+    def solved(self, terms: Mask) -> Solved:
+        """Solve the equations of some terms of each node."""
+        plain, left = self.equations(terms)
+        factors = inverse_factors(left)
+        along = plain[:, -1:, :-1] @ factors
+        return Solved.by(terms, factors, along[:, 0])
+
+    def squared_errors(self, nodes: Integers, solved: Solved) -> Floats:
+        """Return Σw(y − prediction)² of some nodes, at least what rounding makes."""
+        along, slopes = solved.along, solved.slopes
+        told = (along * along).sum(axis=1)
+        told += (self.ridge[nodes] * slopes * slopes).sum(axis=1)
+        error = self.spread[nodes] - told * self.deviations[nodes, -1] ** 2
+        return np.asarray(np.maximum(error, ROUNDING * self.spread[nodes]))
+
+    def final(self, terms: Mask) -> tuple[Floats, Floats]:
+        """Return slopes and Σw(y − prediction)² from the equations themselves."""
+        plain, left = self.equations(terms)
+        slopes = np.linalg.solve(left, plain[:, :-1, -1:])
+        weights = np.append(-slopes, np.ones((len(terms), 1, 1)), axis=1)
+        errors = (weights.swapaxes(1, 2) @ plain @ weights)[:, 0, 0]
+        errors *= self.deviations[:, -1] ** 2
+        errors = np.where(terms.any(axis=1), errors, self.spread)
+        return np.asarray(slopes[:, :, 0]), np.maximum(errors, 0.0)
+
+
+def inverse_factors(equations: Floats) -> Floats:
+    """Return for each matrix a factor F of its inverse, F Fᵀ."""
+    try:
+        halves = np.linalg.cholesky(equations)
+    except np.linalg.LinAlgError:  # by rounding, where a hundred terms say the same
+        squares, axes = np.linalg.eigh(equations)
+        least = np.finfo(np.float64).eps * squares[:, -1:]
+        return np.asarray(axes / np.sqrt(np.maximum(squares, least))[:, None])
+    return np.asarray(np.linalg.inv(halves).swapaxes(1, 2))
 
 
 def _first_greatest(numbers: Floats) -> Integers:

@@ -22,9 +22,7 @@ smoothing=k
 The errors are root mean squares. Weights are repetitions of a row, except that those
 whose mean is below 1 cannot be: of them only the proportions count, as if the mean
 were 1, so that weights which sum to 1 give the trees of weights which sum to n. All
-sums come from the source, so a tree over a database is treated as one in memory; but
-that of large trees of thresholds over whole rows in memory loops make the sums, whose
-last digits differ (``models_by_loops``).
+sums come from the source, so a tree over a database is treated as one in memory.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,9 +34,7 @@ from spinney._support.arrays import Floats
 from spinney._support.segments import sums_by
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
-from spinney.growth.model_trees.least_squares import Fits, Mask, all_fitted
-from spinney.growth.model_trees.loops.layout import CLOSE
-from spinney.growth.model_trees.models_by_loops import fitted_by_loops
+from spinney.growth.model_trees.least_squares import CLOSE, Fits, Mask, all_fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import (
     Judgement,
@@ -96,12 +92,7 @@ def with_models(tree: Tree, rows: OpenedSource, *, recipe: Recipe) -> Pruned:
     """
     if not tree.schema.target.is_numeric or not fits_models(recipe):
         return Pruned(tree, Steps(()))
-    linear = recipe.leaves == "linear"
-    # How much memory there is must not decide of what is away.
-    at_hand = linear and not rows.is_away
-    fits = fitted_by_loops(tree, rows.at_hand, MOST_TERMS) if at_hand else None
-    if fits is None:
-        fits = _fit(tree, rows.source, linear=linear)
+    fits = _fit(tree, rows.source, linear=recipe.leaves == "linear")
     pruned = Pruned(cut(tree, ()), Steps(()))
     if recipe.pruning == "adjusted-error":
         pruned = pruned_by_errors(tree, fits)

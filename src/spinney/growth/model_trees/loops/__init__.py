@@ -1,1 +1,0 @@
-"""Compiled loops that fit the models of all nodes of a tree."""
