@@ -57,11 +57,6 @@ def test_a_target_that_is_all_declared_missing(refuse):
     assert "missing" in line
 
 
-def test_a_target_of_one_number(refuse):
-    line = refuse("size,sort\n1,0.5\n2,0.5\n")
-    assert "target 'sort': all 2 rows have one value, 0.5" in line
-
-
 @pytest.mark.parametrize("row", ["2", "2,b,c"])
 def test_a_ragged_line(refuse, row):
     line = refuse(f"size,sort\n1,a\n{row}\n3,b\n")

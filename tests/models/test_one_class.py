@@ -1,4 +1,4 @@
-"""Rows of one class: a single leaf that always predicts it, and a warning."""
+"""Rows of one class, or number: a single leaf that predicts it, and a warning."""
 
 import json
 import warnings
@@ -144,3 +144,48 @@ def test_the_shell_grows_one_leaf(tmp_path, capsys):
     assert (
         "Differences of accuracy on the same folds: none, so nothing is tested." in text
     )
+
+
+NUMBERS = ROWS | {"y": [0.5] * 40}
+ONE_NUMBER = "all 40 rows have one value, 0.5: the model always predicts it"
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("recipe", ["auto", "cart", "m5", "c4.5", "chaid", "id3"])
+def test_recipes_grow_one_leaf_of_one_number(recipe, tmp_path):
+    with pytest.warns(SpinneyWarning, match=ONE_NUMBER):
+        model = spinney.grow(NUMBERS, "y", recipe=recipe)
+    assert model.tree.root.reason is Reason.PURE
+    model.save(tmp_path / "m.spinney")
+    for each in (model, spinney.load(tmp_path / "m.spinney")):
+        assert each.predict(ROWS).tolist() == [0.5] * 40
+    assert "ALWAYS y = 0.5" in str(model.rules())
+    assert "<svg" in model.plot().svg
+    for format in ("python", "sql", "c", "javascript", "pmml"):
+        assert model.export(format)
+
+
+@pytest.mark.parametrize("y", [0.0, 1e-200, 0.1, 3.5])
+@pytest.mark.parametrize("settings", [{}, {"criterion": "poisson"}])
+def test_one_number_of_any_size_is_learnt(y, settings):
+    with pytest.warns(SpinneyWarning, match="rows have one value"):
+        model = spinney.TreeRegressor("cart", **settings).fit([[1], [2], [3]], [y] * 3)
+    assert model.predict([[9]]).tolist() == [pytest.approx(y, rel=1e-15)]
+
+
+@pytest.mark.parametrize("limit", [None, 0])
+@pytest.mark.parametrize("recipe", [None, "cart", "m5"])
+def test_engines_grow_one_number_too(recipe, limit):
+    rows = duckdb.sql("SELECT i % 7 AS x, 0.5 AS y FROM range(40) AS t(i)")
+    with pytest.warns(SpinneyWarning, match=ONE_NUMBER):
+        model = spinney.grow(rows, "y", recipe=recipe, memory_limit=limit)
+    assert model.predict({"x": [1]}).tolist() == [0.5]
+
+
+def test_forests_and_parts_learn_one_number():
+    halves = [{name: cells[:20] for name, cells in NUMBERS.items()}] * 2
+    with pytest.warns(SpinneyWarning, match=ONE_NUMBER):
+        assert spinney.grow(halves, "y", source="parts").tree.n_leaves == 1
+    with pytest.warns(SpinneyWarning, match=ONE_NUMBER):
+        model = spinney.grow_forest(NUMBERS, "y", n_estimators=3)
+    assert model.predict(ROWS).tolist() == [0.5] * 40

@@ -1,6 +1,7 @@
 """Evaluations as a user asks for them."""
 
 import json
+import math
 import warnings
 
 import numpy as np
@@ -468,7 +469,12 @@ def test_curves_and_damage_of_numbers():
 def test_numbers_that_cannot_be_evaluated():
     with pytest.raises(ParameterError, match="cost_matrix is for classes"):
         spinney.evaluate(wave(), "y", cost_matrix=[[0]])
-    with pytest.raises(DataError, match="all 20 rows have one value"):
-        spinney.evaluate({"x": list(range(20)), "y": [0.5] * 20}, "y")
-    with pytest.raises(DataError, match=r"'auto', repeat 1, fold \d: .*one value"):
-        spinney.evaluate({"x": [1, 2, 3], "y": [0.5, 0.5, 1.5]}, "y", folds=3)
+
+
+@pytest.mark.parametrize(
+    "y, error", [([0.5] * 20, 0.0), ([0.5] * 19 + [1.5], 1 / math.sqrt(20))]
+)
+@pytest.mark.filterwarnings("ignore:.*rows have one value, 0.5")
+def test_numbers_that_are_all_the_same_have_a_score(y, error):
+    found = spinney.evaluate({"x": list(range(20)), "y": y}, "y", "cart", folds=20)
+    assert found.table[0]["rmse"] == pytest.approx(error)

@@ -22,7 +22,7 @@ from spinney.sources.rows import (
     join_rows,
     row_weights,
     rows_in_memory,
-    warn_of_one_class,
+    warn_of_one_answer,
 )
 
 # Rows that are read at a time: some megabytes.
@@ -77,7 +77,7 @@ def stream_from(
     assert model is not None  # a table without rows is refused by its reader
     classes = model.schema.target.classes
     if len(classes) == 1:
-        warn_of_one_class(target, classes[0], model.fingerprint.n_rows)
+        warn_of_one_answer(target, f"class, {classes[0]!r}", model.fingerprint.n_rows)
     return model
 
 

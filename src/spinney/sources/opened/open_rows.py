@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from spinney import registry
 from spinney._support.checks import check_named
 from spinney._support.memory_room import MemoryBudget, bytes_of, usual_room
@@ -98,11 +96,9 @@ class OpenedSource:
 
     @property
     def has_one_class(self) -> bool:
-        """Whether all rows have one class, so that a tree of them is a single leaf."""
-        if self.schema.target.is_numeric:
-            return False
+        """Whether all rows have one class, or number: a tree of them is one leaf."""
         if self.training is None:
-            return bool(np.count_nonzero(self.source.root().rows) == 1)
+            return self.source.root().is_pure
         classes = self.training.classes
         return bool((classes == classes[0]).all())
 

@@ -38,7 +38,7 @@ from spinney.sources.rows.training_rows import (
     rows_in_memory,
     tell_doubts,
     training_set,
-    warn_of_one_class,
+    warn_of_one_answer,
 )
 from spinney.sources.rows.weight_checks import (
     LARGEST_TOTAL,
@@ -87,6 +87,6 @@ __all__ = [
     "tell_doubts",
     "times_of",
     "training_set",
-    "warn_of_one_class",
+    "warn_of_one_answer",
     "with_classes",
 ]

@@ -237,7 +237,7 @@ class NumberFacts:
 
 
 def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> None:
-    """Refuse numbers of a target that no tree can be grown on.
+    """Refuse numbers that no tree can be grown on; warn where all are the same.
 
     ``from_zero`` says that the criterion takes them for counts.
     """
@@ -257,12 +257,7 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
             f"{target} holds {facts.largest:g}, and all rows weigh {facts.weight:g}: "
             "their squares are beyond what floats can add up; scale the weights down"
         )
-    elif facts.constant:
-        msg = (
-            f"{target}: all {facts.n_rows} rows have one value, {facts.least:g}: there "
-            "is nothing to tell apart; name another target"
-        )
-    elif facts.largest < SMALLEST_NUMBER:
+    elif facts.largest < SMALLEST_NUMBER and not facts.constant:
         msg = (
             f"{target} holds nothing larger than {facts.largest:g}, whose square "
             f"floats do not tell from 0: scale it to at least {SMALLEST_NUMBER:g}"
@@ -275,6 +270,8 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
         )
     if msg:
         raise DataError(msg)
+    if facts.constant:
+        warn_of_one_answer(name, f"value, {facts.least:g}", facts.n_rows)
 
 
 def attribute_of(column: Column) -> Attribute:
@@ -294,7 +291,8 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
         raise DataError(msg)
     if len(present) == 1:
-        warn_of_one_class(target.name, target.classes[int(present[0])], n_rows)
+        only = f"class, {target.classes[int(present[0])]!r}"
+        warn_of_one_answer(target.name, only, n_rows)
     if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
         msg = (
             f"target {name!r}: {len(present)} of {n_rows} rows have a class of their "
@@ -311,9 +309,9 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
             raise DataError(msg)
 
 
-def warn_of_one_class(name: str, only: Value, n_rows: int) -> None:
-    """Warn that all rows have the same class, so that a tree is a single leaf."""
-    msg = f"target {shown(name)!r}: all {n_rows} rows have one class, {only!r}"
+def warn_of_one_answer(name: str, only: str, n_rows: int) -> None:
+    """Warn that rows have ``only`` one class, or number: a tree is a single leaf."""
+    msg = f"target {shown(name)!r}: all {n_rows} rows have one {only}"
     warn(msg, remedy="the model always predicts it; check the target")
 
 
