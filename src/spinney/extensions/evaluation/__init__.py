@@ -11,12 +11,8 @@ if TYPE_CHECKING:
         roc_curves,
     )
     from spinney.extensions.evaluation.compare import Comparison, corrected_t_test
-    from spinney.extensions.evaluation.measures import (
-        MEASURES,
-        measure_named,
-        measures_named,
-    )
-    from spinney.extensions.evaluation.results import Evaluation, FoldResult
+    from spinney.extensions.evaluation.measures import MEASURES, measure_named
+    from spinney.extensions.evaluation.results import Evaluation
     from spinney.extensions.evaluation.score_model import Score, score
     from spinney.extensions.evaluation.speed_curve import (
         Scalability,
@@ -34,7 +30,6 @@ __all__ = [
     "ClassCurve",
     "Comparison",
     "Evaluation",
-    "FoldResult",
     "Scalability",
     "Score",
     "calibration_curves",
@@ -43,7 +38,6 @@ __all__ = [
     "exponent",
     "learning_curve",
     "measure_named",
-    "measures_named",
     "robustness",
     "roc_curves",
     "scalability",
@@ -53,37 +47,12 @@ __all__ = [
 __getattr__ = names_on_demand(
     __name__,
     {
-        "class_curves": (
-            "ClassCurve",
-            "calibration_curves",
-            "roc_curves",
-        ),
-        "compare": (
-            "Comparison",
-            "corrected_t_test",
-        ),
-        "measures": (
-            "MEASURES",
-            "measure_named",
-            "measures_named",
-        ),
-        "results": (
-            "Evaluation",
-            "FoldResult",
-        ),
-        "score_model": (
-            "Score",
-            "score",
-        ),
-        "speed_curve": (
-            "Scalability",
-            "exponent",
-            "scalability",
-        ),
-        "studies": (
-            "evaluate",
-            "learning_curve",
-            "robustness",
-        ),
+        "class_curves": ("ClassCurve", "calibration_curves", "roc_curves"),
+        "compare": ("Comparison", "corrected_t_test"),
+        "measures": ("MEASURES", "measure_named"),
+        "results": ("Evaluation",),
+        "score_model": ("Score", "score"),
+        "speed_curve": ("Scalability", "exponent", "scalability"),
+        "studies": ("evaluate", "learning_curve", "robustness"),
     },
 )

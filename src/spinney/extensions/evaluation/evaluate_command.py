@@ -182,7 +182,7 @@ def flag(name: str) -> str:
 
 def _check_options(options: dict[str, Any]) -> None:
     """Refuse options that exclude each other, and measures that nobody knows."""
-    from spinney.extensions.evaluation import measures_named
+    from spinney.extensions.evaluation.measures import measures_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, both in (

@@ -67,28 +67,19 @@ class EvaluationRows:
 def rows_of(
     data: Any,
     target: str,
-    *,
     declarations: Declarations,
+    *,
     weight: str | None = None,
-    table: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    memory_limit: int | str | None = None,
+    **reading: Any,
 ) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once.
 
     Columns that only tell rows apart are found in the whole table, and left out of all
-    its parts: every recipe is measured on the same columns.
+    its parts: every recipe is measured on the same columns. ``reading`` is as for
+    ``table_of_rows``.
     """
     check_roles(target, weight, declarations)
-    read = table_of_rows(
-        data,
-        declarations=declarations,
-        table=table,
-        format=format,
-        encoding=encoding,
-        memory_limit=memory_limit,
-    )
+    read = table_of_rows(data, declarations, **reading)
     rows, weights, places = known_rows(read, target, weight)
     if not rows.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
@@ -107,14 +98,8 @@ def rows_of(
         # Numbers that are classes are classes in every part, under noise too.
         column = Column(target, "nominal", truth.astype(np.int32), classes)
     columns = (column if each.name == target else each for each in rows.columns)
-    return EvaluationRows(
-        Table(tuple(columns), rows.n_rows),
-        target,
-        classes,
-        truth,
-        weight,
-        weights,
-    )
+    table = Table(tuple(columns), rows.n_rows)
+    return EvaluationRows(table, target, classes, truth, weight, weights)
 
 
 def codes_of(labels: Sequence[Value], classes: Sequence[Value]) -> list[int]:

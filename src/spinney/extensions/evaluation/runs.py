@@ -1,7 +1,8 @@
 """Grow on one part of the rows, measure on the other."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -13,7 +14,8 @@ from spinney._support.checks import Progress
 from spinney._support.jit.loading_time import steady_seconds
 from spinney._support.peak_memory import peak_of
 from spinney._support.text import shown, value_text
-from spinney.data import Cells, Table, Target, cost_array
+from spinney._support.threads import limited_threads
+from spinney.data import Cells, Table, Target, Value, cost_array
 from spinney.errors import DataError, SpinneyWarning
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows, codes_of
 from spinney.extensions.evaluation.measures import (
@@ -23,8 +25,8 @@ from spinney.extensions.evaluation.measures import (
     size_measures,
     speed_measures,
 )
-from spinney.extensions.evaluation.results import FoldResult, Pooled
-from spinney.extensions.evaluation.splits import Part
+from spinney.extensions.evaluation.results import Evaluation, FoldResult
+from spinney.extensions.evaluation.splits import Part, Scheme
 from spinney.extensions.evaluation.variants import FOREST, Variant
 from spinney.growth import only_to_predict
 from spinney.trees import labels_of
@@ -78,59 +80,139 @@ def joined_rows(parts: Sequence[TestedRows]) -> TestedRows:
     )
 
 
-def run_all(
-    rows: EvaluationRows,
-    tasks: Sequence[TrainingTask],
-    variants: Sequence[Variant],
+def tested_rows(
+    truth: Cells,
+    weights: Floats | None,
+    classes: tuple[Value, ...] | None,
     *,
-    costs: Floats | None = None,
-    progress: Progress | None = None,
-    pool: bool = False,
-    memory: bool = False,
-) -> tuple[tuple[FoldResult, ...], Pooled]:
-    """Return the result of each variant on each task, variants first.
+    target: Target,
+    outputs: Floats,
+) -> TestedRows:
+    """Return what a model says of rows, in the codes of the whole table's classes.
 
-    With ``pool`` also the measures of all parts together, by variant and condition;
-    ``memory`` grows each once more to see how much of that it takes, and the largest,
-    the last, before all: what a process loads once must not be measured.
+    ``target`` is the model's. A class that it never saw has the share 0.
     """
-    # It brings scikit-learn, which can swallow an interrupt while it loads: before
-    # any progress is shown.
-    import spinney.api  # noqa: F401
+    if classes is None:
+        return TestedRows(truth, outputs[:, 0], outputs, weights)
+    codes = np.array(codes_of(target.classes, classes), dtype=np.int64)
+    shares = np.zeros((len(outputs), len(classes)))
+    shares[:, codes] = outputs
+    predicted = codes[labels_of(outputs, target.costs)]
+    return TestedRows(truth, predicted, shares, weights)
 
-    pooled: dict[Any, list[TestedRows]] = {}
-    numeric = rows.classes is None
-    if memory:
-        with only_to_predict(len(tasks) * len(variants)):
-            _warm_up(rows, tasks[-1], variants)
 
-    def prepared(task: TrainingTask) -> Callable[[Variant], FoldResult]:
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All that is the same whatever is done to the training rows."""
+
+    rows: EvaluationRows
+    parts: list[Part]
+    scheme: Scheme
+    variants: tuple[Variant, ...]
+    costs: Floats | None
+    progress: Progress | None
+
+    def run(self, tasks: Sequence[TrainingTask], *, memory: bool = False) -> Evaluation:
+        """Measure each variant on each task, variants first.
+
+        ``memory`` grows each once more to see how much of that it takes, and the
+        largest, the last, before all: what a process loads once must not be measured.
+        """
+        # It brings scikit-learn, which can swallow an interrupt while it loads: before
+        # any progress is shown.
+        import spinney.api  # noqa: F401
+
+        rows, parts = self.rows, dict[Any, list[TestedRows]]()
+
+        def prepared(task: TrainingTask) -> Callable[[Variant], FoldResult]:
+            train, test = task.tables()
+            at, counts = task.part, (train.n_rows, test.n_rows)
+
+            def result_of(variant: Variant) -> FoldResult:
+                tested, size = self._tested(variant, task, train, test, memory=memory)
+                measures = {**self._quality(tested), **size}
+                result = FoldResult(
+                    variant.label,
+                    at.repeat,
+                    at.fold,
+                    *counts,
+                    measures,
+                    task.conditions,
+                )
+                if self.scheme.one_out:
+                    parts.setdefault(result.line, []).append(tested)
+                return result
+
+            return result_of
+
+        with limited_threads(None):  # an interrupt leaves none of them
+            if memory:
+                with only_to_predict(len(tasks) * len(self.variants)):
+                    self._warm_up(tasks[-1])
+            results = each_result(tasks, self.variants, prepared, self.progress)
+        # No AUC of all rows: it ranks them, and each was given its share by another
+        # model. One that says the commonest class of its training rows would come to
+        # 0, for that is the less common where the row is of it.
+        pooled = {
+            line: {**found, "auc": None} if "auc" in found else found
+            for line, tested in parts.items()
+            for found in (self._quality(joined_rows(tested)),)
+        }
+        return Evaluation(
+            rows.target, rows.classes, rows.n_rows, self.scheme, results, pooled
+        )
+
+    def _quality(self, tested: TestedRows) -> Measured:
+        return tested.quality(numeric=self.rows.classes is None, costs=self.costs)
+
+    def _warm_up(self, task: TrainingTask) -> None:
+        """Grow each variant once, to load what growing and predicting need."""
         train, test = task.tables()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpinneyWarning)
+            for variant in self.variants:
+                self._grown(variant, task, train).outputs(test)
 
-        def result_of(variant: Variant) -> FoldResult:
-            tested, size = _run(rows, variant, task, train, test, memory=memory)
-            quality = tested.quality(numeric=numeric, costs=costs)
-            result = FoldResult(
-                variant.label,
-                task.part.repeat,
-                task.part.fold,
-                train.n_rows,
-                test.n_rows,
-                {**quality, **size},
-                task.conditions,
-            )
-            if pool:
-                pooled.setdefault(result.line, []).append(tested)
-            return result
+    def _grown(self, variant: Variant, task: TrainingTask, train: Table) -> Any:
+        """Return the model of a variant for the training part of a task."""
+        from spinney.api import grow, grow_forest
 
-        return result_of
+        rows, grower = self.rows, grow_forest if variant.is_forest else grow
+        arguments = _for_these(variant.arguments, train[rows.target].cells, rows)
+        with naming(variant, task.part.repeat, task.part.fold, task.conditions):
+            return grower(train, rows.target, weight=rows.weight, **arguments)
 
-    results = each_result(tasks, variants, prepared, progress)
-    together = {
-        line: _over_all(joined_rows(parts), numeric=numeric, costs=costs)
-        for line, parts in pooled.items()
-    }
-    return results, together
+    def _tested(
+        self,
+        variant: Variant,
+        task: TrainingTask,
+        train: Table,
+        test: Table,
+        *,
+        memory: bool,
+    ) -> tuple[TestedRows, Measured]:
+        """Return what a variant predicts of the test part, its size and its speed."""
+        with warnings.catch_warnings():
+            # What is odd about the table was warned of when it was read, once.
+            warnings.simplefilter("ignore", SpinneyWarning)
+            grow = partial(self._grown, variant, task, train)
+            # Not while it is timed: memory that was given back must be had again.
+            peak = peak_of(grow) if memory else None
+            began = steady_seconds()
+            model = grow()
+            built = steady_seconds()
+            outputs = model.outputs(test)
+            used = steady_seconds()
+        rows, at = self.rows, task.part.test
+        tested = tested_rows(
+            rows.truth[at],
+            None if rows.weights is None else rows.weights[at],
+            rows.classes,
+            target=model.schema.target,
+            outputs=outputs,
+        )
+        speed = speed_measures(built - began, used - built, test.n_rows, peak)
+        return tested, {**size_measures(model), **speed}
 
 
 def each_result(
@@ -155,91 +237,6 @@ def each_result(
     if progress is not None:
         progress(total, total)
     return tuple(results[key] for key in sorted(results))
-
-
-def _over_all(tested: TestedRows, *, numeric: bool, costs: Floats | None) -> Measured:
-    """Return the quality over rows that several models predicted.
-
-    No AUC: it ranks rows, and each was given its share by another model. One that says
-    the commonest class of its training rows would come to 0, for that is the less
-    common where the row is of it.
-    """
-    quality = tested.quality(numeric=numeric, costs=costs)
-    return {**quality, "auc": None} if "auc" in quality else quality
-
-
-def _warm_up(
-    rows: EvaluationRows, task: TrainingTask, variants: Sequence[Variant]
-) -> None:
-    """Grow each variant once, to load what growing and predicting need."""
-    train, test = task.tables()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SpinneyWarning)
-        for variant in variants:
-            grown_on(rows, variant, task, train).outputs(test)
-
-
-def grown_on(
-    rows: EvaluationRows, variant: Variant, task: TrainingTask, train: Table
-) -> Any:
-    """Return the model of a variant for the training part of a task."""
-    from spinney.api import grow, grow_forest
-
-    grower = grow_forest if variant.is_forest else grow
-    try:
-        return grower(
-            train,
-            rows.target,
-            weight=rows.weight,
-            **_for_these(variant.arguments, train[rows.target].cells, rows),
-        )
-    except DataError as error:
-        where = where_of(variant, task.part.repeat, task.part.fold, task.conditions)
-        raise DataError(where + str(error)) from error
-
-
-def _run(
-    rows: EvaluationRows,
-    variant: Variant,
-    task: TrainingTask,
-    train: Table,
-    test: Table,
-    *,
-    memory: bool,
-) -> tuple[TestedRows, Measured]:
-    """Return what a variant predicts of a task's test part, its size and its speed."""
-    with warnings.catch_warnings():
-        # What is odd about the table was warned of when it was read, once.
-        warnings.simplefilter("ignore", SpinneyWarning)
-        grow = partial(grown_on, rows, variant, task, train)
-        # Not while it is timed: memory that was given back must be had again.
-        peak = peak_of(grow) if memory else None
-        began = steady_seconds()
-        model = grow()
-        built = steady_seconds()
-        outputs = model.outputs(test)
-        used = steady_seconds()
-    tested = _tested_rows(rows, task.part, model.schema.target, outputs)
-    speed = speed_measures(built - began, used - built, test.n_rows, peak)
-    return tested, {**size_measures(model), **speed}
-
-
-def _tested_rows(
-    rows: EvaluationRows, part: Part, target: Target, outputs: Floats
-) -> TestedRows:
-    """Return what a model says of a test part, in the codes of the whole table.
-
-    A class that the model never saw has the share 0.
-    """
-    truth = rows.truth[part.test]
-    weights = None if rows.weights is None else rows.weights[part.test]
-    if rows.classes is None:
-        return TestedRows(truth, outputs[:, 0], outputs, weights)
-    codes = np.array(codes_of(target.classes, rows.classes), dtype=np.int64)
-    shares = np.zeros((len(outputs), len(rows.classes)))
-    shares[:, codes] = outputs
-    predicted = codes[labels_of(outputs, target.costs)]
-    return TestedRows(truth, predicted, shares, weights)
 
 
 def _for_these(
@@ -274,11 +271,16 @@ def _for_these(
     return given
 
 
-def where_of(
+@contextmanager
+def naming(
     variant: Variant, repeat: int, fold: int, conditions: Mapping[str, Any]
-) -> str:
-    """Return where a training part could not be grown on."""
-    parts = [f"recipe {shown(variant.label)!r}"]
-    parts += [f"{name} {value}" for name, value in conditions.items()]
-    parts.append(f"repeat {repeat}, fold {fold}")
-    return f"{', '.join(parts)}: "
+) -> Iterator[None]:
+    """Say in refusals of rows which recipe could not be grown on which part."""
+    try:
+        yield
+    except DataError as error:
+        parts = [f"recipe {shown(variant.label)!r}"]
+        parts += [f"{name} {value}" for name, value in conditions.items()]
+        parts.append(f"repeat {repeat}, fold {fold}")
+        msg = f"{', '.join(parts)}: {error}"
+        raise DataError(msg) from error

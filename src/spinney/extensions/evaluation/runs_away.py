@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import steady_seconds
 from spinney._support.threads import limited_threads
@@ -24,10 +22,10 @@ from spinney.extensions.evaluation.measures import (
 )
 from spinney.extensions.evaluation.results import Evaluation, FoldResult
 from spinney.extensions.evaluation.runs import (
-    TestedRows,
     each_result,
     joined_rows,
-    where_of,
+    naming,
+    tested_rows,
 )
 from spinney.extensions.evaluation.setup import asked_of
 from spinney.extensions.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
@@ -43,7 +41,6 @@ from spinney.sources.rows import (
     mixing_of,
     share_of_rows,
 )
-from spinney.trees import labels_of
 from spinney.trees.predict import flatten, outputs
 
 # What needs no folds of its own; the default one reserves rows to prune by, if there
@@ -66,7 +63,13 @@ def evaluate_away(
     ``arguments`` are those of ``evaluate``: its own, and settings for all recipes.
     """
     asked = asked_of(RECIPES_AWAY if recipes is None else recipes, arguments)
-    _refuse_one_out(asked.scheme)
+    scheme = asked.scheme
+    if scheme.folds == ONE_OUT:
+        raise refusal(
+            Setting("folds", ONE_OUT),
+            "leaves out one row after the other, and these stay where they are",
+            "take a number of folds",
+        )
     with open_source(
         data, target, declarations=asked.declarations, hashed=True, **asked.opening
     ) as opened:
@@ -76,27 +79,13 @@ def evaluate_away(
         if recipes is None and n_rows < FEWEST_FOR_DEFAULT:
             variants = tuple(each for each in variants if each.label == WITHOUT_ROWS)
         runs = RunsAway(opened.hashed, n_rows, asked.costs(target, classes))
-        scheme = _with_folds(asked.scheme, n_rows)
+        if scheme.holdout is None and scheme.folds is None:
+            folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
+            scheme = replace(scheme, folds=folds)
         parts = list(parts_by_number(scheme))
         with limited_threads(None):  # an interrupt leaves none of them
             results = each_result(parts, variants, runs.prepared, asked.progress)
     return Evaluation(target, classes, n_rows, scheme, results)
-
-
-def _refuse_one_out(scheme: Scheme) -> None:
-    if scheme.folds == ONE_OUT:
-        raise refusal(
-            Setting("folds", ONE_OUT),
-            "leaves out one row after the other, and these stay where they are",
-            "take a number of folds",
-        )
-
-
-def _with_folds(scheme: Scheme, n_rows: int) -> Scheme:
-    """Return a scheme with as many folds as so many rows have by default."""
-    if scheme.holdout is not None or scheme.folds is not None:
-        return scheme
-    return replace(scheme, folds=max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +108,8 @@ class RunsAway:
             raise DataError(msg, remedy="take fewer folds, or another share")
 
         def result_of(variant: Variant) -> FoldResult:
-            try:
+            with naming(variant, repeat, fold, {}):
                 measures = self._measures(variant, training, tested, n_test)
-            except DataError as error:
-                where = where_of(variant, repeat, fold, {})
-                raise DataError(where + str(error)) from error
             return FoldResult(variant.label, repeat, fold, n_train, n_test, measures)
 
         return result_of
@@ -132,6 +118,8 @@ class RunsAway:
         self, variant: Variant, training: HashedRows, tested: Draw, n_test: int
     ) -> Measured:
         """Grow a variant on rows, and measure it on others."""
+        target = self.rows.schema.target
+        classes = None if target.is_numeric else target.classes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
             began = steady_seconds()
@@ -140,11 +128,13 @@ class RunsAway:
             for piece in tested.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetched(piece)
                 began = steady_seconds()
-                predicted = predict(rows.columns, len(rows.classes))
+                found = predict(rows.columns, len(rows.classes))
                 predicting += steady_seconds() - began
-                parts.append(_tested(rows, predicted, model.schema.target.costs))
-        numeric = self.rows.schema.target.is_numeric
-        quality = joined_rows(parts).quality(numeric=numeric, costs=self.costs)
+                known = rows.classes, rows.own_weights, classes
+                of_model = model.schema.target
+                parts.append(tested_rows(*known, target=of_model, outputs=found))
+        joined = joined_rows(parts)
+        quality = joined.quality(numeric=target.is_numeric, costs=self.costs)
         speed = speed_measures(seconds, predicting, n_test, None)
         return {**quality, **size_measures(model), **speed}
 
@@ -182,12 +172,3 @@ def _grown(variant: Variant, rows: HashedRows) -> tuple[Any, Any]:
         return outputs(flat, schema.completed(columns, every), n_rows)
 
     return FittedTree(model), predict
-
-
-def _tested(rows: Any, answers: Floats, costs: Any) -> TestedRows:
-    """Return what is predicted of rows beside the truth."""
-    weights = rows.own_weights
-    if rows.schema.target.is_numeric:
-        return TestedRows(rows.classes, answers[:, 0], answers, weights)
-    predicted = np.asarray(labels_of(answers, costs), np.int64)
-    return TestedRows(rows.classes, predicted, answers, weights)

@@ -6,6 +6,7 @@ logarithms. So the slope through the sizes tells how a learner scales on this ta
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,7 @@ def scalability(
     if not {"folds", "holdout"} & given.keys():
         given["holdout"] = USUAL_HOLDOUT
     given.setdefault("repeats", USUAL_REPEATS)
-    setup, progress = setup_of(data, target, recipes, given)
+    setup = setup_of(data, target, recipes, given)
     most = min(len(part.train) for part in setup.parts)
     numbers = _halves(most) if sizes is None else row_numbers(sizes, most)
     if len(numbers) < 2:
@@ -171,14 +172,9 @@ def scalability(
         )
         problem = f"there are {most} rows to train on: too few to see how time grows"
         raise DataError(problem, remedy=remedy)
-    found = setup.run(cut_tasks(setup, numbers), progress, memory=True)
+    found = setup.run(cut_tasks(setup, numbers), memory=True)
     return Scalability(
-        found.target,
-        found.classes,
-        found.n_rows,
-        found.scheme,
-        found.folds,
-        found.pooled,
+        **{each.name: getattr(found, each.name) for each in fields(found)}
     )
 
 

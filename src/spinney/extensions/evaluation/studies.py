@@ -125,35 +125,14 @@ connection, table, memory_limit, format, encoding, notation
     >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in result.table]
     [('id3', 0.75, 8.5), ('stump', 0.825, 2.0)]
     """
-    arguments = {
-        "folds": folds,
-        "repeats": repeats,
-        "holdout": holdout,
-        "random_state": random_state,
-        "nominal": nominal,
-        "ordinal": ordinal,
-        "numeric": numeric,
-        "ignore": ignore,
-        "values": values,
-        "weight": weight,
-        "missing_values": missing_values,
-        "format": format,
-        "encoding": encoding,
-        "notation": notation,
-        "cost_matrix": cost_matrix,
-        "source": source,
-        "connection": connection,
-        "table": table,
-        "memory_limit": memory_limit,
-        "progress": progress,
-        **settings,
-    }
+    arguments = {**locals(), **settings}  # all that is given, by name
+    for name in ("data", "target", "recipes", "settings"):
+        del arguments[name]
     if is_counted_away(data, source, connection, table=table):
         return evaluate_away(data, target, recipes, arguments)
     recipes = DEFAULT_RECIPES if recipes is None else recipes
-    setup, _ = setup_of(data, target, recipes, arguments)
-    tasks = [plain_task(setup.rows, part, {}) for part in setup.parts]
-    return setup.run(tasks, progress)
+    setup = setup_of(data, target, recipes, arguments)
+    return setup.run([plain_task(setup.rows, part, {}) for part in setup.parts])
 
 
 def learning_curve(
@@ -194,9 +173,9 @@ def learning_curve(
     >>> [line["rows"] for line in curve.table]
     [8, 15]
     """
-    setup, progress = setup_of(data, target, recipe, arguments)
+    setup = setup_of(data, target, recipe, arguments)
     most = min(len(part.train) for part in setup.parts)
-    return setup.run(cut_tasks(setup, row_numbers(sizes, most)), progress)
+    return setup.run(cut_tasks(setup, row_numbers(sizes, most)))
 
 
 def robustness(
@@ -257,13 +236,13 @@ def robustness(
     outliers 0.2
     """
     check_choice("missing_in_test", missing_in_test)
-    setup, progress = setup_of(data, target, recipes, arguments)
+    setup = setup_of(data, target, recipes, arguments)
     wanted = _wanted_damage(setup.rows, noise, missing, outliers)
     tasks = [
         damaged_task(setup, index, kind, rate, also_test=missing_in_test)
         for index, (kind, rate) in product(range(len(setup.parts)), wanted)
     ]
-    return setup.run(tasks, progress)
+    return setup.run(tasks)
 
 
 def _wanted_damage(

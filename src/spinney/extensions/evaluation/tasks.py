@@ -13,8 +13,7 @@ from spinney._support.checks import as_real, is_real, is_whole
 from spinney.data import Column, Table
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
-from spinney.extensions.evaluation.runs import TrainingTask
-from spinney.extensions.evaluation.setup import Setup
+from spinney.extensions.evaluation.runs import Setup, TrainingTask
 from spinney.extensions.evaluation.splits import Part
 
 CLASS_NOISE = "class noise"

@@ -33,41 +33,22 @@ Recipes = (
     | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
 )
 
-# All variants see the same rows, which are read once.
-COMMON = (
-    "connection",
-    "data",
-    "encoding",
-    "format",
-    "ignore",
-    "memory_limit",
-    "missing_values",
-    "nominal",
-    "notation",
-    "numeric",
-    "ordinal",
-    "source",
-    "table",
-    "target",
-    "values",
-    "weight",
+# How columns are read, and where the rows are.
+DECLARED = (
+    *("nominal", "ordinal", "numeric", "ignore", "values"),
+    *("missing_values", "notation"),
 )
-
-
+OPENING = (
+    *("weight", "source", "connection", "table"),
+    *("memory_limit", "format", "encoding"),
+)
+# All variants see the same rows, which are read once.
+COMMON = ("data", "target", *DECLARED, *OPENING)
 # What a recipe may be given: the parameters of grow that concern no reading of rows.
 OF_GROWING = (
     *COMMON_SETTINGS,
-    "ccp_alpha",
-    "class_weight",
-    "cost_matrix",
-    "force",
-    "n_jobs",
-    "priors",
-    "random_state",
-    "recipe",
-    "test_costs",
-    "ties",
-    "validation_share",
+    *("ccp_alpha", "class_weight", "cost_matrix", "force", "n_jobs", "priors"),
+    *("random_state", "recipe", "test_costs", "ties", "validation_share"),
 )
 
 
