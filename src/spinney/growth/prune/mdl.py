@@ -38,7 +38,8 @@ def class_bits(weights: Floats) -> float:
     if n <= 0:
         return 0.0
     present = weights[weights > 0]
-    data = float((present * np.log2(n / present)).sum())
+    # A quotient of the two could be too large for a float.
+    data = float((present * (log2(n) - np.log2(present))).sum())
     size = log2(n) - 1  # half of the least float would be 0
     constant = (k / 2 * log(pi) - lgamma(k / 2)) / log(2)
     return max(data + (k - 1) / 2 * size + constant, 0.0)
