@@ -254,7 +254,7 @@ def verdicts(bars: Iterable[Bar]) -> list[tuple[str, str, str]]:
     ]
 
 
-ASKED_HEADS = ("asked", "worst cell", "")
+ASKED_HEADS = ("required", "worst cell", "")
 LINE_HEADS = ("cell", "spinney s", "beside s", "ratio", "beside")
 
 
@@ -263,7 +263,7 @@ def page_text(results: list[Result], machine: dict[str, Any]) -> str:
     typed, cells = parts_of(results)
     words = f"Measured on: {report.machine_words(machine)}; load {machine['load']}."
     bars = markdown(ASKED_HEADS, verdicts(bars_of(results)), left=3)
-    parts = [words, "### What is asked", bars]
+    parts = [words, "### Requirements for everyday tasks", bars]
     if typed:
         parts += ["### Lines", markdown(LINE_HEADS, line_rows(typed))]
     if cells:
