@@ -63,7 +63,7 @@ class Program:
         if not hasattr(module, self.classes[0]):
             return f"{self.module} has no {self.classes[0]}"
         if self.most_rows is not None and n_rows > self.most_rows:
-            return f"left out above {self.most_rows} rows, for it is slow"
+            return f"left out above {self.most_rows} rows"
         return None
 
     def model(self, n_classes: int) -> Any:

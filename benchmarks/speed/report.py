@@ -17,8 +17,8 @@ def machine_words(machine: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items())
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['threads']} "
-        f"threads used, {machine['platform']}, "
-        f"Python {machine['python']}, {versions}"
+        f"threads used, {machine['platform']}. "
+        f"Versions: Python {machine['python']}, {versions}"
     )
 
 
@@ -60,29 +60,55 @@ def tail(outcome: Outcome) -> str:
 
 
 def markdown(outcomes: Iterable[Outcome]) -> str:
-    """Return outcomes as sections of a page."""
-    parts = []
-    said = ""
+    """Return outcomes as tables of a page: a row for each task, a column a program."""
+    found = list(outcomes)
+    machines = dict.fromkeys(machine_words(each.machine) for each in found)
+    parts = [f"Measured on: {words}." for words in machines]
+    loads = [each.machine["load"] for each in found]
+    if loads:
+        parts.append(f"Load of the machine at the start: {min(loads)} to {max(loads)}.")
+    parts += [
+        _matrix("### Seconds of a warm run", found, 2, variants=True),
+        _matrix("### Accuracy, or R² for a numeric target", found, 4),
+        _matrix("### Peak memory in MiB beyond the input", found, 5),
+    ]
+    bars = [
+        f"| {each.name} | {bar.must} | "
+        f"{bar.reached}{'' if bar.met else ' (missed)'}{_size(each)} |"
+        for each in found
+        for bar in each.bars
+    ]
+    if bars:
+        heads = ["| task | required | reached |", "|---|---|---|"]
+        parts.append("\n".join(["### Requirements", "", *heads, *bars]))
+    notes: dict[str, list[str]] = {}
+    for each in found:
+        remarks = [f"{ln.program}: {ln.note}" for ln in each.lines if ln.note]
+        for note in remarks + each.notes:
+            notes.setdefault(note, []).append(each.name)
+    told = [f"- {', '.join(names)}: {note}" for note, names in notes.items()]
+    return "\n\n".join([*parts, "\n".join(told)]).rstrip()
+
+
+def _matrix(
+    title: str, outcomes: list[Outcome], column: int, *, variants: bool = False
+) -> str:
+    """Return one figure of all tasks; a variant of a program has a row of its own."""
+    rows: dict[str, dict[str, str]] = {}
     for outcome in outcomes:
-        words = machine_words(outcome.machine)
-        if words != said:
-            parts.append(f"Measured on: {words}.")
-            said = words
-        size = f"{outcome.rows:,} rows × {outcome.columns} columns"
-        parts.append(f"### {outcome.name}: {outcome.title}, {size}")
-        noted = any(line.note for line in outcome.lines)
-        heads = titles(outcome) + (("",) if noted else ())
-        table = ["| " + " | ".join(heads) + " |"]
-        table.append("|---" + "|---:" * 5 + ("|---|" if noted else "|"))
         for line in outcome.lines:
-            texts = cells(outcome, line) + ((line.note,) if noted else ())
-            table.append("| " + " | ".join(texts) + " |")
-        parts.append("\n".join(table))
-        told = [f"- load of the machine when it began: {outcome.machine['load']}"]
-        told += [f"- {note}" for note in outcome.notes]
-        told += [f"- {bar}{_size(outcome)}" for bar in outcome.bars]
-        parts.append("\n".join(told))
-    return "\n\n".join(parts)
+            program, _, variant = line.program.partition(", ")
+            text = cells(outcome, line)[column]
+            if text and (variants or not variant):
+                name = f"{outcome.name}, {variant}" if variant else outcome.name
+                rows.setdefault(name, {})[program] = text
+    programs = list(dict.fromkeys(program for row in rows.values() for program in row))
+    table = ["| " + " | ".join(["task", *programs]) + " |"]
+    table.append("|---" + "|---:" * len(programs) + "|")
+    for name, row in rows.items():
+        texts = [row.get(program, "") for program in programs]
+        table.append("| " + " | ".join([name, *texts]) + " |")
+    return "\n".join([title, "", *table])
 
 
 def marks_of(name: str) -> tuple[str, str]:

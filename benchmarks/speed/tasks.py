@@ -30,9 +30,8 @@ COVERTYPE_ROWS = 581_012
 SMALL_REPEATS = 9
 
 BINARY = (
-    "YDF's, LightGBM's and XGBoost's splits of nominal values are binary (a subset and "
-    "the rest), and they do not prune; C4.5's have a branch for each value, as "
-    "chefboost's have, and are pruned"
+    "YDF, LightGBM and XGBoost split nominal values in two and do not prune. C4.5 and "
+    "chefboost have one branch per value; C4.5 prunes"
 )
 
 

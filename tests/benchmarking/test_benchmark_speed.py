@@ -68,7 +68,10 @@ def test_a_page_is_filled_between_its_marks(tmp_path):
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "earlier" not in text
-    assert text.count("| scikit-learn | 50.000 | 30.0000 | 15.00 | 0.7510 |") == 1
+    assert text.count("| task | spinney | scikit-learn | YDF |") == 2
+    assert text.count("| tree2 | 2.0000 | 30.0000 | 8.0000 |") == 1
+    assert text.count("| tree2 | 0.7500 | 0.7510 | 0.7400 |") == 1
+    assert text.count("- tree2: YDF: 1 of 3 warm runs") == 1
     page.write_text("no marks")
     with pytest.raises(SystemExit, match="has no lines"):
         report.fill(page, report.markdown([an_outcome()]))
