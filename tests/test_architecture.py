@@ -40,7 +40,7 @@ def test_architecture_is_short():
 
 
 def test_the_index_lists_exactly_the_decisions():
-    listed = re.findall(r"^\| \[\d+\. .+\]\((\S+)\) \| \S", _text(INDEX), re.MULTILINE)
+    listed = re.findall(r"^- \[\d+\. .+\]\((\S+)\)$", _text(INDEX), re.MULTILINE)
     assert listed == [page.name for page in DECISIONS]
     assert {page.name for page in INDEX.parent.iterdir()} == {"README.md", *listed}
 
