@@ -1,7 +1,7 @@
 // A forest: how important attributes are, with the spread over its trees.
 
 import { button, element } from "./dom.js";
-import { countText, percent, unpack } from "./numbers.js";
+import { countText, percent, unpack, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const SHOWN = 30;
@@ -11,7 +11,7 @@ export function forestPanel(state) {
   const { mean, spread } = data.importances;
   const order = mean.map((_, at) => at).sort((one, other) => mean[other] - mean[one]);
   const most = Math.max(...mean.map((each, at) => each + spread[at]), 1e-12);
-  const sizes = { nodes: unpack(data.sizes.nodes), leaves: unpack(data.sizes.leaves) };
+  const sizes = unpackAll(data.sizes);
   const inTree = unpack(data.importances.by_tree).subarray(
     state.treeAt * mean.length,
     (state.treeAt + 1) * mean.length,

@@ -1,7 +1,7 @@
 // Pruning: along the sequence of cost complexity, or node by node, by hand.
 
 import { button, copyText, element, svg } from "./dom.js";
-import { countText, most, percent, plural, rounded, unpack } from "./numbers.js";
+import { countText, most, percent, plural, rounded, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];
@@ -91,10 +91,10 @@ function series(state) {
     });
   }
   if (data.record) {
-    const name = data.record.by === "folds" ? "cross-validated" : "validation rows";
+    const { by, ...record } = data.record;
     lines.push({
-      name,
-      points: judged(data.record, unit),
+      name: by === "folds" ? "cross-validated" : "validation rows",
+      points: judged(unpackAll(record), unit),
       colour: theme().classes[2],
       dash: [2, 3],
       now: -1,
@@ -104,9 +104,7 @@ function series(state) {
 }
 
 function judged(record, unit) {
-  const [leaves, errors, deviations] = [record.leaves, record.errors, record.deviations].map(
-    unpack,
-  );
+  const { leaves, errors, deviations } = record;
   return Array.from(leaves, (count, at) => [count, errors[at] / unit, deviations[at] / unit]);
 }
 

@@ -3,16 +3,15 @@
 // Nodes stand in printing order, a parent before its children and a branch with all
 // below it before the next; so what is below a node is the run up to `end[node]`.
 
-import { rounded, startsOf, unpack, unpackAll } from "./numbers.js";
+import { rounded, startsOf, unpackAll } from "./numbers.js";
 import { labelOf } from "./schema.js";
 
 const ANSWERS_SHOWN = 6;
-const QUESTIONS = ["attribute", "cut", "listed", "branches", "cuts"];
 
 // Splits, one for each line: thresholds, several cuts, or groups of codes.
 export class Questions {
   constructor(data) {
-    Object.assign(this, unpackAll(data, QUESTIONS));
+    Object.assign(this, data);
     const size = this.attribute.length;
     const [inBranches, inCuts] = [new Int32Array(size), new Int32Array(size)];
     for (let line = 0; line < size; line += 1) {
@@ -61,31 +60,16 @@ export class Questions {
 }
 
 export class Tree extends Questions {
-  constructor(data, schema) {
-    super(data);
+  constructor({ explained = {}, ...packed }, schema) {
+    super(unpackAll(packed));
     this.schema = schema;
-    this.size = data.size;
-    const names = [
-      "parent",
-      "missing",
-      "shares",
-      "weights",
-      "rows",
-      "absent",
-      "reason",
-      "gain",
-    ];
-    Object.assign(this, unpackAll(data, names));
-    this.otherwise = data.otherwise ? unpack(data.otherwise) : null;
-    this.digits = data.digits ? unpack(data.digits) : null;
+    this.explained = explained;
     this.link();
-    this.readOutputs(data);
-    this.surrogates = data.surrogates ? readSurrogates(data.surrogates) : null;
-    this.models = data.models ? readModels(data.models) : null;
-    this.explained = data.explained ?? {};
-    this.candidates = data.candidates ? new Candidates(data.candidates, schema.width) : null;
-    this.histograms = data.histograms ? new Histograms(data.histograms, schema.width) : null;
-    this.sequence = data.sequence ? readSequence(data.sequence) : null;
+    this.readOutputs();
+    if (this.surrogates) this.surrogates = readSurrogates(this.surrogates);
+    if (this.models) this.models.firstOf = startsOf(this.models.count);
+    if (this.candidates) this.candidates = new Candidates(this.candidates, schema.width);
+    if (this.histograms) this.histograms = new Histograms(this.histograms, schema.width);
   }
 
   link() {
@@ -116,8 +100,9 @@ export class Tree extends Questions {
     }
   }
 
-  readOutputs(data) {
-    const { size, schema } = this;
+  readOutputs() {
+    const { size, schema, labels } = this;
+    const { nodes: odd, values } = this.outputs;
     const { outputs: width } = schema;
     this.weight = new Float64Array(size);
     this.outputs = new Float64Array(size * width);
@@ -131,8 +116,6 @@ export class Tree extends Questions {
         for (let c = 0; c < width; c += 1) this.outputs[at + c] = this.weights[at + c] / sum;
       }
     }
-    const odd = unpack(data.outputs.nodes);
-    const values = unpack(data.outputs.values);
     odd.forEach((node, at) => {
       for (let c = 0; c < width; c += 1)
         this.outputs[node * width + c] = values[at * width + c];
@@ -140,9 +123,8 @@ export class Tree extends Questions {
     this.smoothed = odd.length > 0 && !schema.numeric;
     this.label = new Int32Array(size);
     if (schema.numeric) return;
-    const given = data.labels ? unpack(data.labels) : null;
     for (let node = 0; node < size; node += 1) {
-      this.label[node] = given ? given[node] : labelOf(this.outputsOf(node));
+      this.label[node] = labels ? labels[node] : labelOf(this.outputsOf(node));
     }
   }
 
@@ -350,36 +332,14 @@ export function momentsOf(weights, schema) {
 
 function readSurrogates(data) {
   const surrogates = new Questions(data);
-  Object.assign(surrogates, unpackAll(data, ["count", "agreement", "adjusted", "reversed"]));
   surrogates.firstOf = startsOf(surrogates.count);
   return surrogates;
-}
-
-function readModels(data) {
-  const models = unpackAll(data, [
-    "has",
-    "intercept",
-    "count",
-    "attribute",
-    "coefficient",
-    "missing",
-    "codes",
-    "lookup",
-    "first_code",
-  ]);
-  models.firstOf = startsOf(models.count);
-  return models;
-}
-
-function readSequence(data) {
-  return { ...data, ...unpackAll(data, ["alpha", "leaves", "errors", "step"]) };
 }
 
 // Numbers at the nodes that ask for them, over rows that were given, in equal bins.
 class Histograms {
   constructor(data, width) {
-    const names = ["nodes", "bins", "low", "step", "least", "greatest", "weights", "missing"];
-    Object.assign(this, unpackAll(data, names));
+    Object.assign(this, data);
     this.width = width;
     this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
     this.first = startsOf(this.bins);
@@ -407,29 +367,7 @@ class Histograms {
 // The splits that were considered, with the counts behind them.
 class Candidates {
   constructor(data, width) {
-    Object.assign(
-      this,
-      unpackAll(data, [
-        "nodes",
-        "count",
-        "chosen",
-        "attribute",
-        "form",
-        "n_branches",
-        "missing",
-        "thresholds",
-        "groups",
-        "codes",
-        "gain",
-        "merit",
-        "exact",
-        "n_values",
-        "values",
-        "weights",
-        "missing_weights",
-      ]),
-    );
-    this.p_value = data.p_value ? unpack(data.p_value) : null;
+    Object.assign(this, data);
     this.width = width;
     const grouped = Array.from(this.form, (form) => form === 1);
     this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
