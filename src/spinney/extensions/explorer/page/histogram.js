@@ -22,7 +22,7 @@ export function histogramFigure(state, node) {
     viewBox: `0 0 ${BARS.wide} ${BARS.tall + BARS.below}`,
     class: "histogram",
     role: "img",
-    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.number(attribute.reads(cut)[0])).join(", ")}`,
+    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.bound(cut)[0]).join(", ")}`,
   });
   const most = Math.max(...sizes);
   const wide = BARS.wide / counted.bins.length;

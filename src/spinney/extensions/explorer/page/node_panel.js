@@ -4,7 +4,7 @@ import { button, copyText, element, meter, shareBar } from "./dom.js";
 import { histogramFigure } from "./histogram.js";
 import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
-import { cutText, momentsOf, readCodes } from "./tree.js";
+import { momentsOf, readCodes } from "./tree.js";
 
 const CLASSES_SHOWN = 12;
 const BARS_SHOWN = 24;
@@ -249,7 +249,7 @@ function threshold(state, node, branch, winner) {
     element(
       "td",
       { colspan: "3" },
-      element("span", {}, `cut at ${attribute.number(attribute.reads(cut)[0])}`),
+      element("span", {}, `cut at ${attribute.bound(cut)[0]}`),
       near && element("span", { class: "quiet" }, ` ${near}`),
     ),
   );
@@ -306,7 +306,7 @@ function isPlainCut(attribute, { cuts }) {
 
 function firstPart(state, { attribute: index, cuts, values }) {
   const attribute = state.schema.attributes[index];
-  if (!isPlainCut(attribute, { cuts })) return cutText(attribute, cuts, 0, "");
+  if (!isPlainCut(attribute, { cuts })) return attribute.interval(-Infinity, cuts[0]);
   return `≤ ${shortCut(cuts[0], values)}`;
 }
 
@@ -314,8 +314,7 @@ function firstGroup(state, { attribute: index, groups, missing, branches }) {
   const attribute = state.schema.attributes[index];
   const codes = new Set(attribute.values.map((_, code) => code));
   const [listed, without] = readCodes(groups, 0, codes, missing);
-  const text = attribute.among(listed, without);
-  return `${text.slice(attribute.text.length + 1)}${branches > 2 ? " …" : ""}`;
+  return `${attribute.among(listed, without)}${branches > 2 ? " …" : ""}`;
 }
 
 // A cut in six digits, or in as many as keep its neighbours on their sides.
@@ -429,10 +428,9 @@ function surrogates(state, node) {
   const lines = [];
   for (let line = all.firstOf[node]; line < all.firstOf[node + 1]; line += 1) {
     const attribute = schema.attributes[all.attribute[line]];
-    const branch = all.reversed[line] ? 1 : 0;
-    let text;
-    if (all.isGrouped(line)) text = attribute.among(all.groupsOf(line, 2)[0]);
-    else text = cutText(attribute, all.cutsOf(line), branch);
+    const text = all.isGrouped(line)
+      ? `${attribute.text} ${attribute.among(all.groupsOf(line, 2)[0])}`
+      : attribute.between(...all.boundsOf(line, all.reversed[line] ? 1 : 0));
     lines.push(
       element(
         "tr",

@@ -4,6 +4,7 @@
 // below it before the next; so what is below a node is the run up to `end[node]`.
 
 import { rounded, startsOf, unpackAll } from "./numbers.js";
+import { conditionText } from "./rules.js";
 import { labelOf } from "./schema.js";
 
 const ANSWERS_SHOWN = 6;
@@ -31,6 +32,12 @@ export class Questions {
       this.cut[line],
       ...this.cuts.subarray(this.firstCut[line], this.firstCut[line + 1]),
     ];
+  }
+
+  // The cuts below and above a branch.
+  boundsOf(line, branch) {
+    const cuts = [-Infinity, ...this.cutsOf(line), Infinity];
+    return [cuts[branch], cuts[branch + 1]];
   }
 
   // The codes of each branch.
@@ -217,17 +224,6 @@ export class Tree extends Questions {
     return new Set([...codes].filter((code) => !others.has(code)));
   }
 
-  // The codes that a branch reads by, and whether it takes all others.
-  readCodes(node, branch) {
-    const codes = this.codesAt(node, this.attribute[node]);
-    return readCodes(
-      this.groupsOf(node, this.branchesOf(node)),
-      branch,
-      codes,
-      this.readMissing(node),
-    );
-  }
-
   // How the branch that leads to a node reads; empty for the root.
   condition(node) {
     if (!node) return "";
@@ -236,16 +232,21 @@ export class Tree extends Questions {
   }
 
   branchText(node, branch) {
+    return conditionText(this.asks(node, branch));
+  }
+
+  // What a branch asks; of values those by which it reads.
+  asks(node, branch) {
     const attribute = this.schema.attributes[this.attribute[node]];
-    let text;
-    if (this.isGrouped(node)) {
-      const [codes, without] = this.readCodes(node, branch);
-      text = codes.length ? attribute.among(codes, without) : `${attribute.text} is missing`;
-    } else {
-      text = cutText(attribute, this.cutsOf(node), branch);
+    const missing = this.absent[node] > 0 && this.readMissing(node) === branch;
+    if (!this.isGrouped(node)) {
+      const [low, high] = this.boundsOf(node, branch);
+      return { attribute, low, high, missing };
     }
-    const absent = this.absent[node] > 0 && this.readMissing(node) === branch;
-    return absent && !text.endsWith(" is missing") ? `${text} or missing` : text;
+    const groups = this.groupsOf(node, this.branchesOf(node));
+    const codes = this.codesAt(node, this.attribute[node]);
+    const [values, without] = readCodes(groups, branch, codes, this.readMissing(node));
+    return { attribute, values, without, missing };
   }
 
   // The answer alone, as short as keeps it true: "≤ 0.38", "red, green"; of many values
@@ -260,50 +261,25 @@ export class Tree extends Questions {
   // All values that it names, or its one comparison; and whether missing cells join them.
   answerParts(node) {
     const above = this.parent[node];
-    const branch = this.branch[node];
-    const attribute = this.schema.attributes[this.attribute[above]];
-    const absent = this.absent[above] > 0 && this.readMissing(above) === branch;
-    const tail = absent ? ["or missing"] : [];
-    if (!this.isGrouped(above)) {
-      const cuts = this.cutsOf(above);
-      if (cuts[0] === Infinity) return { texts: [branch ? "missing" : "known"], tail: [] };
-      return { texts: [this.cutAnswer(above, branch)], tail };
+    const { attribute, values, without, low, high, missing } = this.asks(
+      above,
+      this.branch[node],
+    );
+    const tail = missing ? ["or missing"] : [];
+    if (values) {
+      if (!values.length) return { texts: ["missing"], tail: [] };
+      const texts = Array.from(values, (code) => attribute.valueText(code));
+      if (without) texts[0] = `not ${texts[0]}`;
+      return { texts, tail };
     }
-    const [codes, without] = this.readCodes(above, branch);
-    if (!codes.length) return { texts: ["missing"], tail: [] };
-    const texts = Array.from(codes, (code) => attribute.valueText(code));
-    if (without) texts[0] = `not ${texts[0]}`;
-    return { texts, tail };
-  }
-
-  cutAnswer(node, branch) {
-    const attribute = this.schema.attributes[this.attribute[node]];
-    const cuts = this.cutsOf(node);
-    if (cuts.length > 1) return cutText(attribute, cuts, branch, "");
-    if (attribute.kind === "ordinal") {
-      return `${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`;
-    }
+    if (this.cut[above] === Infinity) return { texts: [attribute.interval(low, high)], tail: [] };
     // In as many digits as keep the rows on their sides.
-    const digits = this.digits ? this.digits[node] : 17;
-    if (attribute.unit || digits > 16) return cutText(attribute, cuts, branch, "");
-    return `${branch ? ">" : "≤"} ${rounded(cuts[0], digits)}`;
+    const digits = this.digits ? this.digits[above] : 17;
+    const isPlain = attribute.numeric && !attribute.unit && this.branchesOf(above) === 2;
+    if (!isPlain || digits > 16) return { texts: [attribute.interval(low, high)], tail };
+    const text = high === Infinity ? `> ${rounded(low, digits)}` : `≤ ${rounded(high, digits)}`;
+    return { texts: [text], tail };
   }
-}
-
-// How a branch between cuts reads; without a name only the answer.
-export function cutText(attribute, cuts, branch, name = attribute.text) {
-  const low = branch ? cuts[branch - 1] : -Infinity;
-  const high = branch < cuts.length ? cuts[branch] : Infinity;
-  if (cuts.length === 1 && cuts[0] === Infinity) {
-    return `${name} is ${branch ? "missing" : "known"}`.trim();
-  }
-  if (cuts.length === 1 && attribute.kind === "ordinal") {
-    return `${name} ${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`.trim();
-  }
-  if (name) return attribute.between(low, high);
-  if (low === Infinity) return "missing";
-  if (low > -Infinity && high < Infinity) return attribute.span(low, high);
-  return high === Infinity ? attribute.above(low) : attribute.upTo(high);
 }
 
 // As Groups.read_codes: which codes of a branch are named, and whether all but those.
