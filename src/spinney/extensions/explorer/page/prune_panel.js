@@ -1,6 +1,6 @@
 // Pruning: along the sequence of cost complexity, or node by node, by hand.
 
-import { button, copyText, element, svg } from "./dom.js";
+import { button, copyText, element, quiet, svg } from "./dom.js";
 import { countText, most, percent, plural, rounded, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
@@ -13,9 +13,7 @@ export function prunePanel(state, say) {
   if (!sequence) {
     return [
       element("h2", {}, "Pruning"),
-      element(
-        "p",
-        { class: "quiet" },
+      quiet(
         state.kind === "forest"
           ? "Trees of a forest are not pruned: their votes are."
           : "There is nothing to prune: the tree is one leaf, or counts alone do not tell the errors of its linear models.",
@@ -244,9 +242,7 @@ function commandsOf(state) {
 
 function asCommands(state, say) {
   if (!state.pruned)
-    return element(
-      "p",
-      { class: "quiet" },
+    return quiet(
       "Move the slider, or make a node a leaf in its panel; how to have that tree in Python or in the shell then stands here.",
     );
   return element(
