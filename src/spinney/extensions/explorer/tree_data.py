@@ -8,6 +8,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.data import Target
 from spinney.extensions.explorer.packed_numbers import packed, packed_fields
+from spinney.extensions.pictures.branch_labels import MOST_DIGITS, digits_apart
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.growth.prune import (
     CodedRows,
@@ -35,12 +36,15 @@ __all__ = [
 QUESTIONS = ("attribute", "cut", "listed", "branches", "cuts")
 NODES = ("parent", "missing", "rows", "absent", "reason", "gain")
 SURROGATES = ("count", "agreement", "adjusted", "reversed")
-MODELS = ("has", "intercept", "count", "attribute", "coefficient", "missing")
-MODELS += ("codes", "lookup", "first_code")
-CANDIDATES = ("count", "chosen", "gain", "merit", "exact", "n_values", "values")
-CANDIDATES += ("weights", "missing_weights")
+MODELS = (
+    *("has", "intercept", "count", "attribute", "coefficient", "missing"),
+    *("codes", "lookup", "first_code"),
+)
+CANDIDATES = (
+    *("count", "chosen", "gain", "merit", "exact", "n_values", "values"),
+    *("weights", "missing_weights"),
+)
 SPLITS = ("attribute", "form", "n_branches", "missing", "thresholds", "groups", "codes")
-LEAST_DIGITS, MOST_DIGITS = 6, 17
 
 
 def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
@@ -101,7 +105,7 @@ def candidate_data(candidates: CandidateArrays, nodes: Integers) -> dict[str, An
 def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     """Return in how many digits the cut of each node keeps its rows on their sides.
 
-    Six at least; 17, all there are, where the neighbours of a cut are not known.
+    All there are where the neighbours of a cut are not known.
     """
     digits = np.full(len(arrays), MOST_DIGITS, np.int64)
     winner = candidates.count.cumsum() - candidates.count + candidates.chosen
@@ -109,15 +113,8 @@ def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     finite = np.flatnonzero(arrays.inner & np.isfinite(arrays.cut))
     for node in finite.tolist():
         line, cut = int(winner[node]), float(arrays.cut[node])
-        values = candidates.values[
-            first[line] : first[line] + candidates.n_values[line]
-        ]
-        below = values[values <= cut].max(initial=-np.inf)
-        above = values[values > cut].min(initial=np.inf)
-        for count in range(LEAST_DIGITS, MOST_DIGITS):
-            if below <= float(f"{cut:.{count}g}") < above:
-                digits[node] = count
-                break
+        last = first[line] + candidates.n_values[line]
+        digits[node] = digits_apart(cut, candidates.values[first[line] : last])
     return digits
 
 

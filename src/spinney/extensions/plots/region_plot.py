@@ -213,16 +213,20 @@ def _cells(
     """Return what is predicted in the middle of each cell, y × x × outputs."""
     middles = [(each[1:] + each[:-1]) / 2 for each in edges]
     across, up = np.meshgrid(*middles)
-    columns: dict[str, Any] = dict(
-        zip(names, (across.ravel(), up.ravel()), strict=True)
-    )
-    attributes = [a.name for a in model.schema.attributes if a.formula is None]
-    table = {
-        name: columns[name] if name in columns else [held[name]] * across.size
-        for name in attributes
-    }
-    outputs = model.outputs(table)
+    columns = dict(zip(names, (across.ravel(), up.ravel()), strict=True))
+    outputs = model.outputs(_with_held(model, columns, held, across.size))
     return np.asarray(outputs).reshape(*across.shape, -1)
+
+
+def _with_held(
+    model: Any, columns: dict[str, Any], held: dict[str, Value | None], n_rows: int
+) -> dict[str, Any]:
+    """Return rows of some columns, the others as they are held."""
+    return {
+        a.name: columns[a.name] if a.name in columns else [held[a.name]] * n_rows
+        for a in model.schema.attributes
+        if a.formula is None
+    }
 
 
 def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any]:
@@ -316,11 +320,7 @@ def _elsewhere(
     if target.is_numeric and model.kind == "forest":  # a mean that is never the same
         return np.zeros(table.n_rows, np.bool_)
     here = {name: table[name].cells for name in names}
-    attributes = [a.name for a in model.schema.attributes if a.formula is None]
-    as_held = {
-        name: here[name] if name in here else [held[name]] * table.n_rows
-        for name in attributes
-    }
+    as_held = _with_held(model, here, held, table.n_rows)
     both = [np.asarray(model.outputs(each)) for each in (table, as_held)]
     if target.is_numeric:
         return np.asarray((both[0] != both[1]).any(axis=1))
