@@ -11,6 +11,14 @@ export function svg(name, properties = {}, ...content) {
   return filled(document.createElementNS(SVG, name), properties, content);
 }
 
+export function svgLine([x1, y1], [x2, y2], stroke, more = {}) {
+  return svg("line", { x1, y1, x2, y2, stroke, ...more });
+}
+
+export function svgText([x, y], words, fill, anchor = "middle", size = 11) {
+  return svg("text", { x, y, "text-anchor": anchor, "font-size": size, fill }, words);
+}
+
 function filled(made, properties, content) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
@@ -83,6 +91,17 @@ export function scrolling(kind, label, ...content) {
 
 export function button(text, onclick, properties = {}) {
   return element("button", { type: "button", onclick, ...properties }, text);
+}
+
+// A list of values with their texts, of which one is chosen.
+export function chooser(options, value, onchoose, properties = {}) {
+  const control = element(
+    "select",
+    { ...properties, oninput: () => onchoose(control.value) },
+    options.map(([each, text]) => element("option", { value: String(each) }, text)),
+  );
+  control.value = String(value);
+  return control;
 }
 
 // Buttons of which one is pressed.

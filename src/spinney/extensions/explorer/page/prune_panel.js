@@ -1,6 +1,6 @@
 // Pruning: along the sequence of cost complexity, or node by node, by hand.
 
-import { button, copyText, element, quiet, svg } from "./dom.js";
+import { button, copyText, element, quiet, svg, svgLine, svgText } from "./dom.js";
 import { countText, most, percent, plural, rounded, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
@@ -132,24 +132,13 @@ function curves(state) {
     role: "img",
     "aria-label": "Error by the number of leaves",
   });
-  const text = (at, words, anchor = "middle") =>
-    svg(
-      "text",
-      { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 10, fill: colours.note },
-      words,
-    );
+  const text = (at, words, anchor) => svgText(at, words, colours.note, anchor, 10);
   for (let part = 0; part <= 2; part += 1) {
     const error = (top * part) / 2;
     picture.append(
-      svg("line", {
-        x1: CURVES.left,
-        x2: WIDTH - CURVES.right,
-        y1: y(error),
-        y2: y(error),
-        stroke: colours.empty,
-      }),
+      svgLine([CURVES.left, y(error)], [WIDTH - CURVES.right, y(error)], colours.empty),
+      text([CURVES.left - 5, y(error) + 3], asError(error), "end"),
     );
-    picture.append(text([CURVES.left - 5, y(error) + 3], asError(error), "end"));
   }
   const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
   [...new Set(ticks)].forEach((leaves, at, list) => {
@@ -175,29 +164,17 @@ function curves(state) {
     );
     for (const [leaves, error, spread] of points.length > 200 ? [] : points) {
       if (!spread) continue;
-      picture.append(
-        svg("line", {
-          x1: x(leaves),
-          x2: x(leaves),
-          y1: y(error - spread),
-          y2: y(error + spread),
-          stroke: colour,
-        }),
-      );
+      const ends = [error - spread, error + spread].map((each) => [x(leaves), y(each)]);
+      picture.append(svgLine(...ends, colour));
     }
   }
   const [leaves, error] = lines[0].points[state.step + 1];
+  const ends = [CURVES.top, HEIGHT - CURVES.bottom].map((each) => [x(leaves), each]);
+  const dashed = { "stroke-dasharray": "3 3" };
   picture.append(
-    svg("line", {
-      x1: x(leaves),
-      x2: x(leaves),
-      y1: CURVES.top,
-      y2: HEIGHT - CURVES.bottom,
-      stroke: colours.accent,
-      "stroke-dasharray": "3 3",
-    }),
+    svgLine(...ends, colours.accent, dashed),
+    svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }),
   );
-  picture.append(svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }));
   const unit = schema.numeric
     ? "Squared error as a share of the root's"
     : schema.target.costs
