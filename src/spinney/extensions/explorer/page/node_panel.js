@@ -292,7 +292,8 @@ function isPlainCut(attribute, { cuts }) {
 
 function firstPart(state, { attribute: index, cuts, values }) {
   const attribute = state.schema.attributes[index];
-  if (!isPlainCut(attribute, { cuts })) return attribute.interval(-Infinity, cuts[0]);
+  if (!isPlainCut(attribute, { cuts }))
+    return attribute.between(-Infinity, cuts[0]).slice(attribute.text.length + 1);
   return `≤ ${shortCut(cuts[0], values)}`;
 }
 
