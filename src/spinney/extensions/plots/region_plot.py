@@ -17,6 +17,7 @@ from spinney.errors import (
     did_you_mean,
     refusal,
 )
+from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.model_plots import need
 from spinney.extensions.plots.plot_axes import (
     colour_of,
@@ -247,7 +248,7 @@ def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any
     look = {"cmap": ListedColormap(COLOURS), "vmin": 0, "vmax": n, "alpha": 0.3}
     axes.pcolormesh(*edges, labels % n, **look)
     axes.add_collection(
-        LineCollection(_borders(edges, labels), colors="#5f6b76", linewidths=0.9)
+        LineCollection(_borders(edges, labels), colors=LIGHT["frame"], linewidths=0.9)
     )
     there = np.unique(labels)[:n]
     return [
@@ -290,7 +291,7 @@ def _draw_rows(
     look = {"s": 22 if len(x) <= 300 else 7, "linewidths": 0.5, "zorder": 3}
     groups: list[tuple[Any, dict[str, Any]]] = []
     if target.is_numeric or target.name not in some.names:
-        groups.append((np.ones(len(x), np.bool_), {"color": "#1c2126"}))
+        groups.append((np.ones(len(x), np.bool_), {"color": LIGHT["text"]}))
     else:
         codes = target.encode(some[target.name])
         for code in np.unique(codes[codes >= 0]).tolist():
@@ -307,7 +308,7 @@ def _draw_rows(
     from matplotlib.lines import Line2D
 
     label = "pale: other values than held"
-    point = Line2D([], [], color="#1c2126", alpha=PALE, marker="o", label=label)
+    point = Line2D([], [], color=LIGHT["text"], alpha=PALE, marker="o", label=label)
     point.set(linestyle="none", markersize=4)
     return [point]
 
