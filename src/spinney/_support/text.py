@@ -82,6 +82,15 @@ def written_value(value: "Value", *, listed: bool = False) -> str:
     return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
 
+def ascii_lower(name: str) -> str:
+    """Return a name as databases compare it: letters of ASCII alone have two cases.
+
+    >>> ascii_lower("Leaf É")
+    'leaf É'
+    """
+    return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
+
+
 def joined(words: "Sequence[str]") -> str:
     """Return words with commas between them, and "and" before the last.
 

@@ -11,9 +11,15 @@ from spinney._support.text import figure, number_text, percent_text, shown, weig
 from spinney.data import Attribute
 from spinney.extensions.clustering import Clusters
 from spinney.extensions.pictures import STYLE_SHEET
-from spinney.extensions.pictures.markup import Markup, element, joined, number
+from spinney.extensions.pictures.markup import Markup, element, joined
 from spinney.extensions.pictures.node_colours import ABOVE, BELOW
-from spinney.extensions.pictures.svg_elements import group, line, rectangle, words
+from spinney.extensions.pictures.svg_elements import (
+    group,
+    line,
+    picture,
+    rectangle,
+    words,
+)
 from spinney.extensions.pictures.text_width import shortened, text_width
 
 __all__ = ["to_cluster_svg"]
@@ -52,18 +58,7 @@ def to_cluster_svg(clusters: Clusters) -> str:
             if attribute.kind == "numeric":
                 parts.append(_bar(offs[one, index], x, top + 22))
     parts.append(words(_rest(clusters), x=MARGIN, y=height - 12, class_="note"))
-    return element(
-        "svg",
-        "\n",
-        joined(parts, "\n"),
-        "\n",
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        role="img",
-        class_="spinney-tree",
-    )
+    return picture(parts, width, height)
 
 
 def _head(clusters: Clusters, one: int, x: float) -> Markup:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from spinney._support.text import ascii_lower
 from spinney.data import missing_columns
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.extensions.databases.databases import (
@@ -122,8 +123,8 @@ def _place_of(
         if not isinstance(part, exp.Identifier):
             return part is None
         folded = dialect == "sqlite"
-        written = part.name if part.quoted and not folded else _lowered(part.name)
-        return written == (_lowered(name) if folded else name)
+        written = part.name if part.quoted and not folded else ascii_lower(part.name)
+        return written == (ascii_lower(name) if folded else name)
 
     return next(
         (
@@ -133,11 +134,6 @@ def _place_of(
         ),
         None,
     )
-
-
-def _lowered(name: str) -> str:
-    """Return a name as databases compare it: letters of ASCII alone have two cases."""
-    return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
 
 
 def _columns_of(engine: SqlEngine, view: str, needed: Sequence[str]) -> list[str]:

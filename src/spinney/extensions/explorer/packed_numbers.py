@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["packed"]
+__all__ = ["packed", "packed_fields"]
 
 WHOLE = ("u1", "i1", "u2", "i2", "u4", "i4")
 
@@ -29,6 +29,11 @@ def packed(array: "NDArray[Any] | list[Any]") -> str:
         return "u1:"
     kind = _narrowest(numbers)
     return f"{kind}:{b64encode(numbers.astype(f'<{kind}').tobytes()).decode()}"
+
+
+def packed_fields(source: Any, *names: str) -> dict[str, str]:
+    """Return arrays of an object by their names, each packed."""
+    return {name: packed(getattr(source, name)) for name in names}
 
 
 def _narrowest(numbers: NDArray[Any]) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney.data import Target
-from spinney.extensions.explorer.packed_numbers import packed
+from spinney.extensions.explorer.packed_numbers import packed, packed_fields
+from spinney.extensions.pictures.branch_labels import MOST_DIGITS, digits_apart
 from spinney.extensions.pictures.node_histograms import Histogram
 from spinney.growth.prune import (
     CodedRows,
@@ -18,9 +19,6 @@ from spinney.growth.prune import (
 )
 from spinney.trees import (
     CandidateArrays,
-    FlatModels,
-    QuestionArrays,
-    SplitArrays,
     Tree,
     TreeArrays,
     labels_of,
@@ -35,11 +33,18 @@ __all__ = [
     "sequence_data",
 ]
 
-OF_MODELS = (
+QUESTIONS = ("attribute", "cut", "listed", "branches", "cuts")
+NODES = ("parent", "missing", "rows", "absent", "reason", "gain")
+SURROGATES = ("count", "agreement", "adjusted", "reversed")
+MODELS = (
     *("has", "intercept", "count", "attribute", "coefficient", "missing"),
     *("codes", "lookup", "first_code"),
 )
-LEAST_DIGITS, MOST_DIGITS = 6, 17
+CANDIDATES = (
+    *("count", "chosen", "gain", "merit", "exact", "n_values", "values"),
+    *("weights", "missing_weights"),
+)
+SPLITS = ("attribute", "form", "n_branches", "missing", "thresholds", "groups", "codes")
 
 
 def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
@@ -53,15 +58,9 @@ def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
     divides = np.repeat(arrays.final_branch < 0, arrays.links().count)
     data = {
         "size": len(arrays),
-        "parent": packed(arrays.parent),
-        **_questions(arrays),
-        "missing": packed(arrays.missing),
+        **packed_fields(arrays, *QUESTIONS, *NODES),
         "shares": packed(np.where(divides, arrays.shares, 0.0)),
         "weights": packed(arrays.weights.astype(np.float64)),
-        "rows": packed(arrays.rows),
-        "absent": packed(arrays.absent),
-        "reason": packed(arrays.reason),
-        "gain": packed(arrays.gain),
         "outputs": _odd_outputs(arrays, target),
     }
     if target.costs is not None:
@@ -69,22 +68,11 @@ def nodes_data(arrays: TreeArrays, target: Target) -> dict[str, Any]:
     if arrays.otherwise is not None and (arrays.otherwise >= 0).any():
         data["otherwise"] = packed(arrays.otherwise)
     if arrays.surrogates is not None:
-        surrogates = arrays.surrogates
-        data["surrogates"] = {
-            **_questions(surrogates),
-            "count": packed(surrogates.count),
-            "agreement": packed(surrogates.agreement),
-            "adjusted": packed(surrogates.adjusted),
-            "reversed": packed(surrogates.reversed),
-        }
+        names = (*QUESTIONS, *SURROGATES)
+        data["surrogates"] = packed_fields(arrays.surrogates, *names)
     if arrays.models is not None:
-        data["models"] = _models(arrays.models)
+        data["models"] = packed_fields(arrays.models, *MODELS)
     return data
-
-
-def _questions(questions: QuestionArrays) -> dict[str, str]:
-    names = ("attribute", "cut", "listed", "branches", "cuts")
-    return {name: packed(getattr(questions, name)) for name in names}
 
 
 def _odd_outputs(arrays: TreeArrays, target: Target) -> dict[str, str]:
@@ -102,47 +90,22 @@ def _odd_outputs(arrays: TreeArrays, target: Target) -> dict[str, str]:
     return {"nodes": packed(nodes), "values": packed(outputs[nodes])}
 
 
-def _models(models: FlatModels) -> dict[str, str]:
-    return {name: packed(getattr(models, name)) for name in OF_MODELS}
-
-
 def candidate_data(candidates: CandidateArrays, nodes: Integers) -> dict[str, Any]:
     """Return the candidates of some nodes, with the counts behind them."""
     asks = candidates.chosen[nodes] >= 0
     some = candidates.of_nodes(nodes, asks)
-    p_values = some.p_value
+    tested = () if np.isnan(some.p_value).all() else ("p_value",)
     return {
         "nodes": packed(nodes),
-        "count": packed(some.count),
-        "chosen": packed(some.chosen),
-        **_splits(some.splits),
-        "gain": packed(some.gain),
-        "merit": packed(some.merit),
-        "exact": packed(some.exact),
-        **({} if np.isnan(p_values).all() else {"p_value": packed(p_values)}),
-        "n_values": packed(some.n_values),
-        "values": packed(some.values),
-        "weights": packed(some.weights),
-        "missing_weights": packed(some.missing_weights),
-    }
-
-
-def _splits(splits: SplitArrays) -> dict[str, str]:
-    return {
-        "attribute": packed(splits.attribute),
-        "form": packed(splits.form),
-        "n_branches": packed(splits.n_branches),
-        "missing": packed(splits.missing),
-        "thresholds": packed(splits.thresholds),
-        "groups": packed(splits.groups),
-        "codes": packed(splits.codes),
+        **packed_fields(some, *CANDIDATES, *tested),
+        **packed_fields(some.splits, *SPLITS),
     }
 
 
 def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     """Return in how many digits the cut of each node keeps its rows on their sides.
 
-    Six at least; 17, all there are, where the neighbours of a cut are not known.
+    All there are where the neighbours of a cut are not known.
     """
     digits = np.full(len(arrays), MOST_DIGITS, np.int64)
     winner = candidates.count.cumsum() - candidates.count + candidates.chosen
@@ -150,15 +113,8 @@ def digits_of(arrays: TreeArrays, candidates: CandidateArrays) -> Integers:
     finite = np.flatnonzero(arrays.inner & np.isfinite(arrays.cut))
     for node in finite.tolist():
         line, cut = int(winner[node]), float(arrays.cut[node])
-        values = candidates.values[
-            first[line] : first[line] + candidates.n_values[line]
-        ]
-        below = values[values <= cut].max(initial=-np.inf)
-        above = values[values > cut].min(initial=np.inf)
-        for count in range(LEAST_DIGITS, MOST_DIGITS):
-            if below <= float(f"{cut:.{count}g}") < above:
-                digits[node] = count
-                break
+        last = first[line] + candidates.n_values[line]
+        digits[node] = digits_apart(cut, candidates.values[first[line] : last])
     return digits
 
 

@@ -6,6 +6,7 @@ operators for trees: those know neither nodes with many branches, nor rows that 
 missing value divides, and keep thresholds in single precision.
 """
 
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -165,9 +166,7 @@ class _OnnxModel:
                 graph.add("Mul", cells[cell], graph.constant(factor))
                 for cell, factor in made.terms
             ]
-            number = parts[0]
-            for part in parts[1:]:
-                number = graph.add("Add", number, part)
+            number = reduce(partial(graph.add, "Add"), parts)
         else:
             number = graph.add("Div", cells[made.first], cells[made.second])
         beyond = graph.add("IsInf", number)

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from functools import partial, reduce
 from xml.etree.ElementTree import Element, SubElement
 
 from spinney._support.text import value_text
@@ -190,10 +191,7 @@ class Fields:
             apply("*", field(self.names[cell]), constant(factor))
             for cell, factor in made.terms
         ]
-        total = parts[0]
-        for part in parts[1:]:
-            total = apply("+", total, part)
-        return finite(total)
+        return finite(reduce(partial(apply, "+"), parts))
 
     def _quotient(self, made: Quotient) -> Element:
         first, second = (field(self.names[cell]) for cell in (made.first, made.second))

@@ -308,15 +308,25 @@ def best_class(shares: Sequence[float], costs: Any = None) -> int:
     return int(labels_of(np.array([shares]), costs)[0])
 
 
-def free_name(wanted: str, taken: Collection[str], space: str = " ") -> str:
+def free_name(
+    wanted: str,
+    taken: Collection[str],
+    space: str = " ",
+    *,
+    folded: Callable[[str], str] = str,
+    ended: Callable[[str, str], str] = str.__add__,
+) -> str:
     """Return a name that is not taken: the one wanted, or with a number after it.
+
+    ``folded`` says which names are one to those that are taken, and ``ended`` puts an
+    ending to a name.
 
     >>> free_name("a", ["b"]), free_name("a", ["a", "a 2"]), free_name("a", "a", "_")
     ('a', 'a 3', 'a_2')
     """
     name, number = wanted, 2
-    while name in taken:
-        name, number = f"{wanted}{space}{number}", number + 1
+    while folded(name) in taken:
+        name, number = ended(wanted, f"{space}{number}"), number + 1
     return name
 
 

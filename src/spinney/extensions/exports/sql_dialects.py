@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import frexp
 
+from spinney._support.text import ascii_lower
 from spinney.data import SECONDS_OF_A_DAY, Value
 from spinney.extensions.exports.portable import refuse_to_say
 
@@ -149,15 +150,6 @@ def _first_bytes(name: str, most: int | None) -> str:
     """
     data = name.encode("utf-8", "surrogatepass")[:most]
     return name if most is None else data.decode("utf-8", "ignore")
-
-
-def _small_ascii(name: str) -> str:
-    """Return a name with the letters of ASCII alone in small.
-
-    >>> _small_ascii("Leaf É")
-    'leaf É'
-    """
-    return "".join(each.lower() if each.isascii() else each for each in name)
 
 
 def _refuse_nul(text: str) -> None:
@@ -324,7 +316,7 @@ DIALECTS = {
             "NULLIF({0}::DOUBLE, 'NaN')",
             _DUCKDB_TIMES,
             lists=False,
-            folded=_small_ascii,
+            folded=ascii_lower,
             most_divided=2_500_000,
         ),
         Dialect(
@@ -342,7 +334,7 @@ DIALECTS = {
             _SQLITE_TIMES,
             greatest="MAX",
             least="MIN",
-            folded=_small_ascii,
+            folded=ascii_lower,
             true="1",
             false="0",
             constants=("true", "false"),

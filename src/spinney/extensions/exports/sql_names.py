@@ -14,12 +14,12 @@ as the engine compares names.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 
 from spinney._support.text import value_text
 from spinney.errors import Setting, refusal
 from spinney.extensions.exports.portable import (
     Portable,
+    free_name,
     prediction_name,
     refuse_to_say,
 )
@@ -75,7 +75,7 @@ class QueryNames:
             nested = name
             if self.dialect.folded(name) in self.dialect.constants:
                 taken = (*self.columns, *self.outputs, *names.values())
-                nested = self._numbered(f"column {name}", taken)
+                nested = self._free(f"column {name}", taken)
             names[name] = nested
         return names
 
@@ -112,7 +112,7 @@ class QueryNames:
         names: list[str] = []
         for each in wanted:
             name = prediction_name(each, columns, self.dialect.folded)
-            names.append(self._numbered(name, (*columns, *names)))
+            names.append(self._free(name, (*columns, *names)))
         return tuple(names)
 
     def predictions_in(self, columns: Sequence[str]) -> list[str]:
@@ -123,14 +123,8 @@ class QueryNames:
     @cached_property
     def leaf(self) -> str:
         """What a subquery calls the leaf of a row, beside the columns that it lists."""
-        return self._numbered(LEAF, (*self.columns, *self.nested.values()))
+        return self._free(LEAF, (*self.columns, *self.nested.values()))
 
-    def _numbered(self, wanted: str, taken: Collection[str]) -> str:
-        """Return a name that is not taken, with a number after it where that helps."""
-        folded = self.dialect.folded
-        used, name = {*map(folded, taken)}, wanted
-        for number in count(2):
-            if folded(name) not in used:
-                return name
-            name = self.dialect.with_ending(wanted, f" {number}")
-        raise AssertionError
+    def _free(self, wanted: str, taken: Collection[str]) -> str:
+        folded, ended = self.dialect.folded, self.dialect.with_ending
+        return free_name(wanted, {*map(folded, taken)}, folded=folded, ended=ended)

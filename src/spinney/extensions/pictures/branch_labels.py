@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from math import inf
+from typing import Any
+
+from numpy.typing import NDArray
 
 from spinney._support.text import number_text, read_bound, shown, span_text
 from spinney.data import Attribute
 from spinney.extensions.pictures.text_width import shortened, text_width
 from spinney.trees import Candidate, Intervals, Node, Threshold, Tree
 
-__all__ = ["branch_label"]
+__all__ = ["branch_label", "digits_apart"]
 
 DIGITS = 6
 MOST_DIGITS = 17
@@ -79,18 +82,21 @@ def _of_number(
         number, beyond = read_bound(bound, of.unit)
         signs = ("<", "≥") if beyond else ("≤", ">")
         return signs[right], number_text(number, of.unit)
-    return ">" if right else "≤", _short(bound, candidate)
+    digits = digits_apart(bound, candidate.table.values)
+    return ">" if right else "≤", number_text(float(f"{bound:.{digits}g}"))
 
 
-def _short(bound: float, candidate: Candidate) -> str:
-    """Return a bound in six digits, or in as many as keep the rows on their sides."""
-    below = max((v for v in candidate.table.values if v <= bound), default=-inf)
-    above = min((v for v in candidate.table.values if v > bound), default=inf)
+def digits_apart(cut: float, values: NDArray[Any]) -> int:
+    """Return in how many digits a cut keeps values on their sides: six at least.
+
+    17 are all there are.
+    """
+    below = values[values <= cut].max(initial=-inf)
+    above = values[values > cut].min(initial=inf)
     for digits in range(DIGITS, MOST_DIGITS):
-        rounded = float(f"{bound:.{digits}g}")
-        if below <= rounded < above:
-            return number_text(rounded)
-    return number_text(bound)
+        if below <= float(f"{cut:.{digits}g}") < above:
+            return digits
+    return MOST_DIGITS
 
 
 def _some(

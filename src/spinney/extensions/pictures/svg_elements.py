@@ -1,8 +1,26 @@
 """What pictures are made of: texts, rectangles, lines, of classes of the sheet."""
 
-from spinney.extensions.pictures.markup import Markup, element, number
+from collections.abc import Iterable
 
-__all__ = ["group", "line", "rectangle", "words"]
+from spinney.extensions.pictures.markup import Markup, element, joined, number
+
+__all__ = ["group", "line", "picture", "rectangle", "words"]
+
+
+def picture(content: Iterable[Markup], width: float, height: float) -> Markup:
+    """Return a whole picture, in the scope of the style sheet."""
+    return element(
+        "svg",
+        "\n",
+        joined(content, "\n"),
+        "\n",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=width,
+        height=height,
+        role="img",
+        class_="spinney-tree",
+    )
 
 
 def words(text: str, name: str = "text", **attributes: str | float) -> Markup:

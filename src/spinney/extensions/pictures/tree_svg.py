@@ -18,7 +18,7 @@ from spinney.extensions.pictures.node_colours import (
     NumberColours,
 )
 from spinney.extensions.pictures.style_sheet import STYLE_SHEET
-from spinney.extensions.pictures.svg_elements import group, rectangle, words
+from spinney.extensions.pictures.svg_elements import group, picture, rectangle, words
 from spinney.extensions.pictures.text_width import shortened, text_width
 from spinney.extensions.pictures.tree_sketch import (
     CURVE,
@@ -124,18 +124,7 @@ def to_svg(
         *(pen.box(place) for place in range(len(sketch.drawn))),
         *models,
     ]
-    return element(
-        "svg",
-        "\n",
-        joined(content, "\n"),
-        "\n",
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        role="img",
-        class_="spinney-tree",
-    )
+    return picture(content, width, height)
 
 
 class Pen:

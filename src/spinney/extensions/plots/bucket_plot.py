@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import DataError
+from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled
 from spinney.search.buckets import discretise
 
@@ -49,7 +50,7 @@ def buckets(
         raise DataError(msg)
     axes = new_axes(axes)
     bars = min(BARS, max(5, len(np.unique(known))))
-    axes.hist(known, bins=bars, color="#b3bcc5", edgecolor="white", linewidth=0.4)
+    axes.hist(known, bins=bars, color=LIGHT["branch"], edgecolor="white", linewidth=0.4)
     for cut in made.cuts:
         axes.axvline(cut, color=colour_of(5), linewidth=1.3)
     edges = np.concatenate([[known.min()], made.cuts, [known.max()]])

@@ -6,6 +6,7 @@ import numpy as np
 
 from spinney.errors import ParameterError
 from spinney.extensions.pictures import draw_svg
+from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
     colour_of,
     new_axes,
@@ -74,7 +75,12 @@ def importances(model: Any, axes: Any = None, *, most: int = MOST_BARS) -> Any:
     axes = new_axes(axes, (5.2, 0.9 + 0.24 * len(shown_ones)))
     names, means, spreads = zip(*reversed(shown_ones), strict=True)
     spread = {"xerr": spreads} if model.kind == "forest" else {}
-    look = {"color": colour_of(0), "ecolor": "#5f6b76", "capsize": 2, "height": 0.7}
+    look = {
+        "color": colour_of(0),
+        "ecolor": LIGHT["frame"],
+        "capsize": 2,
+        "height": 0.7,
+    }
     axes.barh([short(name, 30) for name in names], means, **spread, **look)
     axes.set_xlim(left=0)
     rest = len(ranked) - len(shown_ones)
@@ -124,7 +130,7 @@ def pruning_path(model: Any, axes: Any = None) -> Any:
         )
         best = int(np.argmin(errors))
         limit = errors[best] + deviations[best]
-        axes.axhline(limit, color="#5f6b76", linestyle=":", linewidth=1)
+        axes.axhline(limit, color=LIGHT["frame"], linestyle=":", linewidth=1)
     if sequence.chosen is not None:
         chosen = leaves[sequence.chosen]
         axes.axvline(chosen, color=colour_of(5), linestyle="--", linewidth=1)

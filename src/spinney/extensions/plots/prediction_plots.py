@@ -7,6 +7,7 @@ import numpy as np
 from spinney._support.text import weight_text
 from spinney.errors import ParameterError
 from spinney.extensions.evaluation import Score, calibration_curves, roc_curves, score
+from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.plot_axes import (
     colour_of,
     new_axes,
@@ -54,7 +55,7 @@ def confusion(
     axes.set_yticks(range(n), names)
     if n <= MOST_NUMBERED:
         for (row, column), count in np.ndenumerate(counts):
-            colour = "white" if shares[row, column] > 0.5 else "#1c2126"
+            colour = "white" if shares[row, column] > 0.5 else LIGHT["text"]
             text = weight_text(count) if count else "·"
             look = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
             axes.text(column, row, text, **look)
@@ -73,7 +74,7 @@ def roc(model: Any, data: Any, axes: Any = None, *, weight: str | None = None) -
     """
     curves = roc_curves(model, data, weight=weight)
     axes = new_axes(axes)
-    axes.plot([0, 1], [0, 1], ":", color="#8a95a0", linewidth=1)
+    axes.plot([0, 1], [0, 1], ":", color=LIGHT["axis"], linewidth=1)
     for index, curve in enumerate(curves[:MOST_CURVES]):
         label = f"{short(curve.label, 24)}: area {curve.area:.3f}"
         axes.plot(curve.x, curve.y, color=colour_of(index), linewidth=1.4, label=label)
@@ -102,7 +103,7 @@ def calibration(
     """
     curves = calibration_curves(model, data, n_bins=n_bins, weight=weight)
     axes = new_axes(axes)
-    axes.plot([0, 1], [0, 1], ":", color="#8a95a0", linewidth=1)
+    axes.plot([0, 1], [0, 1], ":", color=LIGHT["axis"], linewidth=1)
     for index, curve in enumerate(curves[:MOST_CURVES]):
         colour, name = colour_of(index), short(curve.label, 24)
         axes.plot(curve.x, curve.y, color=colour, linewidth=1.1, label=name)

@@ -17,6 +17,7 @@ from spinney.errors import (
     did_you_mean,
     refusal,
 )
+from spinney.extensions.pictures.style_sheet import LIGHT
 from spinney.extensions.plots.model_plots import need
 from spinney.extensions.plots.plot_axes import (
     colour_of,
@@ -213,16 +214,20 @@ def _cells(
     """Return what is predicted in the middle of each cell, y × x × outputs."""
     middles = [(each[1:] + each[:-1]) / 2 for each in edges]
     across, up = np.meshgrid(*middles)
-    columns: dict[str, Any] = dict(
-        zip(names, (across.ravel(), up.ravel()), strict=True)
-    )
-    attributes = [a.name for a in model.schema.attributes if a.formula is None]
-    table = {
-        name: columns[name] if name in columns else [held[name]] * across.size
-        for name in attributes
-    }
-    outputs = model.outputs(table)
+    columns = dict(zip(names, (across.ravel(), up.ravel()), strict=True))
+    outputs = model.outputs(_with_held(model, columns, held, across.size))
     return np.asarray(outputs).reshape(*across.shape, -1)
+
+
+def _with_held(
+    model: Any, columns: dict[str, Any], held: dict[str, Value | None], n_rows: int
+) -> dict[str, Any]:
+    """Return rows of some columns, the others as they are held."""
+    return {
+        a.name: columns[a.name] if a.name in columns else [held[a.name]] * n_rows
+        for a in model.schema.attributes
+        if a.formula is None
+    }
 
 
 def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any]:
@@ -243,7 +248,7 @@ def _fill(axes: Any, model: Any, edges: list[Floats], cells: Floats) -> list[Any
     look = {"cmap": ListedColormap(COLOURS), "vmin": 0, "vmax": n, "alpha": 0.3}
     axes.pcolormesh(*edges, labels % n, **look)
     axes.add_collection(
-        LineCollection(_borders(edges, labels), colors="#5f6b76", linewidths=0.9)
+        LineCollection(_borders(edges, labels), colors=LIGHT["frame"], linewidths=0.9)
     )
     there = np.unique(labels)[:n]
     return [
@@ -286,7 +291,7 @@ def _draw_rows(
     look = {"s": 22 if len(x) <= 300 else 7, "linewidths": 0.5, "zorder": 3}
     groups: list[tuple[Any, dict[str, Any]]] = []
     if target.is_numeric or target.name not in some.names:
-        groups.append((np.ones(len(x), np.bool_), {"color": "#1c2126"}))
+        groups.append((np.ones(len(x), np.bool_), {"color": LIGHT["text"]}))
     else:
         codes = target.encode(some[target.name])
         for code in np.unique(codes[codes >= 0]).tolist():
@@ -303,7 +308,7 @@ def _draw_rows(
     from matplotlib.lines import Line2D
 
     label = "pale: other values than held"
-    point = Line2D([], [], color="#1c2126", alpha=PALE, marker="o", label=label)
+    point = Line2D([], [], color=LIGHT["text"], alpha=PALE, marker="o", label=label)
     point.set(linestyle="none", markersize=4)
     return [point]
 
@@ -316,11 +321,7 @@ def _elsewhere(
     if target.is_numeric and model.kind == "forest":  # a mean that is never the same
         return np.zeros(table.n_rows, np.bool_)
     here = {name: table[name].cells for name in names}
-    attributes = [a.name for a in model.schema.attributes if a.formula is None]
-    as_held = {
-        name: here[name] if name in here else [held[name]] * table.n_rows
-        for name in attributes
-    }
+    as_held = _with_held(model, here, held, table.n_rows)
     both = [np.asarray(model.outputs(each)) for each in (table, as_held)]
     if target.is_numeric:
         return np.asarray((both[0] != both[1]).any(axis=1))

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 from spinney._support.names_on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from spinney.extensions.rulesets.build_ruleset import ruleset_of
+    from spinney.extensions.rulesets.build_ruleset import model_ruleset, ruleset_of
     from spinney.extensions.rulesets.ruleset import RankedRule, RuleSet
-    from spinney.extensions.rulesets.ruleset_of_model import model_ruleset
 
 __all__ = ["RankedRule", "RuleSet", "model_ruleset", "ruleset_of"]
 
 __getattr__ = names_on_demand(
     __name__,
     {
-        "build_ruleset": ("ruleset_of",),
-        "ruleset_of_model": ("model_ruleset",),
+        "build_ruleset": ("model_ruleset", "ruleset_of"),
         "ruleset": ("RankedRule", "RuleSet"),
     },
 )

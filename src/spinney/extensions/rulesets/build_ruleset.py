@@ -11,6 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_choice
 from spinney._support.ties import TOLERANCE, last_best
 from spinney.data import Schema
+from spinney.errors import warn
 from spinney.extensions.rulesets.choose_rules import chosen_rules
 from spinney.extensions.rulesets.description_length import coding_of
 from spinney.extensions.rulesets.paths import Bools, Path, matches, merged, paths_of
@@ -20,7 +21,9 @@ from spinney.extensions.rulesets.simplify_rules import (
     default_error,
     simplified,
 )
+from spinney.growth import Model
 from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
+from spinney.models.grown_rows import is_grown_on, rows_again
 from spinney.output.leaf_rules import Condition
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
@@ -100,6 +103,38 @@ def ruleset_of(
     else:
         ordered = [_as_it_is(path, rows, level) for path in paths_of(tree)]
     return _finished(ordered, rows, level)
+
+
+def model_ruleset(
+    model: Model,
+    table: Any,
+    *,
+    y: Any = None,
+    sample_weight: Any = None,
+    confidence: float = 0.25,
+    simplify: bool = True,
+) -> RuleSet:
+    """Return the rules of a model, as ``FittedTree.ruleset`` says."""
+    training, _ = rows_again(
+        model.schema, model.recipe, table, y=y, sample_weight=sample_weight
+    )
+    _check_origin(model, training, simplify=simplify)
+    return ruleset_of(model.tree, training, confidence=confidence, simplify=simplify)
+
+
+def _check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
+    """Warn where the rules of a model over these rows may contradict its tree."""
+    if not is_grown_on(model, training):
+        warn(
+            "the table is not the one that the tree was grown on (other rows, "
+            "values, weights or order): the rules fit this table instead"
+        )
+    if simplify and model.schema.target.costs is not None:
+        warn(
+            "the tree has costs of errors, and simplified rules count errors: they may "
+            "give other labels than the tree; its rules as they are, not simplified, "
+            "keep its labels"
+        )
 
 
 def _as_it_is(path: Path, rows: RuleRows, confidence: float) -> RuleDraft:

@@ -1,6 +1,6 @@
 // What this page is, and what it contains.
 
-import { element } from "./dom.js";
+import { element, quiet } from "./dom.js";
 import { countText, plural } from "./numbers.js";
 
 const KEYS = [
@@ -22,7 +22,7 @@ export function aboutPanel(state, page) {
       contents(state).map((line) => element("li", {}, line)),
     ),
     state.kind === "clusters" ? null : keys(),
-    element("p", { class: "quiet" }, `Made by ${page.madeBy}.`),
+    quiet(`Made by ${page.madeBy}.`),
   ];
 }
 

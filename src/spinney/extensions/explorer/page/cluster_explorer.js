@@ -2,7 +2,19 @@
 
 import { aboutPanel } from "./about_panel.js";
 import { readClusters } from "./clusters.js";
-import { button, element, meter, replace } from "./dom.js";
+import {
+  button,
+  element,
+  meter,
+  numberCell,
+  quiet,
+  replace,
+  rowHead,
+  scrolling,
+  table,
+  tableRow,
+  wideCell,
+} from "./dom.js";
 import { formField } from "./form_field.js";
 import { Frame } from "./frame.js";
 import { IterationView } from "./iteration_view.js";
@@ -81,32 +93,18 @@ export class ClusterExplorer extends Frame {
       ),
     );
     const lines = schema.attributes.map((attribute, index) =>
-      element(
-        "tr",
-        {},
+      tableRow(
         element("th", { scope: "row", title: attribute.text }, attribute.text),
         clusters.sizes.map((_, cluster) => this.cell(attribute, index, cluster)),
       ),
     );
-    return element(
-      "div",
-      {
-        class: "scroll profiles",
-        tabindex: "0",
-        role: "region",
-        "aria-label": "Profiles of clusters",
-      },
-      element(
-        "p",
-        { class: "quiet" },
+    return scrolling(
+      "scroll profiles",
+      "Profiles of clusters",
+      quiet(
         "Centroids; a bar shows how far one is from the mean of all clusters, in standard deviations between them: blue below, orange above.",
       ),
-      element(
-        "table",
-        { class: "data profile-table" },
-        element("thead", {}, element("tr", {}, element("td"), head)),
-        element("tbody", {}, lines),
-      ),
+      table("data profile-table", [null, ...head], lines),
     );
   }
 
@@ -146,30 +144,18 @@ export class ClusterExplorer extends Frame {
         "header",
         { class: "node-head" },
         element("h2", {}, swatch(clusters.colour(cluster)), `Cluster ${cluster}`),
-        element(
-          "p",
-          { class: "quiet" },
+        quiet(
           `${countText(clusters.sizes[cluster])} of ${countText(clusters.total)} rows (${percent(clusters.sizes[cluster] / clusters.total)})`,
         ),
       ),
       element("h3", {}, "What sets it apart"),
-      element(
-        "table",
-        { class: "counts" },
-        element(
-          "tbody",
-          {},
-          order
-            .slice(0, 20)
-            .map((index) =>
-              element(
-                "tr",
-                {},
-                element("th", { scope: "row" }, schema.attributes[index].text),
-                this.cell(schema.attributes[index], index, cluster),
-              ),
-            ),
-        ),
+      table(
+        "counts",
+        [],
+        order.slice(0, 20).map((index) => {
+          const attribute = schema.attributes[index];
+          return tableRow(rowHead(attribute.text), this.cell(attribute, index, cluster));
+        }),
       ),
       element("h3", {}, "Nearest clusters"),
       element(
@@ -203,7 +189,7 @@ export class ClusterExplorer extends Frame {
       if (!distances) {
         const what = clusters.takesMissing ? "what is known" : "every number";
         const hint = `Fill in ${what} of a row to see its cluster.`;
-        replace(answer, element("p", { class: "quiet" }, hint));
+        replace(answer, quiet(hint));
         return;
       }
       const nearest = distances.indexOf(Math.min(...distances));
@@ -218,35 +204,20 @@ export class ClusterExplorer extends Frame {
           "cluster ",
           element("strong", { "data-output": String(nearest) }, String(nearest)),
         ),
-        element(
-          "table",
-          { class: "counts" },
-          element(
-            "tbody",
-            {},
-            distances
-              .map((far, cluster) => [far, cluster])
-              .sort((one, other) => one[0] - other[0])
-              .slice(0, 8)
-              .map(([far, cluster]) =>
-                element(
-                  "tr",
-                  {},
-                  element(
-                    "th",
-                    { scope: "row" },
-                    swatch(clusters.colour(cluster)),
-                    `cluster ${cluster}`,
-                  ),
-                  element(
-                    "td",
-                    { class: "wide" },
-                    meter(far / most, clusters.colour(cluster)),
-                  ),
-                  element("td", { class: "number" }, figure(far)),
-                ),
+        table(
+          "counts",
+          [],
+          distances
+            .map((far, cluster) => [far, cluster, clusters.colour(cluster)])
+            .sort((one, other) => one[0] - other[0])
+            .slice(0, 8)
+            .map(([far, cluster, colour]) =>
+              tableRow(
+                rowHead(swatch(colour), `cluster ${cluster}`),
+                wideCell(meter(far / most, colour)),
+                numberCell(figure(far)),
               ),
-          ),
+            ),
         ),
       );
     };

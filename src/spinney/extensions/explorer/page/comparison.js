@@ -1,11 +1,11 @@
 // Two models beside each other: their sizes, errors and what they ask; one form for both.
 
-import { element } from "./dom.js";
+import { element, plainCell, rowHead, table, tableRow } from "./dom.js";
 import { countText, percent, rounded } from "./numbers.js";
 
 export function comparison(states) {
   if (states.length < 2) return null;
-  const lines = [
+  const facts = [
     ["kind", (state) => state.kind],
     ["recipe", (state) => state.data.recipe ?? state.data.method],
     ["grown on", (state) => `${countText(state.data.grown_on.rows)} rows`],
@@ -17,29 +17,13 @@ export function comparison(states) {
   return element(
     "section",
     { class: "comparison", "aria-label": "Two models" },
-    element(
-      "table",
-      { class: "data" },
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          element("td"),
-          lines.map(([name]) => element("th", { scope: "col" }, name)),
-        ),
-      ),
-      element(
-        "tbody",
-        {},
-        states.map((state, at) =>
-          element(
-            "tr",
-            {},
-            element("th", { scope: "row" }, `${at ? "right" : "left"}: ${state.data.title}`),
-            lines.map(([, text]) => element("td", {}, text(state))),
-          ),
+    table(
+      "data",
+      [null, ...facts.map(([name]) => name)],
+      states.map((state, at) =>
+        tableRow(
+          rowHead(`${at ? "right" : "left"}: ${state.data.title}`),
+          facts.map(([, text]) => plainCell(text(state))),
         ),
       ),
     ),

@@ -11,6 +11,14 @@ export function svg(name, properties = {}, ...content) {
   return filled(document.createElementNS(SVG, name), properties, content);
 }
 
+export function svgLine([x1, y1], [x2, y2], stroke, more = {}) {
+  return svg("line", { x1, y1, x2, y2, stroke, ...more });
+}
+
+export function svgText([x, y], words, fill, anchor = "middle", size = 11) {
+  return svg("text", { x, y, "text-anchor": anchor, "font-size": size, fill }, words);
+}
+
 function filled(made, properties, content) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
@@ -35,8 +43,65 @@ export function replace(parent, ...content) {
   return append(parent, content);
 }
 
+export function quiet(...content) {
+  return element("p", { class: "quiet" }, content);
+}
+
+// A table: the names of its columns, if it tells them, above its lines. A column without
+// a name is null; one with more than a name is its cell.
+export function table(kind, names, lines) {
+  const heads = names.map((name) => {
+    if (name === null) return plainCell();
+    return name instanceof Node ? name : element("th", { scope: "col" }, name);
+  });
+  return element(
+    "table",
+    { class: kind },
+    names.length > 0 && element("thead", {}, tableRow(heads)),
+    element("tbody", {}, lines),
+  );
+}
+
+export function tableRow(...cells) {
+  return element("tr", {}, cells);
+}
+
+// What a line of a table is about.
+export function rowHead(...content) {
+  return element("th", { scope: "row" }, content);
+}
+
+export function plainCell(...content) {
+  return element("td", {}, content);
+}
+
+export function wideCell(...content) {
+  return element("td", { class: "wide" }, content);
+}
+
+export function numberCell(content, title = null) {
+  return element("td", { class: "number", title }, content);
+}
+
+// A part of the page with a scroll bar of its own.
+export function scrolling(kind, label, ...content) {
+  const properties = { tabindex: "0", role: "region", "aria-label": label };
+  return element("div", { class: kind, ...properties }, content);
+}
+
 export function button(text, onclick, properties = {}) {
   return element("button", { type: "button", onclick, ...properties }, text);
+}
+
+// A list of values with their texts, of which one is chosen.
+export function chooser(options, value, onchoose, properties = {}) {
+  const control = element(
+    "select",
+    { ...properties, oninput: () => onchoose(control.value) },
+    options.map(([each, text]) => element("option", { value: String(each) }, text)),
+  );
+  control.value = String(value);
+  return control;
 }
 
 // Buttons of which one is pressed.

@@ -1,7 +1,7 @@
 // The explorer of one model: views of one selection, panels beside them, filters above.
 
 import { aboutPanel } from "./about_panel.js";
-import { button, element, replace, saveFile } from "./dom.js";
+import { button, chooser, element, replace, saveFile } from "./dom.js";
 import { forestPanel } from "./forest_panel.js";
 import { Frame } from "./frame.js";
 import { nodePanel, swatch } from "./node_panel.js";
@@ -154,12 +154,8 @@ export class Explorer extends Frame {
         : "all leaves";
     };
     const select = (name, texts, key) => {
-      const control = element("select", {
-        oninput: () => apply({ [key]: Number(control.value) }),
-      });
-      control.append(element("option", { value: "-1" }, "any"));
-      texts.forEach(([value, text]) =>
-        control.append(element("option", { value: String(value) }, text)),
+      const control = chooser([[-1, "any"], ...texts], -1, (value) =>
+        apply({ [key]: Number(value) }),
       );
       return element("label", {}, element("span", {}, name), control);
     };
@@ -389,22 +385,15 @@ export class Explorer extends Frame {
 function forestPicker(explorer) {
   const { state } = explorer;
   const { data } = state;
-  const select = element("select", {
-    "aria-label": "Tree of the forest",
-    oninput: () => {
-      state.takeTree(Number(select.value));
-      state.say("tree");
-    },
-  });
-  data.trees.forEach(({ number }, at) =>
-    select.append(
-      element(
-        "option",
-        { value: String(at) },
-        `tree ${number}${at || !data.typical ? "" : " (typical)"}`,
-      ),
-    ),
-  );
+  const names = data.trees.map(({ number }, at) => [
+    at,
+    `tree ${number}${at || !data.typical ? "" : " (typical)"}`,
+  ]);
+  const choose = (at) => {
+    state.takeTree(Number(at));
+    state.say("tree");
+  };
+  const select = chooser(names, 0, choose, { "aria-label": "Tree of the forest" });
   const { trees, of_trees: total } = data.contains;
   return element(
     "label",

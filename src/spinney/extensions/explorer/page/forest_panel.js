@@ -1,7 +1,17 @@
 // A forest: how important attributes are, with the spread over its trees.
 
-import { button, element } from "./dom.js";
-import { countText, percent, unpack } from "./numbers.js";
+import {
+  button,
+  element,
+  numberCell,
+  quiet,
+  rowHead,
+  scrolling,
+  table,
+  tableRow,
+  wideCell,
+} from "./dom.js";
+import { countText, percent, unpack, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const SHOWN = 30;
@@ -11,7 +21,7 @@ export function forestPanel(state) {
   const { mean, spread } = data.importances;
   const order = mean.map((_, at) => at).sort((one, other) => mean[other] - mean[one]);
   const most = Math.max(...mean.map((each, at) => each + spread[at]), 1e-12);
-  const sizes = { nodes: unpack(data.sizes.nodes), leaves: unpack(data.sizes.leaves) };
+  const sizes = unpackAll(data.sizes);
   const inTree = unpack(data.importances.by_tree).subarray(
     state.treeAt * mean.length,
     (state.treeAt + 1) * mean.length,
@@ -19,89 +29,51 @@ export function forestPanel(state) {
   return [
     element("h2", {}, "Forest"),
     element("h3", {}, "Importance of attributes"),
-    element(
-      "p",
-      { class: "quiet" },
+    quiet(
       "The share of all that was gained: the mean over trees, and one standard deviation on either side; the tick is this tree.",
     ),
-    element(
-      "table",
-      { class: "counts names" },
-      element(
-        "tbody",
-        {},
-        order
-          .slice(0, SHOWN)
-          .map((at) =>
-            element(
-              "tr",
-              {},
-              element(
-                "th",
-                { scope: "row", title: schema.attributes[at].text },
-                schema.attributes[at].text,
-              ),
-              element("td", { class: "wide" }, whisker(mean[at], spread[at], inTree[at], most)),
-              element(
-                "td",
-                { class: "number", title: `± ${spread[at].toFixed(4)}` },
-                percent(mean[at]),
-              ),
-            ),
-          ),
-      ),
+    table(
+      "counts names",
+      [],
+      order.slice(0, SHOWN).map((at) => {
+        const { text } = schema.attributes[at];
+        return tableRow(
+          element("th", { scope: "row", title: text }, text),
+          wideCell(whisker(mean[at], spread[at], inTree[at], most)),
+          numberCell(percent(mean[at]), `± ${spread[at].toFixed(4)}`),
+        );
+      }),
     ),
-    order.length > SHOWN &&
-      element("p", { class: "quiet" }, `and ${order.length - SHOWN} more attributes`),
+    order.length > SHOWN && quiet(`and ${order.length - SHOWN} more attributes`),
     element("h3", {}, "Trees"),
-    element(
-      "p",
-      { class: "quiet" },
+    quiet(
       typicalText(data.typical, schema),
       "those first whose importances are nearest to the mean of all.",
     ),
-    element(
-      "div",
-      { class: "scroll short", tabindex: "0", role: "region", "aria-label": "Trees" },
-      element(
-        "table",
-        { class: "data" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            ["tree", "leaves", "nodes"].map((name) => element("th", { scope: "col" }, name)),
-          ),
-        ),
-        element(
-          "tbody",
-          {},
-          data.trees.map(({ number }, at) =>
-            element(
-              "tr",
-              { class: at === state.treeAt ? "chosen" : null },
-              element(
-                "th",
-                { scope: "row" },
-                button(
-                  `tree ${number}`,
-                  () => {
-                    state.takeTree(at);
-                    state.say("tree");
-                  },
-                  { class: "link" },
-                ),
-              ),
-              element("td", { class: "number" }, countText(sizes.leaves[at])),
-              element("td", { class: "number" }, countText(sizes.nodes[at])),
-            ),
-          ),
-        ),
+    scrolling(
+      "scroll short",
+      "Trees",
+      table(
+        "data",
+        ["tree", "leaves", "nodes"],
+        data.trees.map(({ number }, at) => treeLine(state, number, at, sizes)),
       ),
     ),
   ];
+}
+
+function treeLine(state, number, at, sizes) {
+  const show = () => {
+    state.takeTree(at);
+    state.say("tree");
+  };
+  return element(
+    "tr",
+    { class: at === state.treeAt ? "chosen" : null },
+    rowHead(button(`tree ${number}`, show, { class: "link" })),
+    numberCell(countText(sizes.leaves[at])),
+    numberCell(countText(sizes.nodes[at])),
+  );
 }
 
 function typicalText(typical, schema) {

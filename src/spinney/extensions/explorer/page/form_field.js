@@ -1,6 +1,6 @@
 // A field of a row that is filled in by hand: a number, a date, or one of some values.
 
-import { element, replace } from "./dom.js";
+import { chooser, element, replace } from "./dom.js";
 import { numberOf } from "./numbers.js";
 
 const [MISSING, OTHER] = ["missing", "something else"];
@@ -24,19 +24,11 @@ export function formField(attribute, index, set) {
 }
 
 function choices(attribute, set) {
-  const select = element("select", {
-    oninput: () => {
-      const { value } = select;
-      // A value that no training row had is none that a code stands for.
-      set(value === "" || value === "other" ? NaN : Number(value.slice(1)));
-    },
-  });
-  select.append(element("option", { value: "" }, MISSING));
-  attribute.values.forEach((_, code) =>
-    select.append(element("option", { value: `=${code}` }, attribute.valueText(code))),
+  const known = attribute.values.map((_, code) => [`=${code}`, attribute.valueText(code)]);
+  // A value that no training row had is none that a code stands for.
+  return chooser([["", MISSING], ...known, ["other", OTHER]], "", (value) =>
+    set(value.startsWith("=") ? Number(value.slice(1)) : NaN),
   );
-  select.append(element("option", { value: "other" }, OTHER));
-  return select;
 }
 
 // What a time of a unit is called, and how one is written.

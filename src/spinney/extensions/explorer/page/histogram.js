@@ -1,7 +1,7 @@
 // The number that a node asks for, over rows that the page was made with: bars by class,
 // or by the mean of each bin, and marks at the cuts.
 
-import { element, svg } from "./dom.js";
+import { element, svg, svgLine, svgText } from "./dom.js";
 import { countText, figure, plural, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
 import { momentsOf } from "./tree.js";
@@ -22,7 +22,7 @@ export function histogramFigure(state, node) {
     viewBox: `0 0 ${BARS.wide} ${BARS.tall + BARS.below}`,
     class: "histogram",
     role: "img",
-    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.number(attribute.reads(cut)[0])).join(", ")}`,
+    "aria-label": `Histogram of ${attribute.text}, cut at ${cuts.map((cut) => attribute.bound(cut)[0]).join(", ")}`,
   });
   const most = Math.max(...sizes);
   const wide = BARS.wide / counted.bins.length;
@@ -51,22 +51,18 @@ export function histogramFigure(state, node) {
     picture.append(bar);
   });
   const { axis, note, text } = theme();
-  picture.append(svg("line", { x1: 0, x2: BARS.wide, y1: BARS.tall, y2: BARS.tall, stroke: axis }));
+  picture.append(svgLine([0, BARS.tall], [BARS.wide, BARS.tall], axis));
   const reach = counted.step * counted.bins.length;
   for (const cut of cuts) {
     const x = (BARS.wide * (cut - counted.low)) / reach;
     if (x < 0 || x > BARS.wide) continue;
     picture.append(
-      svg("line", { x1: x, x2: x, y1: 0, y2: BARS.tall, stroke: text, "stroke-dasharray": "4 3" }),
+      svgLine([x, 0], [x, BARS.tall], text, { "stroke-dasharray": "4 3" }),
       svg("path", { d: `M${x} ${BARS.tall}l-5 6h10Z`, fill: text }),
     );
   }
   const label = (x, anchor, number) =>
-    svg(
-      "text",
-      { x, y: BARS.tall + 17, "text-anchor": anchor, "font-size": 11, fill: note },
-      endText(attribute, number),
-    );
+    svgText([x, BARS.tall + 17], endText(attribute, number), note, anchor);
   picture.append(label(0, "start", counted.least), label(BARS.wide, "end", counted.greatest));
   const absent = sizeOf(counted.missing);
   return element(

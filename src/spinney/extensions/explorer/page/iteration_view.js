@@ -1,6 +1,6 @@
 // The iterations of k-means: rows and centroids over two columns, step by step.
 
-import { button, element, replace, svg } from "./dom.js";
+import { button, chooser, element, replace, svg, svgLine, svgText } from "./dom.js";
 import { figure, plural, rounded, unpack } from "./numbers.js";
 import { readColumns } from "./rows_panel.js";
 import { theme } from "./theme.js";
@@ -42,22 +42,15 @@ export class IterationView {
       replace(frame, this.scatter(step));
     };
     draw();
-    const select = (axis) => {
-      const control = element(
-        "select",
-        {
-          oninput: () => {
-            this.axes[axis] = Number(control.value);
-            draw();
-          },
-        },
-        clusters.numeric.map((index, at) =>
-          element("option", { value: String(at) }, state.schema.attributes[index].text),
-        ),
-      );
-      control.value = String(this.axes[axis]);
-      return control;
-    };
+    const names = clusters.numeric.map((index, at) => [
+      at,
+      state.schema.attributes[index].text,
+    ]);
+    const select = (axis) =>
+      chooser(names, this.axes[axis], (at) => {
+        this.axes[axis] = Number(at);
+        draw();
+      });
     return element(
       "div",
       { class: "scroll trace" },
@@ -130,23 +123,18 @@ export class IterationView {
       role: "img",
       "aria-label": "Rows and centroids",
     });
-    const text = (at, words, anchor = "middle") =>
-      svg(
-        "text",
-        { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 11, fill: colours.note },
-        words,
-      );
+    const text = (at, words, anchor) => svgText(at, words, colours.note, anchor);
     for (let part = 0; part <= 4; part += 1) {
       const [atX, atY] = [
         xs[0] + ((xs[1] - xs[0]) * part) / 4,
         ys[0] + ((ys[1] - ys[0]) * part) / 4,
       ];
       picture.append(
-        svg("line", { x1: x(atX), x2: x(atX), y1: 16, y2: height - 40, stroke: colours.empty }),
+        svgLine([x(atX), 16], [x(atX), height - 40], colours.empty),
         text([x(atX), height - 24], rounded(atX, 3)),
       );
       picture.append(
-        svg("line", { x1: 54, x2: width - 16, y1: y(atY), y2: y(atY), stroke: colours.empty }),
+        svgLine([54, y(atY)], [width - 16, y(atY)], colours.empty),
         text([48, y(atY) + 4], rounded(atY, 3), "end"),
       );
     }
@@ -165,19 +153,10 @@ export class IterationView {
     }
     clusters.sizes.forEach((_, cluster) => {
       const [cx, cy] = [x(centre(cluster, 0)), y(centre(cluster, 1))];
+      const d = `M${cx - 8} ${cy}L${cx + 8} ${cy}M${cx} ${cy - 8}L${cx} ${cy + 8}`;
       picture.append(
-        svg("path", {
-          d: `M${cx - 8} ${cy}L${cx + 8} ${cy}M${cx} ${cy - 8}L${cx} ${cy + 8}`,
-          stroke: colours.page,
-          "stroke-width": 7,
-        }),
-      );
-      picture.append(
-        svg("path", {
-          d: `M${cx - 8} ${cy}L${cx + 8} ${cy}M${cx} ${cy - 8}L${cx} ${cy + 8}`,
-          stroke: clusters.colour(cluster),
-          "stroke-width": 4,
-        }),
+        svg("path", { d, stroke: colours.page, "stroke-width": 7 }),
+        svg("path", { d, stroke: clusters.colour(cluster), "stroke-width": 4 }),
       );
       picture.append(
         svg(

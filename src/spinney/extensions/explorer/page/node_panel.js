@@ -1,10 +1,22 @@
 // What is known of the selected node: counts, split, rivals, arithmetic, rule.
 
-import { button, copyText, element, meter, shareBar } from "./dom.js";
+import {
+  button,
+  copyText,
+  element,
+  meter,
+  numberCell,
+  quiet,
+  rowHead,
+  shareBar,
+  table,
+  tableRow,
+  wideCell,
+} from "./dom.js";
 import { histogramFigure } from "./histogram.js";
 import { countText, figure, least, most, percent, rounded, weightText } from "./numbers.js";
 import { theme } from "./theme.js";
-import { cutText, momentsOf, readCodes } from "./tree.js";
+import { momentsOf, readCodes } from "./tree.js";
 
 const CLASSES_SHOWN = 12;
 const BARS_SHOWN = 24;
@@ -32,11 +44,9 @@ function heading(state, node, ends) {
   return element(
     "header",
     { class: "node-head" },
-    element("p", { class: "quiet" }, ends ? `Leaf, node ${node}` : `Node ${node}`),
+    quiet(ends ? `Leaf, node ${node}` : `Node ${node}`),
     element("h2", {}, ends ? label : `${asks}?`),
-    element(
-      "p",
-      { class: "quiet" },
+    quiet(
       ends
         ? `predicts ${schema.target.text} = ${label}`
         : `${tree.branchesOf(node)} branches; as a leaf it would say ${label}`,
@@ -85,45 +95,25 @@ function distribution(state, node) {
   const lines = order
     .slice(0, CLASSES_SHOWN)
     .map((code) =>
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row" }, swatch(state.colours.of(code)), schema.classes[code]),
-        element(
-          "td",
-          { class: "wide" },
-          meter(weight ? weights[code] / weight : 0, state.colours.of(code)),
-        ),
-        element("td", { class: "number" }, weightText(weights[code])),
-        element("td", { class: "number" }, percent(weight ? weights[code] / weight : 0)),
-        smoothed && element("td", { class: "number" }, outputs[code].toFixed(3)),
+      tableRow(
+        rowHead(swatch(state.colours.of(code)), schema.classes[code]),
+        wideCell(meter(weight ? weights[code] / weight : 0, state.colours.of(code))),
+        numberCell(weightText(weights[code])),
+        numberCell(percent(weight ? weights[code] / weight : 0)),
+        smoothed && numberCell(outputs[code].toFixed(3)),
       ),
     );
+  const heads = ["class", "share", "rows", "percent", ...(smoothed ? ["predicted"] : [])];
+  const counts = table("counts", heads, lines);
+  counts.tHead.className = "aside";
   const more = order.length - CLASSES_SHOWN;
   return section(
     schema.target.text,
     element("p", {}, rows),
-    element(
-      "table",
-      { class: "counts" },
-      element(
-        "thead",
-        { class: "aside" },
-        element(
-          "tr",
-          {},
-          ["class", "share", "rows", "percent", smoothed && "predicted"]
-            .filter(Boolean)
-            .map((name) => element("th", { scope: "col" }, name)),
-        ),
-      ),
-      element("tbody", {}, lines),
-    ),
-    more > 0 && element("p", { class: "quiet" }, `and ${more} more classes`),
+    counts,
+    more > 0 && quiet(`and ${more} more classes`),
     smoothed &&
-      element(
-        "p",
-        { class: "quiet" },
+      quiet(
         "The last column is what the node predicts: smoothed, or by the rows above.",
       ),
   );
@@ -178,16 +168,14 @@ function split(state, node) {
       element(
         "tr",
         { class: "branch-line" },
-        element(
-          "th",
-          { scope: "row" },
+        rowHead(
           button(tree.answer(child), () => state.select(child, { reveal: true }), {
             class: "link",
             title: tree.condition(child),
           }),
         ),
-        element("td", { class: "wide" }, counts(tree.weightsOf(child))),
-        element("td", { class: "number" }, weightText(tree.weight[child])),
+        wideCell(counts(tree.weightsOf(child))),
+        numberCell(weightText(tree.weight[child])),
       ),
     );
     if (!byValue) return;
@@ -198,9 +186,9 @@ function split(state, node) {
         element(
           "tr",
           { class: "value-line" },
-          element("th", { scope: "row" }, attribute.valueText(code)),
-          element("td", { class: "wide" }, counts(winner.weights[at])),
-          element("td", { class: "number" }, weightText(weightOf(winner.weights[at], schema))),
+          rowHead(attribute.valueText(code)),
+          wideCell(counts(winner.weights[at])),
+          numberCell(weightText(weightOf(winner.weights[at], schema))),
         ),
       );
     });
@@ -210,11 +198,9 @@ function split(state, node) {
   return section(
     `Split by ${attribute.text}`,
     histogramFigure(state, node),
-    element("table", { class: "counts branches" }, element("tbody", {}, lines)),
+    table("counts branches", [], lines),
     absent > 0 &&
-      element(
-        "p",
-        { class: "quiet" },
+      quiet(
         `${countText(absent)} rows lack ${attribute.text}: `,
         tree.surrogateCount(node)
           ? "surrogates send them."
@@ -249,7 +235,7 @@ function threshold(state, node, branch, winner) {
     element(
       "td",
       { colspan: "3" },
-      element("span", {}, `cut at ${attribute.number(attribute.reads(cut)[0])}`),
+      element("span", {}, `cut at ${attribute.bound(cut)[0]}`),
       near && element("span", { class: "quiet" }, ` ${near}`),
     ),
   );
@@ -306,7 +292,8 @@ function isPlainCut(attribute, { cuts }) {
 
 function firstPart(state, { attribute: index, cuts, values }) {
   const attribute = state.schema.attributes[index];
-  if (!isPlainCut(attribute, { cuts })) return cutText(attribute, cuts, 0, "");
+  if (!isPlainCut(attribute, { cuts }))
+    return attribute.between(-Infinity, cuts[0]).slice(attribute.text.length + 1);
   return `≤ ${shortCut(cuts[0], values)}`;
 }
 
@@ -314,8 +301,7 @@ function firstGroup(state, { attribute: index, groups, missing, branches }) {
   const attribute = state.schema.attributes[index];
   const codes = new Set(attribute.values.map((_, code) => code));
   const [listed, without] = readCodes(groups, 0, codes, missing);
-  const text = attribute.among(listed, without);
-  return `${text.slice(attribute.text.length + 1)}${branches > 2 ? " …" : ""}`;
+  return `${attribute.among(listed, without)}${branches > 2 ? " …" : ""}`;
 }
 
 // A cut in six digits, or in as many as keep its neighbours on their sides.
@@ -344,7 +330,7 @@ function candidates(state, node) {
       why &&
       section(
         "Candidates",
-        element("p", { class: "quiet" }, why),
+        quiet(why),
         tree.isLeaf(node) ? null : facts([["gain", figure(tree.gain[node])]]),
       )
     );
@@ -369,48 +355,29 @@ function candidates(state, node) {
           ` ${asks}`,
         ),
       ),
-      element(
-        "td",
-        { class: "wide" },
-        meter(line.merit / most, line.chosen ? theme().accent : null),
-      ),
-      element("td", { class: "number", title: String(line.gain) }, brieflyOf(line.gain)),
-      element(
-        "td",
-        { class: "number", title: String(line.merit) },
+      wideCell(meter(line.merit / most, line.chosen ? theme().accent : null)),
+      numberCell(brieflyOf(line.gain), String(line.gain)),
+      numberCell(
         `${line.exact ? "" : "≥\u2009"}${brieflyOf(line.merit)}`,
+        String(line.merit),
       ),
       withP &&
-        element(
-          "td",
-          { class: "number", title: String(line.pValue ?? "") },
+        numberCell(
           line.pValue === null ? "" : rounded(line.pValue, 2),
+          String(line.pValue ?? ""),
         ),
     );
   });
   return section(
     "Candidates",
-    element(
-      "table",
-      { class: "counts candidates" },
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          ["attribute", "", "gain", "merit", withP && "p"]
-            .filter((name) => name !== false)
-            .map((name) => (name ? element("th", { scope: "col" }, name) : element("td"))),
-        ),
-      ),
-      element("tbody", {}, rows),
+    table(
+      "counts candidates",
+      ["attribute", null, "gain", "merit", ...(withP ? ["p"] : [])],
+      rows,
     ),
-    lines.length > 40 && element("p", { class: "quiet" }, `and ${lines.length - 40} more`),
+    lines.length > 40 && quiet(`and ${lines.length - 40} more`),
     lines.some(({ exact }) => !exact) &&
-      element(
-        "p",
-        { class: "quiet" },
+      quiet(
         "≥: the best of the ways that were looked at; what could not win was not searched to the end.",
       ),
   );
@@ -427,45 +394,25 @@ function surrogates(state, node) {
   if (!size) return null;
   const { surrogates: all } = tree;
   const lines = [];
-  for (let line = all.firstOf[node]; line < all.firstOf[node + 1]; line += 1) {
-    const attribute = schema.attributes[all.attribute[line]];
-    const branch = all.reversed[line] ? 1 : 0;
-    let text;
-    if (all.isGrouped(line)) text = attribute.among(all.groupsOf(line, 2)[0]);
-    else text = cutText(attribute, all.cutsOf(line), branch);
+  for (let at = all.firstOf[node]; at < all.firstOf[node + 1]; at += 1) {
+    const attribute = schema.attributes[all.attribute[at]];
+    const text = all.isGrouped(at)
+      ? `${attribute.text} ${attribute.among(all.groupsOf(at, 2)[0])}`
+      : attribute.between(...all.boundsOf(at, all.reversed[at] ? 1 : 0));
     lines.push(
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row" }, text),
-        element("td", { class: "number" }, percent(all.agreement[line])),
-        element("td", { class: "number" }, rounded(all.adjusted[line], 3)),
+      tableRow(
+        rowHead(text),
+        numberCell(percent(all.agreement[at])),
+        numberCell(rounded(all.adjusted[at], 3)),
       ),
     );
   }
   return section(
     "Surrogates",
-    element(
-      "p",
-      { class: "quiet" },
+    quiet(
       `Where ${schema.attributes[tree.attribute[node]].text} is missing, these send a row to “${tree.answer(tree.childrenOf(node)[0])}”:`,
     ),
-    element(
-      "table",
-      { class: "counts" },
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          ["question", "agrees", "adjusted"].map((name) =>
-            element("th", { scope: "col" }, name),
-          ),
-        ),
-      ),
-      element("tbody", {}, lines),
-    ),
+    table("counts", ["question", "agrees", "adjusted"], lines),
   );
 }
 
@@ -478,9 +425,7 @@ function arithmetic(state, node) {
     element("summary", {}, "Arithmetic"),
     text
       ? element("pre", { tabindex: "0", "aria-label": "Arithmetic" }, text)
-      : element(
-          "p",
-          { class: "quiet" },
+      : quiet(
           "Not in this page, to keep it small: ",
           element("code", {}, `spinney explain MODEL --node ${node}`),
           " prints it.",

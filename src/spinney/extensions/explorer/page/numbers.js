@@ -19,10 +19,12 @@ export function unpack(text) {
   return new TYPES[text.slice(0, 2)](buffer.buffer);
 }
 
-export function unpackAll(fields, names) {
-  const arrays = {};
-  for (const name of names) arrays[name] = unpack(fields[name]);
-  return arrays;
+// All packed arrays of a part of the data, however deep they are in it.
+export function unpackAll(part) {
+  if (typeof part === "string") return unpack(part);
+  if (part === null || typeof part !== "object") return part;
+  const pairs = Object.entries(part).map(([name, each]) => [name, unpackAll(each)]);
+  return Object.fromEntries(pairs);
 }
 
 // Of lists that are too long to be arguments.

@@ -1,7 +1,7 @@
 // Pruning: along the sequence of cost complexity, or node by node, by hand.
 
-import { button, copyText, element, svg } from "./dom.js";
-import { countText, most, percent, plural, rounded, unpack } from "./numbers.js";
+import { button, copyText, element, quiet, svg, svgLine, svgText } from "./dom.js";
+import { countText, most, percent, plural, rounded, unpackAll } from "./numbers.js";
 import { theme } from "./theme.js";
 
 const [WIDTH, HEIGHT] = [320, 150];
@@ -13,9 +13,7 @@ export function prunePanel(state, say) {
   if (!sequence) {
     return [
       element("h2", {}, "Pruning"),
-      element(
-        "p",
-        { class: "quiet" },
+      quiet(
         state.kind === "forest"
           ? "Trees of a forest are not pruned: their votes are."
           : "There is nothing to prune: the tree is one leaf, or counts alone do not tell the errors of its linear models.",
@@ -91,10 +89,10 @@ function series(state) {
     });
   }
   if (data.record) {
-    const name = data.record.by === "folds" ? "cross-validated" : "validation rows";
+    const { by, ...record } = data.record;
     lines.push({
-      name,
-      points: judged(data.record, unit),
+      name: by === "folds" ? "cross-validated" : "validation rows",
+      points: judged(unpackAll(record), unit),
       colour: theme().classes[2],
       dash: [2, 3],
       now: -1,
@@ -104,9 +102,7 @@ function series(state) {
 }
 
 function judged(record, unit) {
-  const [leaves, errors, deviations] = [record.leaves, record.errors, record.deviations].map(
-    unpack,
-  );
+  const { leaves, errors, deviations } = record;
   return Array.from(leaves, (count, at) => [count, errors[at] / unit, deviations[at] / unit]);
 }
 
@@ -136,24 +132,13 @@ function curves(state) {
     role: "img",
     "aria-label": "Error by the number of leaves",
   });
-  const text = (at, words, anchor = "middle") =>
-    svg(
-      "text",
-      { x: at[0], y: at[1], "text-anchor": anchor, "font-size": 10, fill: colours.note },
-      words,
-    );
+  const text = (at, words, anchor) => svgText(at, words, colours.note, anchor, 10);
   for (let part = 0; part <= 2; part += 1) {
     const error = (top * part) / 2;
     picture.append(
-      svg("line", {
-        x1: CURVES.left,
-        x2: WIDTH - CURVES.right,
-        y1: y(error),
-        y2: y(error),
-        stroke: colours.empty,
-      }),
+      svgLine([CURVES.left, y(error)], [WIDTH - CURVES.right, y(error)], colours.empty),
+      text([CURVES.left - 5, y(error) + 3], asError(error), "end"),
     );
-    picture.append(text([CURVES.left - 5, y(error) + 3], asError(error), "end"));
   }
   const ticks = [1, ...[0.25, 0.5, 0.75].map((part) => Math.round(largest ** part)), largest];
   [...new Set(ticks)].forEach((leaves, at, list) => {
@@ -179,29 +164,17 @@ function curves(state) {
     );
     for (const [leaves, error, spread] of points.length > 200 ? [] : points) {
       if (!spread) continue;
-      picture.append(
-        svg("line", {
-          x1: x(leaves),
-          x2: x(leaves),
-          y1: y(error - spread),
-          y2: y(error + spread),
-          stroke: colour,
-        }),
-      );
+      const ends = [error - spread, error + spread].map((each) => [x(leaves), y(each)]);
+      picture.append(svgLine(...ends, colour));
     }
   }
   const [leaves, error] = lines[0].points[state.step + 1];
+  const ends = [CURVES.top, HEIGHT - CURVES.bottom].map((each) => [x(leaves), each]);
+  const dashed = { "stroke-dasharray": "3 3" };
   picture.append(
-    svg("line", {
-      x1: x(leaves),
-      x2: x(leaves),
-      y1: CURVES.top,
-      y2: HEIGHT - CURVES.bottom,
-      stroke: colours.accent,
-      "stroke-dasharray": "3 3",
-    }),
+    svgLine(...ends, colours.accent, dashed),
+    svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }),
   );
-  picture.append(svg("circle", { cx: x(leaves), cy: y(error), r: 4, fill: colours.accent }));
   const unit = schema.numeric
     ? "Squared error as a share of the root's"
     : schema.target.costs
@@ -246,9 +219,7 @@ function commandsOf(state) {
 
 function asCommands(state, say) {
   if (!state.pruned)
-    return element(
-      "p",
-      { class: "quiet" },
+    return quiet(
       "Move the slider, or make a node a leaf in its panel; how to have that tree in Python or in the shell then stands here.",
     );
   return element(

@@ -1,6 +1,6 @@
 // The rows behind a node, where the page was made with them.
 
-import { button, element } from "./dom.js";
+import { button, element, quiet, rowHead, scrolling, table, tableRow } from "./dom.js";
 import { countText, numberText, unpack } from "./numbers.js";
 
 const ROWS_AT_ONCE = 100;
@@ -11,17 +11,16 @@ export function rowsPanel(state) {
   const columns = readColumns(rows);
   const what =
     state.kind === "clusters" ? `cluster ${state.selected}` : `node ${state.selected}`;
-  const body = element("tbody");
+  const listed = table("data", ["row", ...columns.map(({ name }) => name)], []);
   let shown = 0;
   const more = button("Show more", () => add(), { class: "small" });
   const add = () => {
     for (const row of numbers.slice(shown, shown + ROWS_AT_ONCE)) {
-      body.append(
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, String(row + 1)),
-          columns.map(({ cell }) => element("td", { title: cell(row) }, cell(row))),
+      const texts = columns.map(({ textOf }) => textOf(row));
+      listed.tBodies[0].append(
+        tableRow(
+          rowHead(String(row + 1)),
+          texts.map((text) => element("td", { title: text }, text)),
         ),
       );
     }
@@ -35,30 +34,8 @@ export function rowsPanel(state) {
       : "";
   return [
     element("h2", {}, "Rows"),
-    element(
-      "p",
-      { class: "quiet" },
-      `${countText(numbers.length)} rows come to ${what}.${some}`,
-    ),
-    element(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rows" },
-      element(
-        "table",
-        { class: "data" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            element("th", { scope: "col" }, "row"),
-            columns.map(({ name }) => element("th", { scope: "col" }, name)),
-          ),
-        ),
-        body,
-      ),
-    ),
+    quiet(`${countText(numbers.length)} rows come to ${what}.${some}`),
+    scrolling("scroll", "Rows", listed),
     more,
   ];
 }
@@ -70,17 +47,17 @@ export function readColumns(rows) {
     read.set(
       rows,
       rows.columns.map(({ name, numbers, codes, levels, cells }) => {
-        if (cells) return { name, cell: (row) => cells[row] };
+        if (cells) return { name, textOf: (row) => cells[row] };
         if (numbers) {
           const values = unpack(numbers);
           return {
             name,
             values,
-            cell: (row) => (Number.isNaN(values[row]) ? "" : numberText(values[row])),
+            textOf: (row) => (Number.isNaN(values[row]) ? "" : numberText(values[row])),
           };
         }
         const of = unpack(codes);
-        return { name, cell: (row) => (of[row] < 0 ? "" : levels[of[row]]) };
+        return { name, textOf: (row) => (of[row] < 0 ? "" : levels[of[row]]) };
       }),
     );
   }

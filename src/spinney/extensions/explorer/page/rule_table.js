@@ -1,6 +1,16 @@
 // All leaves as rules, one a line, in any order.
 
-import { button, copyText, element, meter, replace } from "./dom.js";
+import {
+  button,
+  copyText,
+  element,
+  meter,
+  numberCell,
+  plainCell,
+  replace,
+  scrolling,
+  table,
+} from "./dom.js";
 import { countText, figure, percent, plural, rounded, weightText } from "./numbers.js";
 import { swatch } from "./node_panel.js";
 import { conditionText, conditionsOf } from "./rules.js";
@@ -13,12 +23,7 @@ export class RuleTable {
     this.say = say;
     this.order = ["support", -1];
     this.shown = RULES_AT_ONCE;
-    this.view = element("div", {
-      class: "scroll rules",
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Rules",
-    });
+    this.view = scrolling("scroll rules", "Rules");
     replace(host, this.view);
     this.draw();
   }
@@ -87,22 +92,15 @@ export class RuleTable {
           { class: "small" },
         ),
       ),
-      element(
-        "table",
-        { class: "rule-table" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            head("length", "If", "by the number of questions"),
-            head("label", schema.target.text, "what is predicted"),
-            head("support", "rows", "training rows of the leaf"),
-            head("confidence", schema.numeric ? "sd" : "confidence", "how sure it is"),
-          ),
-        ),
-        element("tbody", {}, lines),
+      table(
+        "rule-table",
+        [
+          head("length", "If", "by the number of questions"),
+          head("label", schema.target.text, "what is predicted"),
+          head("support", "rows", "training rows of the leaf"),
+          head("confidence", schema.numeric ? "sd" : "confidence", "how sure it is"),
+        ],
+        lines,
       ),
       leaves.length > this.shown &&
         button(
@@ -134,9 +132,7 @@ export class RuleTable {
         class: node === state.selected ? "chosen" : null,
         onclick: () => state.select(node, { reveal: true }),
       },
-      element(
-        "td",
-        {},
+      plainCell(
         button(`#${node}`, () => state.select(node, { reveal: true }), {
           class: "link mark",
           "aria-label": `Select node ${node}`,
@@ -149,17 +145,11 @@ export class RuleTable {
         swatch(colour),
         schema.numeric && !state.names[node] ? figure(tree.outputs[node]) : state.label(node),
       ),
-      element(
-        "td",
-        { class: "number" },
+      numberCell([
         weightText(tree.weight[node]),
         element("small", {}, ` ${percent(state.share(node))}`),
-      ),
-      element(
-        "td",
-        { class: "number" },
-        schema.numeric ? rounded(pure) : [percent(pure), meter(pure, colour)],
-      ),
+      ]),
+      numberCell(schema.numeric ? rounded(pure) : [percent(pure), meter(pure, colour)]),
     );
   }
 

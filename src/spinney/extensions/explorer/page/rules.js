@@ -31,9 +31,7 @@ function branchCondition(tree, node, branch) {
     const values = [...tree.codesOf(node, branch, every)].sort((one, other) => one - other);
     return { low: -Infinity, high: Infinity, values, missing };
   }
-  const cuts = tree.cutsOf(node);
-  const low = branch ? cuts[branch - 1] : -Infinity;
-  const high = branch < cuts.length ? cuts[branch] : Infinity;
+  const [low, high] = tree.boundsOf(node, branch);
   return { low, high, values: null, missing };
 }
 
@@ -52,17 +50,13 @@ function both(one, other) {
   };
 }
 
-export function conditionText({ attribute, low, high, values, missing }) {
-  const name = attribute.text;
-  if (missing && ((values && !values.length) || low === Infinity)) return `${name} is missing`;
-  const tail = missing ? " or missing" : "";
-  if (values) return attribute.among(values) + tail;
-  if (low === -Infinity && high === Infinity) return `${name} is known`;
-  if (attribute.kind !== "ordinal") return attribute.between(low, high) + tail;
-  const from = low === -Infinity ? null : attribute.levelAbove(low);
-  if (high === Infinity) return `${name} ≥ ${from}${tail}`;
-  const to = attribute.levelAbove(high);
-  return (from === null ? `${name} < ${to}` : `${from} ≤ ${name} < ${to}`) + tail;
+export function conditionText({ attribute, low, high, values, without, missing }) {
+  const text = values
+    ? `${attribute.text} ${attribute.among(values, without)}`
+    : attribute.between(low, high);
+  const isNumberOrNone = low === Infinity || (low === -Infinity && high === Infinity);
+  const saysAll = values ? !values.length : isNumberOrNone;
+  return missing && !saysAll ? `${text} or missing` : text;
 }
 
 export function labelText(tree, node, names = {}) {
@@ -169,8 +163,8 @@ function oneOf({ attribute, low, high, values, missing }, language) {
   else if (low === -Infinity && high === Infinity) return language.isKnown(name);
   else {
     const compared = (signs, number) => {
-      const [read, beyond] = attribute.unit ? attribute.reads(number) : [number, false];
-      const text = attribute.number(read);
+      const exact = [attribute.number(number), false];
+      const [text, beyond] = attribute.unit ? attribute.bound(number) : exact;
       const value = attribute.unit ? language.value(text, text) : text;
       parts.push(`${name} ${signs[Number(beyond)]} ${value}`);
     };

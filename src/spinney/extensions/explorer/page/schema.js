@@ -17,55 +17,62 @@ export class Attribute {
     return this.texts ? this.texts[code] : this.values[code];
   }
 
-  // The first of ordered values that is beyond a cut between their codes.
-  levelAbove(cut) {
-    return this.valueText(Math.floor(cut) + 1);
-  }
-
   number(value) {
     return numberText(value, this.unit);
   }
 
-  // "hue = red", "hue ∈ {red, 7}"; `without` turns it round.
+  // "= red", "∈ {red, 7}"; `without` turns it round.
   among(codes, without = false) {
+    if (!codes.length) return "is missing";
     const listed = codes.length > 1;
     const texts = codes
       .slice(0, VALUES_SHOWN)
       .map((code) => writtenValue(this.valueText(code), listed));
-    if (!listed) return `${this.text} ${without ? "≠" : "="} ${texts[0]}`;
+    if (!listed) return `${without ? "≠" : "="} ${texts[0]}`;
     if (codes.length > VALUES_SHOWN) texts.push(`and ${codes.length - VALUES_SHOWN} more`);
-    return `${this.text} ${without ? "∉" : "∈"} {${texts.join(", ")}}`;
+    return `${without ? "∉" : "∈"} {${texts.join(", ")}}`;
   }
 
-  // How low < number ≤ high reads; an infinite bound is none.
+  // How low < value ≤ high reads; an infinite bound is none.
   between(low, high) {
-    if (low === Infinity) return `${this.text} is missing`;
-    if (high === Infinity) return `${this.text} ${this.above(low)}`;
-    if (low === -Infinity) return `${this.text} ${this.upTo(high)}`;
-    const [from, isIn] = this.reads(low);
-    return `${this.number(from)} ${isIn ? "≤" : "<"} ${this.text} ${this.upTo(high)}`;
+    const answer = this.interval(low, high);
+    if (answer === "missing" || answer === "known") return `${this.text} is ${answer}`;
+    if (low === -Infinity || high === Infinity) return `${this.text} ${answer}`;
+    const [from, isIn] = this.bound(low);
+    return `${from} ${isIn ? "≤" : "<"} ${this.text} ${this.upTo(high)}`;
   }
 
-  // "> 6", or "≥ 6.5" of a bound that reads so.
+  // The same without the name: "> 6", "(1, 2.5]".
+  interval(low, high) {
+    if (low === Infinity) return "missing";
+    if (low === -Infinity) return high === Infinity ? "known" : this.upTo(high);
+    return high === Infinity ? this.above(low) : this.span(low, high);
+  }
+
   above(bound) {
-    const [number, beyond] = this.reads(bound);
-    return `${beyond ? "≥" : ">"} ${this.number(number)}`;
+    const [text, beyond] = this.bound(bound);
+    return `${beyond ? "≥" : ">"} ${text}`;
   }
 
   upTo(bound) {
-    const [number, beyond] = this.reads(bound);
-    return `${beyond ? "<" : "≤"} ${this.number(number)}`;
+    const [text, beyond] = this.bound(bound);
+    return `${beyond ? "<" : "≤"} ${text}`;
   }
 
-  // The numbers above a bound, up to another: "(1, 2.5]".
   span(low, high) {
-    const [[from, isIn], [to, isOut]] = [this.reads(low), this.reads(high)];
-    const texts = `${this.number(from)}, ${this.number(to)}`;
-    return `${isIn ? "[" : "("}${texts}${isOut ? ")" : "]"}`;
+    const [[from, isIn], [to, isOut]] = [this.bound(low), this.bound(high)];
+    return `${isIn ? "[" : "("}${from}, ${to}${isOut ? ")" : "]"}`;
   }
 
-  // As `read_bound` of _support/text.py: the number that a bound reads as, and whether
-  // that is beyond it.
+  // How a bound reads, and whether that is beyond it. A cut between the codes of ordered
+  // values reads as the first value above it.
+  bound(cut) {
+    if (this.kind === "ordinal") return [this.valueText(Math.floor(cut) + 1), true];
+    const [number, beyond] = this.reads(cut);
+    return [this.number(number), beyond];
+  }
+
+  // As `read_bound` of _support/text.py.
   reads(bound) {
     if (!Number.isFinite(bound)) return [bound, false];
     if (this.unit?.startsWith("days since ")) {

@@ -3,16 +3,16 @@
 // Nodes stand in printing order, a parent before its children and a branch with all
 // below it before the next; so what is below a node is the run up to `end[node]`.
 
-import { rounded, startsOf, unpack, unpackAll } from "./numbers.js";
+import { rounded, startsOf, unpackAll } from "./numbers.js";
+import { conditionText } from "./rules.js";
 import { labelOf } from "./schema.js";
 
 const ANSWERS_SHOWN = 6;
-const QUESTIONS = ["attribute", "cut", "listed", "branches", "cuts"];
 
 // Splits, one for each line: thresholds, several cuts, or groups of codes.
 export class Questions {
   constructor(data) {
-    Object.assign(this, unpackAll(data, QUESTIONS));
+    Object.assign(this, data);
     const size = this.attribute.length;
     const [inBranches, inCuts] = [new Int32Array(size), new Int32Array(size)];
     for (let line = 0; line < size; line += 1) {
@@ -32,6 +32,12 @@ export class Questions {
       this.cut[line],
       ...this.cuts.subarray(this.firstCut[line], this.firstCut[line + 1]),
     ];
+  }
+
+  // The cuts below and above a branch.
+  boundsOf(line, branch) {
+    const cuts = [-Infinity, ...this.cutsOf(line), Infinity];
+    return [cuts[branch], cuts[branch + 1]];
   }
 
   // The codes of each branch.
@@ -61,31 +67,16 @@ export class Questions {
 }
 
 export class Tree extends Questions {
-  constructor(data, schema) {
-    super(data);
+  constructor({ explained = {}, ...packed }, schema) {
+    super(unpackAll(packed));
     this.schema = schema;
-    this.size = data.size;
-    const names = [
-      "parent",
-      "missing",
-      "shares",
-      "weights",
-      "rows",
-      "absent",
-      "reason",
-      "gain",
-    ];
-    Object.assign(this, unpackAll(data, names));
-    this.otherwise = data.otherwise ? unpack(data.otherwise) : null;
-    this.digits = data.digits ? unpack(data.digits) : null;
+    this.explained = explained;
     this.link();
-    this.readOutputs(data);
-    this.surrogates = data.surrogates ? readSurrogates(data.surrogates) : null;
-    this.models = data.models ? readModels(data.models) : null;
-    this.explained = data.explained ?? {};
-    this.candidates = data.candidates ? new Candidates(data.candidates, schema.width) : null;
-    this.histograms = data.histograms ? new Histograms(data.histograms, schema.width) : null;
-    this.sequence = data.sequence ? readSequence(data.sequence) : null;
+    this.readOutputs();
+    if (this.surrogates) this.surrogates = readSurrogates(this.surrogates);
+    if (this.models) this.models.firstOf = startsOf(this.models.count);
+    if (this.candidates) this.candidates = new Candidates(this.candidates, schema.width);
+    if (this.histograms) this.histograms = new Histograms(this.histograms, schema.width);
   }
 
   link() {
@@ -116,8 +107,9 @@ export class Tree extends Questions {
     }
   }
 
-  readOutputs(data) {
-    const { size, schema } = this;
+  readOutputs() {
+    const { size, schema, labels } = this;
+    const { nodes: odd, values } = this.outputs;
     const { outputs: width } = schema;
     this.weight = new Float64Array(size);
     this.outputs = new Float64Array(size * width);
@@ -131,8 +123,6 @@ export class Tree extends Questions {
         for (let c = 0; c < width; c += 1) this.outputs[at + c] = this.weights[at + c] / sum;
       }
     }
-    const odd = unpack(data.outputs.nodes);
-    const values = unpack(data.outputs.values);
     odd.forEach((node, at) => {
       for (let c = 0; c < width; c += 1)
         this.outputs[node * width + c] = values[at * width + c];
@@ -140,9 +130,8 @@ export class Tree extends Questions {
     this.smoothed = odd.length > 0 && !schema.numeric;
     this.label = new Int32Array(size);
     if (schema.numeric) return;
-    const given = data.labels ? unpack(data.labels) : null;
     for (let node = 0; node < size; node += 1) {
-      this.label[node] = given ? given[node] : labelOf(this.outputsOf(node));
+      this.label[node] = labels ? labels[node] : labelOf(this.outputsOf(node));
     }
   }
 
@@ -235,17 +224,6 @@ export class Tree extends Questions {
     return new Set([...codes].filter((code) => !others.has(code)));
   }
 
-  // The codes that a branch reads by, and whether it takes all others.
-  readCodes(node, branch) {
-    const codes = this.codesAt(node, this.attribute[node]);
-    return readCodes(
-      this.groupsOf(node, this.branchesOf(node)),
-      branch,
-      codes,
-      this.readMissing(node),
-    );
-  }
-
   // How the branch that leads to a node reads; empty for the root.
   condition(node) {
     if (!node) return "";
@@ -254,16 +232,21 @@ export class Tree extends Questions {
   }
 
   branchText(node, branch) {
+    return conditionText(this.asks(node, branch));
+  }
+
+  // What a branch asks; of values those by which it reads.
+  asks(node, branch) {
     const attribute = this.schema.attributes[this.attribute[node]];
-    let text;
-    if (this.isGrouped(node)) {
-      const [codes, without] = this.readCodes(node, branch);
-      text = codes.length ? attribute.among(codes, without) : `${attribute.text} is missing`;
-    } else {
-      text = cutText(attribute, this.cutsOf(node), branch);
+    const missing = this.absent[node] > 0 && this.readMissing(node) === branch;
+    if (!this.isGrouped(node)) {
+      const [low, high] = this.boundsOf(node, branch);
+      return { attribute, low, high, missing };
     }
-    const absent = this.absent[node] > 0 && this.readMissing(node) === branch;
-    return absent && !text.endsWith(" is missing") ? `${text} or missing` : text;
+    const groups = this.groupsOf(node, this.branchesOf(node));
+    const codes = this.codesAt(node, this.attribute[node]);
+    const [values, without] = readCodes(groups, branch, codes, this.readMissing(node));
+    return { attribute, values, without, missing };
   }
 
   // The answer alone, as short as keeps it true: "≤ 0.38", "red, green"; of many values
@@ -278,50 +261,25 @@ export class Tree extends Questions {
   // All values that it names, or its one comparison; and whether missing cells join them.
   answerParts(node) {
     const above = this.parent[node];
-    const branch = this.branch[node];
-    const attribute = this.schema.attributes[this.attribute[above]];
-    const absent = this.absent[above] > 0 && this.readMissing(above) === branch;
-    const tail = absent ? ["or missing"] : [];
-    if (!this.isGrouped(above)) {
-      const cuts = this.cutsOf(above);
-      if (cuts[0] === Infinity) return { texts: [branch ? "missing" : "known"], tail: [] };
-      return { texts: [this.cutAnswer(above, branch)], tail };
+    const { attribute, values, without, low, high, missing } = this.asks(
+      above,
+      this.branch[node],
+    );
+    const tail = missing ? ["or missing"] : [];
+    if (values) {
+      if (!values.length) return { texts: ["missing"], tail: [] };
+      const texts = Array.from(values, (code) => attribute.valueText(code));
+      if (without) texts[0] = `not ${texts[0]}`;
+      return { texts, tail };
     }
-    const [codes, without] = this.readCodes(above, branch);
-    if (!codes.length) return { texts: ["missing"], tail: [] };
-    const texts = Array.from(codes, (code) => attribute.valueText(code));
-    if (without) texts[0] = `not ${texts[0]}`;
-    return { texts, tail };
-  }
-
-  cutAnswer(node, branch) {
-    const attribute = this.schema.attributes[this.attribute[node]];
-    const cuts = this.cutsOf(node);
-    if (cuts.length > 1) return cutText(attribute, cuts, branch, "");
-    if (attribute.kind === "ordinal") {
-      return `${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`;
-    }
+    if (this.cut[above] === Infinity) return { texts: [attribute.interval(low, high)], tail: [] };
     // In as many digits as keep the rows on their sides.
-    const digits = this.digits ? this.digits[node] : 17;
-    if (attribute.unit || digits > 16) return cutText(attribute, cuts, branch, "");
-    return `${branch ? ">" : "≤"} ${rounded(cuts[0], digits)}`;
+    const digits = this.digits ? this.digits[above] : 17;
+    const isPlain = attribute.numeric && !attribute.unit && this.branchesOf(above) === 2;
+    if (!isPlain || digits > 16) return { texts: [attribute.interval(low, high)], tail };
+    const text = high === Infinity ? `> ${rounded(low, digits)}` : `≤ ${rounded(high, digits)}`;
+    return { texts: [text], tail };
   }
-}
-
-// How a branch between cuts reads; without a name only the answer.
-export function cutText(attribute, cuts, branch, name = attribute.text) {
-  const low = branch ? cuts[branch - 1] : -Infinity;
-  const high = branch < cuts.length ? cuts[branch] : Infinity;
-  if (cuts.length === 1 && cuts[0] === Infinity) {
-    return `${name} is ${branch ? "missing" : "known"}`.trim();
-  }
-  if (cuts.length === 1 && attribute.kind === "ordinal") {
-    return `${name} ${branch ? "≥" : "<"} ${attribute.levelAbove(cuts[0])}`.trim();
-  }
-  if (name) return attribute.between(low, high);
-  if (low === Infinity) return "missing";
-  if (low > -Infinity && high < Infinity) return attribute.span(low, high);
-  return high === Infinity ? attribute.above(low) : attribute.upTo(high);
 }
 
 // As Groups.read_codes: which codes of a branch are named, and whether all but those.
@@ -350,36 +308,14 @@ export function momentsOf(weights, schema) {
 
 function readSurrogates(data) {
   const surrogates = new Questions(data);
-  Object.assign(surrogates, unpackAll(data, ["count", "agreement", "adjusted", "reversed"]));
   surrogates.firstOf = startsOf(surrogates.count);
   return surrogates;
-}
-
-function readModels(data) {
-  const models = unpackAll(data, [
-    "has",
-    "intercept",
-    "count",
-    "attribute",
-    "coefficient",
-    "missing",
-    "codes",
-    "lookup",
-    "first_code",
-  ]);
-  models.firstOf = startsOf(models.count);
-  return models;
-}
-
-function readSequence(data) {
-  return { ...data, ...unpackAll(data, ["alpha", "leaves", "errors", "step"]) };
 }
 
 // Numbers at the nodes that ask for them, over rows that were given, in equal bins.
 class Histograms {
   constructor(data, width) {
-    const names = ["nodes", "bins", "low", "step", "least", "greatest", "weights", "missing"];
-    Object.assign(this, unpackAll(data, names));
+    Object.assign(this, data);
     this.width = width;
     this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));
     this.first = startsOf(this.bins);
@@ -407,29 +343,7 @@ class Histograms {
 // The splits that were considered, with the counts behind them.
 class Candidates {
   constructor(data, width) {
-    Object.assign(
-      this,
-      unpackAll(data, [
-        "nodes",
-        "count",
-        "chosen",
-        "attribute",
-        "form",
-        "n_branches",
-        "missing",
-        "thresholds",
-        "groups",
-        "codes",
-        "gain",
-        "merit",
-        "exact",
-        "n_values",
-        "values",
-        "weights",
-        "missing_weights",
-      ]),
-    );
-    this.p_value = data.p_value ? unpack(data.p_value) : null;
+    Object.assign(this, data);
     this.width = width;
     const grouped = Array.from(this.form, (form) => form === 1);
     this.lineOf = new Map(Array.from(this.nodes, (node, at) => [node, at]));

@@ -1,6 +1,16 @@
 // What if: a row by hand, its way through the tree, and what would change the answer.
 
-import { button, element, meter, replace } from "./dom.js";
+import {
+  button,
+  element,
+  meter,
+  quiet,
+  replace,
+  rowHead,
+  table,
+  tableRow,
+  wideCell,
+} from "./dom.js";
 import { formField } from "./form_field.js";
 import { figure, percent, rounded } from "./numbers.js";
 import { swatch } from "./node_panel.js";
@@ -20,9 +30,7 @@ export class WhatIf {
     this.body = element(
       "form",
       { class: "what-if", onsubmit: (event) => event.preventDefault() },
-      element(
-        "p",
-        { class: "quiet" },
+      quiet(
         "Fill in what is known of a row: its way lights up, and its parts where a missing value divides it.",
       ),
       this.answer,
@@ -134,50 +142,27 @@ export class WhatIf {
         .sort((one, other) => outputs[other] - outputs[one] || one - other);
       const shown = order.filter((code, at) => at < 10 && (outputs[code] > 0 || at < 4));
       parts.push(
-        element(
-          "table",
-          { class: "counts" },
-          element(
-            "tbody",
-            {},
-            shown.map((code) =>
-              element(
-                "tr",
-                {},
-                element(
-                  "th",
-                  { scope: "row" },
-                  swatch(state.colours.of(code)),
-                  schema.classes[code],
-                ),
-                element("td", { class: "wide" }, meter(outputs[code], state.colours.of(code))),
-                element(
-                  "td",
-                  {
-                    class: "number",
-                    "data-output": String(outputs[code]),
-                    "data-class": String(code),
-                  },
-                  percent(outputs[code]),
-                ),
-              ),
-            ),
-          ),
+        table(
+          "counts",
+          [],
+          shown.map((code) => {
+            const colour = state.colours.of(code);
+            const output = { "data-output": String(outputs[code]), "data-class": String(code) };
+            return tableRow(
+              rowHead(swatch(colour), schema.classes[code]),
+              wideCell(meter(outputs[code], colour)),
+              element("td", { class: "number", ...output }, percent(outputs[code])),
+            );
+          }),
         ),
       );
     }
     if (state.kind === "forest") parts.push(this.agreement(result));
     if (result.ends.length > 1 && state.kind !== "forest") {
-      parts.push(
-        element(
-          "p",
-          { class: "quiet" },
-          `Missing values divide the row over ${result.ends.length} leaves.`,
-        ),
-      );
+      parts.push(quiet(`Missing values divide the row over ${result.ends.length} leaves.`));
     }
     if (state.pruned)
-      parts.push(element("p", { class: "quiet" }, "By the tree as it is pruned here."));
+      parts.push(quiet("By the tree as it is pruned here."));
     parts.push(this.nearest());
     replace(this.answer, parts);
   }
@@ -189,14 +174,12 @@ export class WhatIf {
       labels.length < total ? ` (of ${total}; this page holds ${labels.length})` : "";
     if (schema.numeric) {
       const sorted = [...labels].sort((one, other) => one - other);
-      return element(
-        "p",
-        { class: "quiet" },
+      return quiet(
         `${labels.length} trees say ${rounded(sorted[0])} to ${rounded(sorted.at(-1))}${some}.`,
       );
     }
     const agree = labels.filter((each) => each === label).length;
-    return element("p", { class: "quiet" }, `${agree} of ${labels.length} trees agree${some}.`);
+    return quiet(`${agree} of ${labels.length} trees agree${some}.`);
   }
 
   nearest() {
@@ -214,12 +197,7 @@ export class WhatIf {
       return this.cuts.get(index);
     };
     const changes = flips(schema, state.row, this.columns, cutsOf, (row) => this.ask(row));
-    if (!changes.length)
-      return element(
-        "p",
-        { class: "quiet" },
-        "No change of a single value changes the answer.",
-      );
+    if (!changes.length) return quiet("No change of a single value changes the answer.");
     return element(
       "details",
       { open: true },

@@ -1,0 +1,168 @@
+"""The cells of rows as expressions of SQL, and what is asked of them.
+
+Trees, linear models and centres are written over these.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+from spinney._support.text import value_text
+from spinney.data import Value
+from spinney.extensions.exports.portable import (
+    Both,
+    FormClause,
+    FormLine,
+    FormQuestion,
+    Input,
+    Made,
+    Portable,
+    Sum,
+    refuse_to_say,
+)
+from spinney.extensions.exports.sql_dialects import Dialect
+from spinney.extensions.exports.sql_names import QueryNames
+
+__all__ = ["SqlCells"]
+
+
+@dataclass(frozen=True)
+class SqlCells:
+    """The cells of a model's rows in a dialect, of ``ROWS`` or of ``SCORED``."""
+
+    form: Portable
+    dialect: Dialect
+    names: QueryNames
+    rows: str
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The expressions of the cells of columns."""
+        return [self._read(column) for column in self.form.columns]
+
+    @cached_property
+    def all(self) -> list[str]:
+        """The expressions of all cells."""
+        return [*map(self._cell, range(len(self.form.cells)))]
+
+    def _cell(self, at: int) -> str:
+        """Return the expression of a cell; a made one has those of others in it."""
+        n = len(self.columns)
+        return self.columns[at] if at < n else self._made(self.form.made[at - n])
+
+    def _read(self, column: Input) -> str:
+        """Return the cell of a column: a number, or a value as it is."""
+        types = {type(value) for value in column.values}
+        if len(types) > 1 and not types <= {int, float}:
+            what = f"column {column.name!r}, whose values are of several types"
+            refuse_to_say("sql", what, "make them all texts")
+        name = self.names.identifier(self.rows, column.name)
+        if column.is_number or float in types:
+            cell = self.dialect.cell.format(f"{self.rows}.{name}")
+            if column.time is not None:
+                cell = self.dialect.time(name, column.time, table=f"{self.rows}.")
+            for number in column.missing:
+                cell = f"NULLIF({cell}, {self.dialect.number(number)})"
+            return cell
+        return f"{self.rows}.{name}"
+
+    @cached_property
+    def _literals(self) -> list[Mapping[str, str]]:
+        """The literals of the texts of each cell; one that is made is true or false."""
+        made = {text: self.dialect.literal(text) for text in ("false", "true")}
+        columns = [self._literals_of(column.values) for column in self.form.columns]
+        return [*columns, *(made for _ in self.form.made)]
+
+    def _literals_of(self, values: Sequence[Value]) -> Mapping[str, str]:
+        exact = {type(value) for value in values} != {int, float}
+        return {
+            value_text(v): self.dialect.literal(v if exact else float(v))
+            for v in values
+        }
+
+    def _is_one_of(self, cell: int, texts: Sequence[str]) -> str:
+        """Return that a cell is one of some texts; no column stands for none."""
+        name = self._cell(cell)
+        literals = [self._literals[cell][text] for text in texts]
+        if len(literals) == 1:
+            return f"{name} = {literals[0]}"
+        if literals and not self.dialect.lists:
+            return f"({' OR '.join(f'{name} = {each}' for each in literals)})"
+        return f"{name} IN ({', '.join(literals)})" if literals else self.dialect.false
+
+    def _made(self, made: Made) -> str:
+        """Return the expression of a cell that is made of columns."""
+        columns, number = self.columns, self.dialect.number
+        if isinstance(made, Both):
+            known, holds = zip(*map(self._clause, made.clauses), strict=True)
+            always = self.dialect.true
+            known = tuple(each for each in known if each != always) or (always,)
+            true, false = (self.dialect.literal(text) for text in ("true", "false"))
+            given = f"WHEN {' AND '.join(known)} THEN {false}"
+            return f"CASE WHEN {' AND '.join(holds)} THEN {true} {given} END"
+        if isinstance(made, Sum):
+            parts = [
+                f"{number(factor)} * {columns[cell]}" for cell, factor in made.terms
+            ]
+            return f"({' + '.join(parts)})"
+        return (
+            f"({columns[made.first]} / NULLIF({columns[made.second]}, {number(0.0)}))"
+        )
+
+    def _clause(self, clause: FormClause) -> tuple[str, str]:
+        """Return that the cell of a clause is known, and that it satisfies it."""
+        cell, holds = clause.cell, clause.holds
+        if isinstance(holds, Mapping):
+            yes = [text for text, held in holds.items() if held]
+            known, held = self._is_one_of(cell, [*holds]), self._is_one_of(cell, yes)
+        else:
+            known = f"{self._cell(cell)} IS NOT NULL"
+            held = self._between(self._cell(cell), holds) or known
+        if clause.missing:
+            held = f"({held} OR NOT COALESCE({known}, {self.dialect.false}))"
+            return self.dialect.true, held
+        return known, held
+
+    def line(self, line: FormLine) -> str:
+        """Return what a linear model says, added up in the order of its terms."""
+        number, parts = self.dialect.number, []
+        for term in line.terms:
+            missing = number(term.missing)
+            cell = f"COALESCE({self.all[term.cell]}, {missing})"
+            if term.texts is not None:
+                cell = f"CASE {self.counts(term.cell, term.texts)} ELSE {missing} END"
+            parts.append(f"{number(term.factor)} * {cell}")
+        return f"({' + '.join([*parts, number(line.intercept)])})"
+
+    def counts(self, cell: int, texts: Mapping[str, float]) -> str:
+        """Return what known texts count in a linear model."""
+        number, by_count = self.dialect.number, dict[float, list[str]]()
+        for text, count in texts.items():
+            by_count.setdefault(count, []).append(text)
+        return " ".join(
+            f"WHEN {self._is_one_of(cell, own)} THEN {number(count)}"
+            for count, own in by_count.items()
+        )
+
+    # Conditions
+
+    def sends(self, question: FormQuestion, nodes: Set[int]) -> str:
+        """Return the condition that a question sends a row to one of some nodes."""
+        name = self.all[question.cell]
+        if question.texts is not None:
+            texts = [text for text, node in question.texts.items() if node in nodes]
+            return self._is_one_of(question.cell, texts)
+        if nodes >= {*question.nodes}:
+            return f"{name} IS NOT NULL"
+        edges = (-float("inf"), *question.cuts, float("inf"))
+        (only,) = nodes
+        at = question.nodes.index(only)
+        return self._between(name, (edges[at], edges[at + 1]))
+
+    def _between(self, name: str, bounds: tuple[float, float]) -> str:
+        """Return that a number is greater than the low bound, at most the high one."""
+        low, high = bounds
+        above = f"{name} > {self.dialect.number(low)}" if isfinite(low) else ""
+        below = f"{name} <= {self.dialect.number(high)}" if isfinite(high) else ""
+        return f"({above} AND {below})" if above and below else above or below

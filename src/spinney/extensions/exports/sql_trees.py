@@ -1,0 +1,232 @@
+"""Trees as expressions of SQL: a CASE along the heaviest branches, or a sum.
+
+A tree is a CASE along its heaviest branches, those with the most leaves: they come last
+at every node, and need no condition. What lies beside them is a CASE of its own. ::
+
+    node 0 ── a → leaf 1           CASE WHEN a THEN …            leaf 1
+         └─ b → node 2 ─ c → 3          WHEN c THEN …            leaf 3
+                       └ d → 4          ELSE … END               leaf 4
+
+A row that comes to a line has gone to none of the branches before it. So each branch
+is asked for once, a deep chain is one flat CASE, and what is nested has at most half of
+the leaves: no more than log2(leaves) CASEs are nested. Where rows may be divided a node
+is a sum instead, over its branches, of the share of the row that goes there times what
+is said there. Sums are balanced, and cut every few levels.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from spinney.errors import Setting
+from spinney.extensions.exports.portable import FormNode, Portable, refuse_to_say
+from spinney.extensions.exports.sql_cells import SqlCells
+from spinney.extensions.exports.sql_dialects import Dialect
+
+__all__ = ["MOST_SIGNS", "SqlTrees", "balanced", "lines_of"]
+
+MOST_LEVELS = 8  # of a tree in one expression: SQLite reads 100 signs deep
+MOST_SIGNS = 80  # of a list or a CASE on one line
+WIDE = 32  # terms of a sum without further parentheses
+Says = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class SqlTrees:
+    """The trees of a model over the cells of its rows."""
+
+    form: Portable
+    dialect: Dialect
+    cells: SqlCells
+
+    def tree(self, root: int, says: Says) -> str:
+        """Return what a tree says of a row."""
+        if root in self.divided:
+            if self.form.majority:
+                refuse_to_say(
+                    "sql",
+                    "the majority vote of trees that divide rows",
+                    ("take ", Setting("voting", "probability")),
+                )
+            return self._weighted(root, says)
+        return self._cases(root, says)
+
+    def _cases(self, root: int, says: Says) -> str:
+        """Return what a tree says of a row that it does not divide.
+
+        It walks from the heaviest branch to the heaviest. Those beside it have at most
+        half of the leaves, so that no more than log2(leaves) CASEs are nested. What is
+        asked last is left out where all answers say the same.
+        """
+        asked, number = list[tuple[str, str]](), root
+        while (node := self.form.nodes[number]).questions:
+            heavy = max(
+                node.children, key=lambda c: (self._leaves[c], c == node.otherwise)
+            )
+            for child in node.children:
+                if child != heavy:
+                    asked.append((self._goes(node, child), self._cases(child, says)))
+            number = heavy
+        otherwise = says(number)
+        while asked and asked[-1][1] == otherwise:
+            asked.pop()
+        if not asked:
+            return otherwise
+        whens = [f"WHEN {condition} THEN {said}" for condition, said in asked]
+        return lines_of(["CASE", *whens, f"ELSE {otherwise} END"])
+
+    @cached_property
+    def _leaves(self) -> list[int]:
+        """How many leaves lie below each node."""
+        counts = [0] * len(self.form.nodes)
+        for number in reversed(range(len(counts))):
+            below = self.form.nodes[number].children
+            counts[number] = sum(counts[child] for child in below) if below else 1
+        return counts
+
+    @cached_property
+    def divided(self) -> set[int]:
+        """The roots of trees in which rows may be divided."""
+        roots = {0: 0}
+        for number, node in enumerate(self.form.nodes):
+            root = roots.setdefault(number, number)
+            roots.update(dict.fromkeys(node.children, root))
+        nodes = enumerate(self.form.nodes)
+        return {
+            roots[n] for n, node in nodes if node.questions and node.otherwise is None
+        }
+
+    def _weighted(self, root: int, says: Says) -> str:
+        """Return what leaves say, each by its part of the row, added up node by node.
+
+        Below every so many levels a subtree is a term of its own, times all shares on
+        the way to it, so that a deep tree is not a deep sum. What is said where
+        nothing of a row goes is not worked out.
+        """
+        zero, nodes, order = self.dialect.number(0.0), self.form.nodes, [root]
+        way: dict[int, _Step] = {root: _Step(-1, 0, "", "")}
+        for number in order:  # which grows
+            for child in nodes[number].children:
+                way[child] = self._step(number, child, way[number].depth + 1)
+                order.append(child)
+        sums, terms = dict[int, str](), list[str]()
+
+        def of_part(steps: Sequence[_Step], said: str) -> str:
+            shares = [step.share for step in steps if step.share]
+            elsewhere = " OR ".join(step.elsewhere for step in steps)
+            part = f"{said} * {balanced(shares, '*')}" if shares else said
+            return f"CASE WHEN {elsewhere} THEN {zero} ELSE {part} END"
+
+        for number in reversed(order):
+            below = [c for c in nodes[number].children if sums.get(c, zero) != zero]
+            said = zero if nodes[number].questions else says(number)
+            if below:
+                parts = [of_part([way[c]], sums.pop(c)) for c in below]
+                said = balanced(parts, "+")
+            if number != root and way[number].depth % MOST_LEVELS == 0:
+                terms.append(of_part(_steps_above(way, number), said))
+            else:
+                sums[number] = said
+        return balanced([sums[root], *reversed(terms)], "+")
+
+    def _step(self, number: int, child: int, depth: int) -> "_Step":
+        """Return how rows go from a node to a child."""
+        node = self.form.nodes[number]
+        if node.otherwise is not None:
+            elsewhere = f"({self._goes(node, child)}) IS NOT {self.dialect.true}"
+            return _Step(number, depth, elsewhere, "")
+        share = self.dialect.number(dict(node.parts).get(child, 0.0))
+        # What is not sent elsewhere is sent there, or by no question anywhere.
+        sends = self.cells.sends
+        sent = [sends(each, {child}) for each in node.questions if child in each.below]
+        if sent:
+            whole = self.dialect.number(1.0)
+            share = f"CASE WHEN {' OR '.join(sent)} THEN {whole} ELSE {share} END"
+        elsewhere = self._sends_elsewhere(node, child) or self.dialect.false
+        return _Step(number, depth, elsewhere, share)
+
+    def _sent(self, node: FormNode) -> list[tuple[str, int]]:
+        """Return the conditions of a node in their order, each with where it sends."""
+        return [
+            (self.cells.sends(question, {to}), to)
+            for question in node.questions
+            for to in question.below
+        ]
+
+    def _sends_elsewhere(self, node: FormNode, child: int) -> str:
+        """Return the condition that a node sends a row whole to another child."""
+        question, *surrogates = node.questions
+        if surrogates:
+            literal = self.dialect.literal
+            sent = self._sent(node)
+            whens = [f"WHEN {holds} THEN {literal(to != child)}" for holds, to in sent]
+            return f"CASE {' '.join(whens)} ELSE {self.dialect.false} END"
+        if question.texts is not None:
+            return self.cells.sends(question, {*node.children} - {child})
+        return " OR ".join(holds for holds, to in self._sent(node) if to != child)
+
+    def _goes(self, node: FormNode, child: int) -> str:
+        """Return the condition that a row goes whole from a node to a child."""
+        (question, *surrogates), otherwise = node.questions, node.otherwise
+        if surrogates:
+            whens = [f"WHEN {holds} THEN {to}" for holds, to in self._sent(node)]
+            while whens and whens[-1].endswith(f" THEN {otherwise}"):
+                whens.pop()
+            return f"CASE {' '.join(whens)} ELSE {otherwise} END = {child}"
+        if child != otherwise:
+            return self.cells.sends(question, {child})
+        others = {*question.below} - {child}
+        if not others:
+            return self.dialect.true
+        if question.texts is None and len(others) > 1:
+            missing = f"{self.cells.all[question.cell]} IS NULL"
+            if child not in question.nodes:
+                return missing
+            return f"({self.cells.sends(question, {child})} OR {missing})"
+        return f"({self.cells.sends(question, others)}) IS NOT {self.dialect.true}"
+
+
+def lines_of(parts: Sequence[str]) -> str:
+    """Return a CASE, on one line where it is short."""
+    line = " ".join(parts)
+    return line if len(line) <= MOST_SIGNS else "\n    ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The way from a parent to a node: when a row goes elsewhere, and else its share.
+
+    All of a row goes where there is no share.
+    """
+
+    parent: int
+    depth: int
+    elsewhere: str
+    share: str
+
+
+def _steps_above(way: Mapping[int, _Step], number: int) -> list[_Step]:
+    """Return the steps on the way to a node, the last one first."""
+    steps = []
+    while (step := way[number]).parent >= 0:
+        steps.append(step)
+        number = step.parent
+    return steps
+
+
+def balanced(terms: Sequence[str], sign: str) -> str:
+    """Return a sum or product that is nested as little as can be.
+
+    Engines read terms of one sum from left to right, which is a step deeper for each,
+    and count parentheses: SQLite reads 1000 of the first and 100 signs of the second.
+
+    >>> balanced(["a", "b", "c", "d"], "+")
+    '(a + b + c + d)'
+    """
+    while len(terms) > 1:
+        groups = [terms[at : at + WIDE] for at in range(0, len(terms), WIDE)]
+        terms = [
+            f"({f' {sign} '.join(group)})" if len(group) > 1 else group[0]
+            for group in groups
+        ]
+    return terms[0]
