@@ -167,9 +167,6 @@ class Rules(InNotebooks, Sequence[Rule]):
             lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return f"<{len(self)} rules>"
 

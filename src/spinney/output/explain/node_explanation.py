@@ -193,9 +193,6 @@ class NodeExplanation(InNotebooks):
         """Return the arithmetic as it reads."""
         return node_text(self, ascii_only=ascii_only)
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def checked_node(tree: Tree, number: int) -> Node:
     """Return the node of a number, or say that there is none."""

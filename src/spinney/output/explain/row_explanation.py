@@ -91,9 +91,6 @@ class RowExplanation(InNotebooks):
         """Return the path as it reads."""
         return row_text(self, ascii_only=ascii_only)
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def explain_row(
     model: Model, cells: Sequence[NDArray[Any]], row: Mapping[str, Value | None]
