@@ -35,7 +35,7 @@ from spinney.trees.split_arrays import (
     splits_of_questions,
 )
 from spinney.trees.table_stack import TableStack, joined_stacks
-from spinney.trees.tree import Tree, cut, rule_lengths
+from spinney.trees.tree import Tree, cut
 from spinney.trees.tree_arrays import (
     LaterSurrogates,
     Links,
@@ -104,7 +104,6 @@ __all__ = [
     "ratio_of",
     "read_question",
     "reason_codes",
-    "rule_lengths",
     "shared_out",
     "sizes",
     "splits_of_questions",

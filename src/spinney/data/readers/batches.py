@@ -108,8 +108,11 @@ def table_batches(
             tell(notes.listed(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
             # Its connection, which we do not know, has room for one open result.
-            relation = _of_relation(data, declarations[0], format, encoding, n_rows)
-            readings = [stack.enter_context(relation)]
+            relation = opened_relation(
+                data, declarations=declarations[0], format=format, encoding=encoding
+            )
+            opened = stack.enter_context(relation)
+            readings = [stack.enter_context(_streamed(opened, n_rows, None))]
         else:
             options = {"format": format, "encoding": encoding}
             readings = [
@@ -180,24 +183,6 @@ def _of_file(
             return
         with _streamed(opened, n_rows, file.origin) as reading:
             yield reading
-
-
-@contextmanager
-def _of_relation(
-    data: Any,
-    declarations: Declarations,
-    format: str | None,
-    encoding: str | None,
-    n_rows: int,
-) -> Iterator[Reading]:
-    """Give a reading of a relation."""
-    with (
-        opened_relation(
-            data, declarations=declarations, format=format, encoding=encoding
-        ) as opened,
-        _streamed(opened, n_rows, None) as reading,
-    ):
-        yield reading
 
 
 def _in_parts(table: Table, n_rows: int) -> Reading:

@@ -428,7 +428,7 @@ def candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
-        price=price(candidate, tree.schema, paid_above(tree, node)),
+        price=price(split.attribute, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
         given=candidate.given,

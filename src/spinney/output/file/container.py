@@ -211,7 +211,7 @@ def _read_place(data: object, name: str) -> ArrayPlace:
     """Return what an array is and where; its end must follow from that."""
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data_offsets"))
-    form = _read_form(entry, what)
+    form = read_form(entry, what)
     offsets = _numbers(entry["data_offsets"], "the place of", what)
     if len(offsets) != 2:
         msg = f"the place of {what} must be two numbers"
@@ -223,7 +223,8 @@ def _read_place(data: object, name: str) -> ArrayPlace:
     return ArrayPlace(form, start)
 
 
-def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
+def read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
+    """Return the dtype and the shape of an array, after checking both."""
     dtype = entry["dtype"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
         msg = f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not"
@@ -259,7 +260,7 @@ def _read_packed(
         if form is None or form.dtype != "U8" or len(form.shape) != 1:
             msg = f"{what} is not there as bytes"
             raise DamageError(msg)
-        forms[name] = _read_form(members(entry, what, ("dtype", "shape")), what)
+        forms[name] = read_form(members(entry, what, ("dtype", "shape")), what)
     return forms
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from spinney._version import __version__
 from spinney.errors import ParameterError
-from spinney.output.file.container import DTYPES, pack
+from spinney.output.file.container import DTYPES, pack, read_form
 from spinney.output.file.kind import Kind
 from spinney.output.file.plain_data import as_list, described, members, text, whole
 from spinney.output.file.strict_json import MAX_CHARACTERS, DamageError, dump, parse
@@ -137,16 +137,9 @@ def _read_arrays(data: object) -> dict[str, NDArray[Any]]:
 def _read_array(data: object, name: str) -> NDArray[Any]:
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data"))
-    dtype = entry["dtype"]
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        msg = f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not"
-        raise DamageError(msg)
-    shape = [
-        whole(size, f"the shape of {what}")
-        for size in as_list(entry["shape"], f"the shape of {what}")
-    ]
+    dtype, shape = read_form(entry, what)
     cells = as_list(entry["data"], what)
-    if len(shape) not in (1, 2) or prod(shape) != len(cells):
+    if prod(shape) != len(cells):
         msg = f"{what} has {len(cells)} numbers, which is not what its shape needs"
         raise DamageError(msg)
     numbers = _floats if DTYPES[dtype].kind == "f" else _integers
