@@ -25,6 +25,7 @@ from spinney.trees.split import (
     counts_by_branch,
     describe,
     possible_codes,
+    range_text,
     values_text,
 )
 from spinney.trees.split_arrays import (
@@ -101,6 +102,7 @@ __all__ = [
     "outside_quotes",
     "possible_codes",
     "questions_of_splits",
+    "range_text",
     "ratio_of",
     "read_question",
     "reason_codes",
