@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data.declarations import Declarations, nothing_left
+from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import (
     column_of,
     is_relation,
-    load,
     selected,
     translated_errors,
 )
 from spinney.data.readers.local_files import LocalFile, opened_file
 from spinney.data.readers.open_relation import (
+    SCANNED,
     OpenRelation,
     opened_relation,
     scanned_file,
 )
-from spinney.data.readers.read import no_rows, read_table, read_without_duckdb
+from spinney.data.readers.read import no_rows, read_table, table_in
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
@@ -166,23 +166,15 @@ def _of_file(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes, n_rows: int
 ) -> Iterator[Reading]:
     """Give a reading of a file."""
-    table = read_without_duckdb(file, declarations, notes)
-    if table is not None:
-        if not table.columns:
-            raise nothing_left(declarations)
-        if not table.n_rows:
-            raise no_rows(file.origin)
-        yield _in_parts(table, n_rows)
+    is_small = file.format != "parquet" and file.path.stat().st_size < SMALL_FILE
+    if is_small or file.format not in SCANNED:
+        yield _in_parts(table_in(file, declarations, notes), n_rows)
         return
-    with scanned_file(file, declarations, notes) as opened:
-        if file.format != "parquet" and file.path.stat().st_size < SMALL_FILE:
-            table = load(opened.relation, opened.columns)
-            if not table.n_rows:
-                raise no_rows(file.origin)
-            yield _in_parts(table, n_rows)
-            return
-        with _streamed(opened, n_rows, file.origin) as reading:
-            yield reading
+    with (
+        scanned_file(file, declarations, notes) as opened,
+        _streamed(opened, n_rows, file.origin) as reading,
+    ):
+        yield reading
 
 
 def _in_parts(table: Table, n_rows: int) -> Reading:
