@@ -180,7 +180,11 @@ def _of_file(
 def _in_parts(table: Table, n_rows: int) -> Reading:
     """Return a reading of a table in memory."""
     columns = tuple(
-        ReadColumn(column.name, column.kind, _type_in_memory(column))
+        ReadColumn(
+            column.name,
+            column.kind,
+            "DOUBLE" if column.kind == "numeric" else type_of_values(column.levels),
+        )
         for column in table.columns
     )
     return Reading(
@@ -277,13 +281,6 @@ def _fetched_rows(
     result = opened.connection.execute(relation.sql_query())
     while rows := result.fetchmany(n_rows):
         yield rows
-
-
-def _type_in_memory(column: Column) -> str:
-    """Return the type that SQL would have for a column in memory."""
-    if column.kind == "numeric":
-        return "DOUBLE"
-    return type_of_values(column.levels)
 
 
 def type_of_values(values: Sequence[Value]) -> str:

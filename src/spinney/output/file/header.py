@@ -129,13 +129,15 @@ def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
 
 def schema_header(schema: Schema) -> dict[str, Any]:
     """Return a schema as data that :func:`read_schema` reads back."""
-    written = asdict(schema.notation)
+    written, costs = asdict(schema.notation), schema.target.costs
     notation = {NOTATION: written} if any(written.values()) else {}
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
         "origin": _plain(schema.target.origin),
-        "costs": _plain_costs(schema.target),
+        "costs": None
+        if costs is None
+        else [[_plain(cost) for cost in line] for line in costs],
         "attributes": [
             {
                 "name": attribute.name,
@@ -150,12 +152,6 @@ def schema_header(schema: Schema) -> dict[str, Any]:
         "markers": [_plain(marker) for marker in schema.markers],
         **notation,
     }
-
-
-def _plain_costs(target: Target) -> list[list[float]] | None:
-    if target.costs is None:
-        return None
-    return [[_plain(cost) for cost in line] for line in target.costs]
 
 
 def _plain(value: Any) -> Any:

@@ -67,7 +67,8 @@ def combined(
     columns = _combinable(tables, decision, schema)
     if (decision.chosen is None and not small) or len(columns) < 2:
         return decision, None
-    n_rows = n_rows_of(tables[columns[0]])
+    first_table = tables[columns[0]]
+    n_rows = int(first_table.rows.sum() + first_table.missing_rows.sum())
     most = min(search.recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
     if most < 2:
         return decision, None
@@ -88,7 +89,7 @@ def combined(
     (counted,) = tables_of(source, [request], schema.extended(made))
     rival = None if decision.chosen is None else decision.candidates[decision.chosen]
     known = bits_known(decision)
-    node_total = tables[columns[0]].total + tables[columns[0]].missing
+    node_total = first_table.total + first_table.missing
     margin = TOLERANCE * search.criterion.merit_unit(node_total)
     best, won = 0.0, None
     for further, attribute in enumerate(made):
@@ -175,11 +176,6 @@ def lead(
     terms = len(schema.behind([candidate.attribute]))
     factor = 1 + search.recipe.linear_penalty * (terms - 1)
     return score(candidate, schema, paid) / factor - bar
-
-
-def n_rows_of(table: CountTable) -> int:
-    """Return how many rows a table counts."""
-    return int(table.rows.sum() + table.missing_rows.sum())
 
 
 def bits_known(decision: Decision) -> float:
