@@ -71,12 +71,9 @@ class LevelDecisions:
         for node, (start, end) in enumerate(pairwise(self.splits.start.tolist())):
             own = LazyCandidates(self, range(start, end), winners)
             chosen = int(self.chosen[node])
-            if node in given:
-                decisions.append(own.joined(given[node]))
-            elif chosen < 0:
-                decisions.append(Decision(own, None, self.reasons[node]))
-            else:
-                decisions.append(Decision(own, chosen, self.reasons[node]))
+            winner = None if chosen < 0 else chosen
+            decision = Decision(own, winner, self.reasons[node])
+            decisions.append(own.joined(given[node]) if node in given else decision)
         return decisions
 
     def _winners(self) -> dict[int, Candidate]:
