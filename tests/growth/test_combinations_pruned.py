@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.models import linear_values
 from tests.helpers.recipes import by_recipe
 from tests.search.test_combinations import diagonal, formulas
 
@@ -56,7 +57,7 @@ def test_models_of_leaves_have_terms_with_formulas(made, seed, tmp_path):
     for leaf in model.tree.leaves:
         here = leaves == leaf.number
         if leaf.model is not None:
-            by_hand = leaf.model.values(columns)
+            by_hand = linear_values(leaf.model, columns)
             np.testing.assert_allclose(model.predict(data)[here], by_hand[here])
 
 

@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.node_split import LazyCandidates
 from spinney.sources.rows.memory import MemorySource
-from spinney.trees import Candidate, Node, Reason, Tree
+from spinney.trees import Candidate, LinearModel, Node, Reason, Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Split, Surrogate, Threshold
 
@@ -295,3 +295,10 @@ def setter(name: str, place: object, value: object) -> Callable[[Arrays], None]:
         arrays[name][place] = value  # type: ignore[index]
 
     return change
+
+
+def linear_values(model: LinearModel, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return what a linear model predicts of each row, term by term."""
+    terms = zip(model.terms, model.coefficients, strict=True)
+    products = (factor * term.values(columns[term.attribute]) for term, factor in terms)
+    return sum(products, np.zeros(len(columns[0]))) + model.intercept

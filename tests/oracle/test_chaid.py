@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from benchmarks.tables import markers_of
+from tests.helpers.merged_values import merge
 from tests.helpers.real_tables import FOLDER, facts_of, needs_tables
 from tests.helpers.strategies import TABLES
 
 from spinney.search.chaid.bonferroni import bonferroni
-from spinney.search.chaid.merge_values import Merging, merge
+from spinney.search.chaid.merge_values import Merging
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import chi_square_test
 

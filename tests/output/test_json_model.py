@@ -94,11 +94,11 @@ def with_array(**entries):
         (lambda d: d["attributes"].pop(), "attribute"),
         (with_array(dtype="F16"), "has the dtype 'F16'"),
         (with_array(dtype="F64"), "has the dtype of another"),
-        (with_array(data=[True]), "which is not what its shape needs"),
+        (with_array(data=[True]), "not what its shape needs"),
         (with_array(shape=[1], data=[True]), "no whole number of its type"),
         (with_array(shape=[1], data=[2**70]), "no whole number of its type"),
         (with_array(shape=[-1]), "shape"),
-        (with_array(shape=[1 << 60, 1 << 60]), "which is not what its shape needs"),
+        (with_array(shape=[1 << 60, 1 << 60]), "not what its shape needs"),
         (with_array(more=1), "more"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
+from tests.helpers.merged_values import merge
 from tests.twins.naive_merging import TESTS, Rows, Twin
 
 from spinney.search.chaid import categories as portions
@@ -17,7 +18,6 @@ from spinney.search.chaid.merge_values import (
     METHODS,
     STATISTICS,
     Merging,
-    merge,
     merge_stack,
 )
 from spinney.trees.counts import CountTable

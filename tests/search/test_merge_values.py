@@ -5,13 +5,14 @@ from random import Random
 
 import numpy as np
 import pytest
+from tests.helpers.merged_values import merge
 
 from spinney.errors import ParameterError
 from spinney.search.chaid import categories as portions
 from spinney.search.chaid import groups as merger
 from spinney.search.chaid.categories import Categories
 from spinney.search.chaid.group_splits import best_cut, best_of_all
-from spinney.search.chaid.merge_values import Merging, merge
+from spinney.search.chaid.merge_values import Merging
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import CERTAIN, chi_square_test
 from spinney.trees.table_stack import TableStack

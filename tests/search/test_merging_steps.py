@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
+from tests.helpers.merged_values import merge
 
 import spinney
-from spinney.search.chaid.merge_values import MergeStep, Merging, merge, merge_stack
+from spinney.search.chaid.merge_values import MergeStep, Merging, merge_stack
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import chi_square_test
 from spinney.trees.table_stack import TableStack

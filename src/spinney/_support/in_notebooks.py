@@ -17,13 +17,20 @@ class InNotebooks:
     names in a table are, they are only text.
 
     >>> class Greeting(InNotebooks):
-    ...     def __str__(self):
+    ...     def text(self):
     ...         return "a < b"
     >>> Greeting()._repr_mimebundle_()["text/html"][-15:]
     '>a &lt; b</pre>'
     """
 
     __slots__ = ()
+
+    def text(self) -> str:
+        """Return it as it is printed."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         text = "\n".join(shown(line) for line in str(self).split("\n"))

@@ -151,9 +151,6 @@ class Association(InNotebooks):
         text = "\n".join(lines)
         return text.replace("é", "e") if ascii_only else text
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def _cell(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}"

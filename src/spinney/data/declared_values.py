@@ -104,7 +104,8 @@ def with_values_of_types(
     made, notes = [], list(table.notes)
     for column in table.columns:
         values = named.get(column.name)
-        if values and _heeded(column, declarations):
+        said = not declarations.heeds_types or column.name in declarations.values
+        if values and column.kind == "nominal" and not said:
             declared = _with_named(column, values, declarations.missing)
             n_without = len(declared.without_rows)
             if n_without <= MOST_WITHOUT_ROWS:
@@ -123,12 +124,6 @@ def _with_named(
     if set(map(type, known)) == {str} and known.issuperset(values):
         return replace(column, declared=True)
     return with_values(column, (*column.levels, *values), markers)
-
-
-def _heeded(column: Column, declarations: Declarations) -> bool:
-    """Tell whether a column may have values that its type declares."""
-    said = column.name in declarations.values
-    return column.kind == "nominal" and declarations.heeds_types and not said
 
 
 def left_out(name: str, n_values: int) -> Text:

@@ -16,7 +16,7 @@ month could change places is in no form until somebody says which comes first.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from spinney.data.cell_forms import CURRENCY, FORMS, DateForm, Form, NumberForm
@@ -129,7 +129,11 @@ def forms_of(
     {'a': ',', 'b': ','}
     """
     decimal = notation.decimal or _decimal_of(columns.values(), remembered)
-    dates = notation.dates or _only(orders_told(columns.values())) or remembered.dates
+    dates = (
+        notation.dates
+        or _only(certain(columns.values(), orders_of))
+        or remembered.dates
+    )
     thousands = notation.thousands or remembered.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
     chosen: dict[str, Form] = {}
@@ -174,11 +178,15 @@ def marks_of(evidence: Evidence) -> set[str]:
     return {form.decimal for form in evidence.forms if isinstance(form, NumberForm)}
 
 
-def marks_told(columns: Iterable[Evidence]) -> set[str]:
-    """Return the marks before fractions of which a column leaves no doubt."""
-    return {
-        mark for each in columns if len(marks := marks_of(each)) == 1 for mark in marks
-    }
+def certain(
+    columns: Iterable[Evidence], ways: Callable[[Evidence], set[str]]
+) -> set[str]:
+    """Return the marks, or orders, of which a column leaves no doubt.
+
+    ``ways`` returns those that a column may have.
+    """
+    found = map(ways, columns)
+    return set().union(*(each for each in found if len(each) == 1))
 
 
 def is_open(columns: Collection[Evidence], notation: Notation) -> bool:
@@ -191,7 +199,7 @@ def is_open(columns: Collection[Evidence], notation: Notation) -> bool:
     ):
         return True
     several = any(len(marks_of(each)) > 1 for each in columns)
-    return notation.decimal is None and several and not marks_told(columns)
+    return notation.decimal is None and several and not certain(columns, marks_of)
 
 
 def _decimal_of(columns: Collection[Evidence], remembered: Notation) -> str | None:
@@ -200,10 +208,10 @@ def _decimal_of(columns: Collection[Evidence], remembered: Notation) -> str | No
     Numbers as programs write them say it only against what is remembered: beside
     columns with commas they may be whole, with points between thousands.
     """
-    told = marks_told(each for each in columns if not each.plain)
-    if not told and remembered.decimal is not None:
-        told = marks_told(columns)
-    return _only(told) or remembered.decimal
+    marks = certain((each for each in columns if not each.plain), marks_of)
+    if not marks and remembered.decimal is not None:
+        marks = certain(columns, marks_of)
+    return _only(marks) or remembered.decimal
 
 
 def orders_of(evidence: Evidence) -> set[str]:
@@ -216,16 +224,6 @@ def orders_of(evidence: Evidence) -> set[str]:
     return names if names <= set(DATE_ORDERS) else set()
 
 
-def orders_told(columns: Iterable[Evidence]) -> set[str]:
-    """Return the orders of dates of which a column leaves no doubt."""
-    return {
-        order
-        for each in columns
-        if len(orders := orders_of(each)) == 1
-        for order in orders
-    }
-
-
-def _only(told: set[str]) -> str | None:
+def _only(found: set[str]) -> str | None:
     """Return what columns tell, if they agree."""
-    return next(iter(told)) if len(told) == 1 else None
+    return next(iter(found)) if len(found) == 1 else None

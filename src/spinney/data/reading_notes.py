@@ -11,10 +11,9 @@ from spinney.data.cell_forms import DATES, NUMBERS, DateForm, Form
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import (
     Evidence,
+    certain,
     marks_of,
-    marks_told,
     orders_of,
-    orders_told,
 )
 from spinney.data.notation import DATE_ORDERS, Notation
 from spinney.errors import Setting, Text, note
@@ -68,7 +67,7 @@ class ReadingNotes:
 
     def hear(self, columns: Collection[Evidence]) -> None:
         """Take as told what columns that are not read say of the others."""
-        self._told |= marks_told(columns) | orders_told(columns)
+        self._told |= certain(columns, marks_of) | certain(columns, orders_of)
 
     def add_column(
         self, name: str, evidence: Evidence, form: Form | None, declared: Declarations

@@ -114,9 +114,6 @@ class TableSummary(InNotebooks):
         text = "\n".join(line.rstrip() for line in parts)
         return text.replace("…", "...") if ascii_only else text
 
-    def __str__(self) -> str:
-        return self.text()
-
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {

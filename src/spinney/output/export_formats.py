@@ -75,7 +75,9 @@ def exported(
     Formats are texts, but for "png", "pdf" and "onnx", which are bytes. Options that
     are None have not been given.
     """
-    own = _format_named(format)
+    if format not in FORMATS:
+        check_named("format", format, (*FORMATS, *registry.names("export")))
+    own: Format = FORMATS.get(format) or registry.load("export", format)
     if own.kinds and model.kind not in own.kinds:
         others = [
             repr(f.name) for f in _formats() if model.kind in (f.kinds or [model.kind])
@@ -97,14 +99,6 @@ def exported(
     if path is not None:
         write_whole(path, [content.encode() if isinstance(content, str) else content])
     return content
-
-
-def _format_named(name: str) -> Format:
-    """Return a format; those of extensions are loaded when they are asked for."""
-    if name not in FORMATS:
-        check_named("format", name, (*FORMATS, *registry.names("export")))
-    found: Format = FORMATS.get(name) or registry.load("export", name)
-    return found
 
 
 def _formats() -> Iterator[Format]:

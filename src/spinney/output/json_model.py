@@ -16,7 +16,7 @@ from spinney.growth import Model
 from spinney.output.file.json_file import ARRAYS, NODES, read_json
 from spinney.output.file.kind import content_of
 from spinney.output.file.model_files import OTHERS, kinds_named, model_members
-from spinney.output.file.strict_json import DamageError
+from spinney.output.file.strict_json import DamageError, refuse
 from spinney.output.tree_json import layout, tree_data
 
 __all__ = ["RULESET", "load_json", "model_json"]
@@ -57,11 +57,10 @@ def load_json(path: "str | os.PathLike[str]", kinds: Sequence[str]) -> Any:
 def _rules(source: str, kinds: Sequence[str]) -> Any:
     if "rules" not in kinds:
         read = " or ".join(kind for kind in kinds if kind != OTHERS)
-        msg = (
+        refuse(
             f"it holds rules, and this reads {read}; spinney.load, and spinney export, "
             "read such files"
         )
-        raise DamageError(msg)
     return registry.load("operation", "ruleset").RuleSet.from_json(source)
 
 
@@ -71,5 +70,4 @@ def _check_nodes(content: Any, nodes: object) -> None:
     if isinstance(content, Model):
         expected = json.loads(layout(tree_data(content)))[NODES]
     if nodes != expected:
-        msg = "its nodes are not those of its arrays; export the model again"
-        raise DamageError(msg)
+        refuse("its nodes are not those of its arrays; export the model again")

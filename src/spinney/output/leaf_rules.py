@@ -15,14 +15,12 @@ import numpy as np
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import (
     costs_text,
-    interval_text,
     label_text,
     percent_text,
     shown,
-    sign,
 )
 from spinney.data import Attribute, Schema, Value
-from spinney.trees import Intervals, Node, Threshold, Tree, values_text
+from spinney.trees import Groups, Node, Tree, range_text, values_text
 from spinney.trees.criteria import variance
 
 MODEL_WIDTH = 120  # signs of a line
@@ -52,24 +50,8 @@ class Condition:
         if self.values is not None:
             values = [self.attribute.values[code] for code in self.values]
             return values_text(name, values, ascii_only=ascii_only) + suffix
-        if self.low == -np.inf and self.high == np.inf:
-            return f"{name} is known"
-        return self._interval(name, ascii_only=ascii_only) + suffix
-
-    def _interval(self, name: str, *, ascii_only: bool) -> str:
-        most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
-        if self.attribute.kind == "ordinal":
-            levels = self.attribute.values
-            if self.high == np.inf:
-                return f"{name} {least} {shown(levels[int(self.low) + 1])}"
-            above = shown(levels[int(self.high) + 1])
-            if self.low == -np.inf:
-                return f"{name} < {above}"
-            return f"{shown(levels[int(self.low) + 1])} {most} {name} < {above}"
-        unit = self.attribute.unit
-        return interval_text(
-            name, self.low, self.high, unit=unit, ascii_only=ascii_only
-        )
+        attribute, low, high = self.attribute, self.low, self.high
+        return range_text(attribute, low, high, ascii_only=ascii_only) + suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +148,6 @@ class Rules(InNotebooks, Sequence[Rule]):
         if self._tree is not None and self._tree.model_names:
             lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
         return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.text()
 
     def __repr__(self) -> str:
         return f"<{len(self)} rules>"
@@ -310,10 +289,7 @@ def branch_condition(parent: Node, node: Node, schema: Schema) -> Condition:
     missing = None
     if split.missing is not None and parent.candidate.table.missing_rows.any():
         missing = split.missing == branch
-    if isinstance(split, Threshold):
-        bounds = (split.threshold, np.inf) if branch else (-np.inf, split.threshold)
-        return Condition(attribute, *bounds, missing=missing)
-    if isinstance(split, Intervals):
+    if not isinstance(split, Groups):
         return Condition(attribute, *split.bounds(branch), missing=missing)
     codes = split.codes_of(branch, range(len(attribute.values)))
     return Condition(attribute, values=tuple(sorted(codes)), missing=missing)

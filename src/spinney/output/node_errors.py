@@ -136,9 +136,6 @@ class NodeErrors(InNotebooks, Sequence[NodeError]):
         name = f"on {shown(self.name)}: " if number == 0 else ""
         return name + ", ".join(self.lines(number))
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the errors as a table, a line for each node."""
         lines = [("node", "as a leaf", "by its branches", "branch")]

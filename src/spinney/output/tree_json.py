@@ -233,8 +233,9 @@ def _whole(array: NDArray[np.generic]) -> list[Any]:
 def _short(array: Floats) -> list[float]:
     """Return numbers that JSON writes without ``.0`` where they are whole."""
     cells: list[float] = np.asarray(array, dtype=np.float64).tolist()
-    return [int(cell) if _is_count(cell) else cell for cell in cells]
-
-
-def _is_count(cell: float) -> bool:
-    return cell.is_integer() and cell < 2**53 and math.copysign(1, cell) > 0
+    return [
+        int(cell)
+        if cell.is_integer() and cell < 2**53 and math.copysign(1, cell) > 0
+        else cell
+        for cell in cells
+    ]

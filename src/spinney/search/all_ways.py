@@ -15,7 +15,6 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.search.attribute_split import (
     BestSoFar,
-    FormPart,
     SearchedLevel,
     best_splits,
     forms_of,
@@ -122,7 +121,9 @@ def every_way(
     elif winner is not None and at is None:  # one of many that tie with it is listed
         at = len(candidates) - 1
         candidates[at], may[at] = winner, True
-    two = form in (Form.SUBSET, Form.PREFIX)
+    two, steps = form in (Form.SUBSET, Form.PREFIX), list[MergeStep]()
+    if form == Form.MERGED:
+        merge_stack(part.stack, **merging_arguments(search, part), steps=steps)
     return EveryWay(
         form,
         tuple(candidates),
@@ -131,15 +132,8 @@ def every_way(
         max(len(ways), len(candidates)),
         2 ** (n_values - 1) - 1 if two else 0,
         searched,
-        _merging_steps(search, part) if form == Form.MERGED else (),
+        tuple(steps),
     )
-
-
-def _merging_steps(search: Search, part: FormPart) -> tuple[MergeStep, ...]:
-    """Return what CHAID's merging does with the values of one table."""
-    steps: list[MergeStep] = []
-    merge_stack(part.stack, **merging_arguments(search, part), steps=steps)
-    return tuple(steps)
 
 
 def _listed_form(search: Search, level: SearchedLevel) -> tuple[Form, bool]:

@@ -71,12 +71,9 @@ class LevelDecisions:
         for node, (start, end) in enumerate(pairwise(self.splits.start.tolist())):
             own = LazyCandidates(self, range(start, end), winners)
             chosen = int(self.chosen[node])
-            if node in given:
-                decisions.append(own.joined(given[node]))
-            elif chosen < 0:
-                decisions.append(Decision(own, None, self.reasons[node]))
-            else:
-                decisions.append(Decision(own, chosen, self.reasons[node]))
+            winner = None if chosen < 0 else chosen
+            decision = Decision(own, winner, self.reasons[node])
+            decisions.append(own.joined(given[node]) if node in given else decision)
         return decisions
 
     def _winners(self) -> dict[int, Candidate]:
@@ -349,7 +346,7 @@ def _first_best(
     node, scores = splits.node[lines], splits.merit[lines]
     if any(attribute.cost for attribute in schema.attributes):
         prices = [
-            price_of(int(splits.attribute[line]), schema, paid(int(splits.node[line])))
+            price(int(splits.attribute[line]), schema, paid(int(splits.node[line])))
             for line in lines
         ]
         scores = scores / (1 + np.array(prices, dtype=np.float64))
@@ -380,15 +377,10 @@ def _why_none(different: int) -> Reason:
 
 def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
     """Return a merit by what it costs to ask, but for what was ``paid`` above."""
-    return candidate.merit / (1 + price(candidate, schema, paid))
+    return candidate.merit / (1 + price(candidate.attribute, schema, paid))
 
 
-def price(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
-    """Return what it costs to ask, but for what was ``paid`` above."""
-    return price_of(candidate.attribute, schema, paid)
-
-
-def price_of(attribute: int, schema: Schema, paid: Collection[int]) -> float:
+def price(attribute: int, schema: Schema, paid: Collection[int]) -> float:
     """Return what it costs to ask for an attribute, but for what was paid above."""
     known = set(schema.behind(paid))
     columns = schema.behind([attribute])

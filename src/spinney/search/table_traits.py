@@ -51,13 +51,8 @@ class Traits:
 
     def taken(self, lines: Integers) -> "Traits":
         """Return some of the lines."""
-        return Traits(
-            self.numeric[lines],
-            self.kind[lines],
-            self.n_codes[lines],
-            self.typical[lines],
-            self.step[lines],
-        )
+        own = (getattr(self, field.name)[lines] for field in fields(Traits))
+        return Traits(*own)
 
     def with_room(self, n_attributes: int) -> "Traits":
         """Return a copy with lines for so many attributes, to write more of them to."""

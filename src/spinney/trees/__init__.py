@@ -25,6 +25,7 @@ from spinney.trees.split import (
     counts_by_branch,
     describe,
     possible_codes,
+    range_text,
     values_text,
 )
 from spinney.trees.split_arrays import (
@@ -35,7 +36,7 @@ from spinney.trees.split_arrays import (
     splits_of_questions,
 )
 from spinney.trees.table_stack import TableStack, joined_stacks
-from spinney.trees.tree import Tree, cut, rule_lengths
+from spinney.trees.tree import Tree, cut
 from spinney.trees.tree_arrays import (
     LaterSurrogates,
     Links,
@@ -101,10 +102,10 @@ __all__ = [
     "outside_quotes",
     "possible_codes",
     "questions_of_splits",
+    "range_text",
     "ratio_of",
     "read_question",
     "reason_codes",
-    "rule_lengths",
     "shared_out",
     "sizes",
     "splits_of_questions",

@@ -12,8 +12,8 @@ commonest category is one of the codes, over all training rows.
 >>> model = LinearModel(12.5, (Term(0, None, 2.0), Term(1, (1, 2), 0.0)), (0.5, -3.0))
 >>> print(model.text(schema))
 12.5 + 0.5 · size − 3 · (sort ∈ {b, c})
->>> model.values([np.array([4.0, np.nan]), np.array([1, 0])])
-array([11.5, 13.5])
+>>> model.terms[0].values(np.array([4.0, np.nan])).tolist()
+[4.0, 2.0]
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -104,17 +104,6 @@ class LinearModel:
     intercept: float
     terms: tuple[Term, ...] = ()
     coefficients: tuple[float, ...] = ()
-
-    def values(self, columns: Sequence[NDArray[Any]]) -> Floats:
-        """Return what is predicted of each row of coded columns.
-
-        What is beyond the range of numbers is infinite.
-        """
-        total = np.zeros(len(columns[0]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for term, coefficient in zip(self.terms, self.coefficients, strict=True):
-                total = total + coefficient * term.values(columns[term.attribute])
-            return np.asarray(total + self.intercept)
 
     def text(self, schema: Schema, *, ascii_only: bool = False) -> str:
         """Return the model as it reads, in one line."""

@@ -300,25 +300,35 @@ def describe(
     >>> describe(Groups(0, ((0, 2), (1,)), (0.5, 0.5)), size, 0, codes={1, 2})
     'size = large'
     """
+    if not isinstance(split, Groups):
+        return range_text(attribute, *split.bounds(branch), ascii_only=ascii_only)
     name = attribute.text(ascii_only=ascii_only)
-    if isinstance(split, Threshold):
-        if split.threshold == np.inf:
-            return f"{name} is {'missing' if branch else 'known'}"
-        if attribute.kind == "ordinal":
-            first_right = shown(attribute.values[int(split.threshold) + 1])
-            asks = sign("≥", ascii_only=ascii_only) if branch else "<"
-            return f"{name} {asks} {first_right}"
-    if isinstance(split, (Threshold, Intervals)):
-        low, high = split.bounds(branch)
-        return interval_text(
-            name, low, high, unit=attribute.unit, ascii_only=ascii_only
-        )
     coming = range(len(attribute.values)) if codes is None else codes
     listed, without = split.read_codes(branch, coming)
     if not listed:
         return f"{name} is missing"
     values = [attribute.values[code] for code in listed]
     return values_text(name, values, without=without, ascii_only=ascii_only, most=most)
+
+
+def range_text(
+    attribute: "Attribute", low: float, high: float, *, ascii_only: bool = False
+) -> str:
+    """Return how low < value ≤ high reads, of numbers or of ordered codes.
+
+    Without bounds it is any value that is known, and beyond all numbers none.
+    """
+    name, levels = attribute.text(ascii_only=ascii_only), attribute.values
+    if (low, high) == (-np.inf, np.inf):
+        return f"{name} is known"
+    if attribute.kind != "ordinal" or low == np.inf:
+        unit = attribute.unit
+        return interval_text(name, low, high, unit=unit, ascii_only=ascii_only)
+    most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
+    if high == np.inf:
+        return f"{name} {least} {shown(levels[int(low) + 1])}"
+    lower = "" if low == -np.inf else f"{shown(levels[int(low) + 1])} {most} "
+    return f"{lower}{name} < {shown(levels[int(high) + 1])}"
 
 
 def values_text(

@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data.declarations import Declarations, nothing_left
+from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import (
     column_of,
     is_relation,
-    load,
     selected,
     translated_errors,
 )
 from spinney.data.readers.local_files import LocalFile, opened_file
 from spinney.data.readers.open_relation import (
+    SCANNED,
     OpenRelation,
     opened_relation,
     scanned_file,
 )
-from spinney.data.readers.read import no_rows, read_table, read_without_duckdb
+from spinney.data.readers.read import no_rows, read_table, table_in
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
@@ -108,8 +108,11 @@ def table_batches(
             tell(notes.listed(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
             # Its connection, which we do not know, has room for one open result.
-            relation = _of_relation(data, declarations[0], format, encoding, n_rows)
-            readings = [stack.enter_context(relation)]
+            relation = opened_relation(
+                data, declarations=declarations[0], format=format, encoding=encoding
+            )
+            opened = stack.enter_context(relation)
+            readings = [stack.enter_context(_streamed(opened, n_rows, None))]
         else:
             options = {"format": format, "encoding": encoding}
             readings = [
@@ -163,39 +166,13 @@ def _of_file(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes, n_rows: int
 ) -> Iterator[Reading]:
     """Give a reading of a file."""
-    table = read_without_duckdb(file, declarations, notes)
-    if table is not None:
-        if not table.columns:
-            raise nothing_left(declarations)
-        if not table.n_rows:
-            raise no_rows(file.origin)
-        yield _in_parts(table, n_rows)
+    is_small = file.format != "parquet" and file.path.stat().st_size < SMALL_FILE
+    if is_small or file.format not in SCANNED:
+        yield _in_parts(table_in(file, declarations, notes), n_rows)
         return
-    with scanned_file(file, declarations, notes) as opened:
-        if file.format != "parquet" and file.path.stat().st_size < SMALL_FILE:
-            table = load(opened.relation, opened.columns)
-            if not table.n_rows:
-                raise no_rows(file.origin)
-            yield _in_parts(table, n_rows)
-            return
-        with _streamed(opened, n_rows, file.origin) as reading:
-            yield reading
-
-
-@contextmanager
-def _of_relation(
-    data: Any,
-    declarations: Declarations,
-    format: str | None,
-    encoding: str | None,
-    n_rows: int,
-) -> Iterator[Reading]:
-    """Give a reading of a relation."""
     with (
-        opened_relation(
-            data, declarations=declarations, format=format, encoding=encoding
-        ) as opened,
-        _streamed(opened, n_rows, None) as reading,
+        scanned_file(file, declarations, notes) as opened,
+        _streamed(opened, n_rows, file.origin) as reading,
     ):
         yield reading
 
@@ -203,7 +180,11 @@ def _of_relation(
 def _in_parts(table: Table, n_rows: int) -> Reading:
     """Return a reading of a table in memory."""
     columns = tuple(
-        ReadColumn(column.name, column.kind, _type_in_memory(column))
+        ReadColumn(
+            column.name,
+            column.kind,
+            "DOUBLE" if column.kind == "numeric" else type_of_values(column.levels),
+        )
         for column in table.columns
     )
     return Reading(
@@ -300,13 +281,6 @@ def _fetched_rows(
     result = opened.connection.execute(relation.sql_query())
     while rows := result.fetchmany(n_rows):
         yield rows
-
-
-def _type_in_memory(column: Column) -> str:
-    """Return the type that SQL would have for a column in memory."""
-    if column.kind == "numeric":
-        return "DOUBLE"
-    return type_of_values(column.levels)
 
 
 def type_of_values(values: Sequence[Value]) -> str:

@@ -48,8 +48,8 @@ def read_by(
     The table is written as ``notation`` says, and where neither that nor its cells
     tell, as that of the schema.
     """
-    file = _File(data, format, encoding, Notation.of(notation))
-    columns = _Columns(schema, needed, optional, may_be_empty, also, target, file)
+    source = data, format, encoding, Notation.of(notation)
+    columns = _Columns(schema, needed, optional, may_be_empty, also, target, *source)
     with columns.said_by_the_model():
         table = read_table(
             data, declarations=columns.declared, format=format, encoding=encoding
@@ -93,8 +93,8 @@ def batches_by(
 
     ``keep`` names columns whose cells come beside them as they are written.
     """
-    file = _File(data, format, encoding, Notation.of(notation))
-    columns = _Columns(schema, needed, optional, may_be_empty, also, False, file)
+    source = data, format, encoding, Notation.of(notation)
+    columns = _Columns(schema, needed, optional, may_be_empty, also, False, *source)
     declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
     with (
         columns.said_by_the_model(),
@@ -106,7 +106,7 @@ def batches_by(
         if not others:
             yield ModelBatches((), ((table, []) for table in reading.tables))
             return
-        kept = _kept(others[0], keep, file)
+        kept = columns.kept(others[0], keep)
         places = [others[0].names.index(column.name) for column in kept]
         parts = zip(reading.tables, others[0].cells, strict=True)
         yield ModelBatches(
@@ -114,28 +114,63 @@ def batches_by(
         )
 
 
-def _kept(reading: Reading, keep: Keep, file: "_File") -> tuple[ReadColumn, ...]:
-    """Return the columns to keep, in the order that they are named in."""
-    if keep == "all":
-        return reading.columns
-    found = {column.name: column for column in reading.columns}
-    names = columns_named(keep, found)
-    for name in names:
-        if name not in found:
-            remedy = did_you_mean(name, file.names() or reading.names)
-            msg = f"there is no column {name!r} to keep: {remedy}"
-            raise DataError(msg)
-    return tuple(found[name] for name in names)
-
-
 @dataclass(frozen=True, slots=True)
-class _File:
-    """A table that a model is given, and what is said of how it is written."""
+class _Columns:
+    """The columns that a model looks for in a table, and how it says what is amiss.
 
+    ``notation`` is what is said of how the table is written.
+    """
+
+    schema: Schema
+    needed: Collection[int]
+    optional: Collection[int]
+    may_be_empty: bool
+    also: Collection[str]
+    target: bool
     data: Any
     format: str | None
     encoding: str | None
     notation: Notation
+
+    @property
+    def declared(self) -> Declarations:
+        """How they are read."""
+        declared = reading_declarations(self.schema, self.needed, target=self.target)
+        only = None if declared.only is None else (*declared.only, *self.also)
+        return replace(
+            declared,
+            only=only,
+            notation=self.notation,
+            remembered=self.schema.notation,
+        )
+
+    def as_written(self, keep: Keep) -> Declarations:
+        """Return how columns that are kept are read, of the same table.
+
+        The columns of the model are among them, so that the table has one at least,
+        and each has the name by which the model knows it.
+        """
+        known = self.declared.only or ()
+        only = None if keep == "all" else (*keep, *columns_named(keep, ()), *known)
+        return Declarations(
+            nominal=tuple(dict.fromkeys(known)),
+            only=only,
+            notation=self.notation,
+            as_written=True,
+        )
+
+    def kept(self, reading: Reading, keep: Keep) -> tuple[ReadColumn, ...]:
+        """Return the columns to keep, in the order that they are named in."""
+        if keep == "all":
+            return reading.columns
+        found = {column.name: column for column in reading.columns}
+        names = columns_named(keep, found)
+        for name in names:
+            if name not in found:
+                remedy = did_you_mean(name, self.names() or reading.names)
+                msg = f"there is no column {name!r} to keep: {remedy}"
+                raise DataError(msg)
+        return tuple(found[name] for name in names)
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all columns, also of those not read, if known."""
@@ -151,46 +186,6 @@ class _File:
                 format=self.format,
                 encoding=self.encoding,
             ).names
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The columns that a model looks for in a table, and how it says what is amiss."""
-
-    schema: Schema
-    needed: Collection[int]
-    optional: Collection[int]
-    may_be_empty: bool
-    also: Collection[str]
-    target: bool
-    file: _File
-
-    @property
-    def declared(self) -> Declarations:
-        """How they are read."""
-        declared = reading_declarations(self.schema, self.needed, target=self.target)
-        only = None if declared.only is None else (*declared.only, *self.also)
-        return replace(
-            declared,
-            only=only,
-            notation=self.file.notation,
-            remembered=self.schema.notation,
-        )
-
-    def as_written(self, keep: Keep) -> Declarations:
-        """Return how columns that are kept are read, of the same table.
-
-        The columns of the model are among them, so that the table has one at least,
-        and each has the name by which the model knows it.
-        """
-        known = self.declared.only or ()
-        only = None if keep == "all" else (*keep, *columns_named(keep, ()), *known)
-        return Declarations(
-            nominal=tuple(dict.fromkeys(known)),
-            only=only,
-            notation=self.file.notation,
-            as_written=True,
-        )
 
     @property
     def required(self) -> list[int]:
@@ -211,13 +206,13 @@ class _Columns:
             if not lacking:
                 raise
             absent = [self.schema.attributes[index].name for index in lacking]
-            raise self._missing(absent, error.names or self.file.names()) from None
+            raise self._missing(absent, error.names or self.names()) from None
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column."""
         absent = self.schema.absent(names, self.required)
         if absent:
-            raise self._missing(absent, self.file.names() or names)
+            raise self._missing(absent, self.names() or names)
 
     def _missing(self, absent: list[str], present: Sequence[str]) -> DataError:
         return missing_columns(absent, present, may_be_empty=self.may_be_empty)

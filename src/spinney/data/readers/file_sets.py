@@ -150,7 +150,12 @@ def _keys(path: Path, above: int) -> tuple[tuple[str, str | None], ...]:
 def _check_keys(files: Sequence[TableFile]) -> None:
     """Refuse a file that has a key twice, or lacks one that another file has."""
     for each in files:
-        _check_repeats(each)
+        names = [name for name, _ in each.keys]
+        for name in names:
+            if names.count(name) > 1:
+                msg = f"{str(each.path)!r} repeats the partition key {name!r}"
+                remedy = "rename one of its folders, so that each key is there once"
+                raise DataError(msg, remedy=remedy)
     first = [name for name, _ in files[0].keys]
     for each in files:
         names = [name for name, _ in each.keys]
@@ -160,15 +165,6 @@ def _check_keys(files: Sequence[TableFile]) -> None:
                 f"{str(files[0].path)!r} has {_listed(first)}"
             )
             remedy = "name a folder in which all files have the same keys"
-            raise DataError(msg, remedy=remedy)
-
-
-def _check_repeats(file: TableFile) -> None:
-    names = [name for name, _ in file.keys]
-    for name in names:
-        if names.count(name) > 1:
-            msg = f"{str(file.path)!r} repeats the partition key {name!r}"
-            remedy = "rename one of its folders, so that each key is there once"
             raise DataError(msg, remedy=remedy)
 
 

@@ -102,17 +102,14 @@ def _united(connection: "DuckDBPyConnection", files: Sequence[_Described]) -> st
         ]
         values = dict(_own_keys(first))
         cells += [
-            "NULL" if values[name] is None else _literal(values[name], keys[name])
+            "NULL" if value is None else f"CAST({quote_text(value)} AS {keys[name]})"
             for name, _ in _own_keys(files[0])
+            for value in (values[name],)
         ]
         # DuckDB takes names for equal that differ in capitals alone.
         named = ", ".join(f"{cell} AS c{at}" for at, cell in enumerate(cells))
         selects.append(f"SELECT {named} FROM {_read([e.file.path for e in together])}")
     return " UNION ALL ".join(selects)
-
-
-def _literal(value: str | None, kind: str) -> str:
-    return f"CAST({quote_text(value or '')} AS {kind})"
 
 
 def _places(file: _Described, first: _Described) -> list[tuple[str, int]]:

@@ -152,12 +152,7 @@ def _read_file(
     """Return the table in a file, or in standard input."""
     options: Any = {"format": format, "encoding": encoding}
     with opened_file(path, declarations, **options) as (file, notes):
-        table = read_without_duckdb(file, declarations, notes)
-        if table is None:
-            with scanned_file(file, declarations, notes) as opened:
-                table = load(opened.relation, opened.columns)
-    if table.n_rows == 0:
-        raise no_rows(file.origin)
+        table = table_in(file, declarations, notes)
     listed = notes.listed()
     tell(listed, file.origin)
     notation = declarations.notation.over(notes.notation).later()
@@ -172,7 +167,20 @@ def _read_file(
     )
 
 
-def read_without_duckdb(
+def table_in(file: LocalFile, declarations: Declarations, notes: ReadingNotes) -> Table:
+    """Return the table in a file, which has a row at least."""
+    table = _without_duckdb(file, declarations, notes)
+    if table is None:
+        with scanned_file(file, declarations, notes) as opened:
+            table = load(opened.relation, opened.columns)
+    if not table.n_rows:
+        raise no_rows(file.origin)
+    if not table.columns:
+        raise nothing_left(declarations)
+    return table
+
+
+def _without_duckdb(
     file: LocalFile, declarations: Declarations, notes: ReadingNotes
 ) -> Table | None:
     """Return the table in a file; None where DuckDB is to read it."""

@@ -7,7 +7,7 @@ from spinney.data.writers.output_formats import (
     write_parts,
     write_rows,
 )
-from spinney.data.writers.row_stream import Batch, Field, RowStream, distinct_names
+from spinney.data.writers.row_stream import Batch, Field, RowStream
 from spinney.data.writers.text_formats import (
     json_form,
     json_objects,
@@ -19,7 +19,6 @@ __all__ = [
     "Batch",
     "Field",
     "RowStream",
-    "distinct_names",
     "guarded",
     "json_form",
     "json_objects",

@@ -81,9 +81,6 @@ class Trace(InNotebooks):
     iterations: tuple[TracedIteration, ...]
     clustering: Clustering
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, ascii_only: bool = False, width: int | None = None) -> str:
         """Return the tables, in blocks where a line has no room for all columns."""
         lines = ["start", *self._centroids(self.clustering.start, None, width)]

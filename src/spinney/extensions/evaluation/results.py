@@ -210,9 +210,6 @@ class Evaluation(InNotebooks):
 
         return report(self, width=width, measures=measures, ascii_only=ascii_only)
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         names = ", ".join(self.recipes)
         return f"<Evaluation of {names} on {self.n_rows} rows: {self.scheme}>"

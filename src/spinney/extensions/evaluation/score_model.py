@@ -111,9 +111,6 @@ class Score(InNotebooks):
             facts["by_leaf"] = self.by_leaf
         return facts
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, width: int | None = None) -> str:
         """Return it for people, in blocks where lines would be too wide."""
         parts = ["\n".join([self._heading(), *self._notes()]), self._measures()]

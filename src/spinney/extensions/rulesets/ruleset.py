@@ -250,9 +250,6 @@ class RuleSet(InNotebooks):
         head = "OTHERWISE" if lines else "ALWAYS"
         return "\n".join([*lines, f"{head} {verdict}  (support {support})"])
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return f"<RuleSet of {len(self)} rules and the default {self.default!r}>"
 

@@ -64,7 +64,8 @@ class Importances(InNotebooks):
         for index in order:
             yield self.names[index], float(self.mean[index]), float(self.spread[index])
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """Return a line for each attribute, the most important first."""
         width = max([len(name) for name in self.names], default=0)
         return "\n".join(
             f"{name:<{width}}  {mean:8.4f} ± {spread:.4f}"

@@ -241,7 +241,8 @@ class Sequence(InNotebooks):
         limit = least + RULES[rule] * float(self.subtrees[index].deviation or 0.0)
         return int(np.flatnonzero(errors <= limit + margin)[-1])
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """Return the subtrees as a table."""
         header = ["alpha", "CP", "splits", "leaves", *HEADERS[self.judged_by]]
         lines = []
         for index, row in reversed(list(enumerate(self.subtrees))):

@@ -88,9 +88,6 @@ class Steps(InNotebooks, Sequence[PruneStep]):
     def __repr__(self) -> str:
         return f"<{len(self)} steps of pruning>"
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the steps as a table, a line each."""
         if not self._steps:

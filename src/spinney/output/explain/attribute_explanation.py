@@ -133,9 +133,6 @@ class AttributeExplanation(InNotebooks):
         """Return the list and the arithmetic of its best way, as they read."""
         return attribute_text(self, ascii_only=ascii_only)
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def explain_attribute(
     model: Model,

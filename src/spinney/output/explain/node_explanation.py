@@ -193,9 +193,6 @@ class NodeExplanation(InNotebooks):
         """Return the arithmetic as it reads."""
         return node_text(self, ascii_only=ascii_only)
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def checked_node(tree: Tree, number: int) -> Node:
     """Return the node of a number, or say that there is none."""
@@ -431,7 +428,7 @@ def candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
-        price=price(candidate, tree.schema, paid_above(tree, node)),
+        price=price(split.attribute, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
         given=candidate.given,

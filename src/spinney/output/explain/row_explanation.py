@@ -91,9 +91,6 @@ class RowExplanation(InNotebooks):
         """Return the path as it reads."""
         return row_text(self, ascii_only=ascii_only)
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def explain_row(
     model: Model, cells: Sequence[NDArray[Any]], row: Mapping[str, Value | None]
@@ -111,17 +108,15 @@ def explain_row(
         arithmetic = _arithmetic(tree, node, cells)
         steps.append(
             RowStep(
-                number,
-                node.depth,
-                tree.condition(node, most=VALUES_SHOWN),
-                weights[number],
-                *_asked(tree, node, cells, row),
-                tree.label(node) if arithmetic is None else arithmetic.value,
-                node.is_leaf,
-                tuple(node.distribution.tolist()),
-                arithmetic,
-                _sent_by(tree, node, cells),
-                _asks(tree, node),
+                node=number,
+                depth=node.depth,
+                condition=tree.condition(node, most=VALUES_SHOWN),
+                weight=weights[number],
+                label=tree.label(node) if arithmetic is None else arithmetic.value,
+                leaf=node.is_leaf,
+                distribution=tuple(node.distribution.tolist()),
+                model=arithmetic,
+                **_answer(tree, node, cells, row),
             )
         )
     (outputs,) = flat.outputs(cells, 1)
@@ -149,13 +144,6 @@ def _counted(tree: Tree, weights: Mapping[int, float]) -> tuple[float, ...]:
     return tuple(shares.tolist())
 
 
-def _asks(tree: Tree, node: Node) -> str:
-    """Return the name of the attribute that a node asks about."""
-    if node.split is None:
-        return ""
-    return tree.schema.attributes[node.split.attribute].text()
-
-
 def _arithmetic(
     tree: Tree, node: Node, cells: Sequence[NDArray[Any]]
 ) -> ModelArithmetic | None:
@@ -181,36 +169,39 @@ def _arithmetic(
     return ModelArithmetic(name, model.intercept, tuple(lines), value)
 
 
-def _asked(
+def _answer(
     tree: Tree, node: Node, cells: Sequence[Any], row: Mapping[str, Value | None]
-) -> tuple[Value | None, bool]:
-    """Return the row's value that a node asks for, and whether it has a branch."""
-    if node.split is None:
-        return None, True
-    attribute = tree.schema.attributes[node.split.attribute]
-    seen = bool(node.split.branch_of(cells[node.split.attribute])[0] >= 0)
-    if attribute.formula is not None:
-        return _made(attribute, cells[node.split.attribute][0]), seen
-    value = row[attribute.name]
-    if attribute.unit and isinstance(value, float):
-        return number_text(float(cells[node.split.attribute][0]), attribute.unit), seen
-    return value, seen
+) -> dict[str, Any]:
+    """Return what a row answers to the question of a node, and what sends it on."""
+    split = node.split
+    if split is None:
+        return {"value": None, "seen": True}
+    attribute, own = tree.schema.attributes[split.attribute], cells[split.attribute]
+    seen = bool(split.branch_of(own)[0] >= 0)
+    alone = seen or node.otherwise is None
+    return {
+        "value": _value(attribute, own[0], row),
+        "seen": seen,
+        "asks": attribute.text(),
+        "sent_by": "" if alone else _sent_by(tree, node, cells),
+    }
 
 
-def _made(attribute: Attribute, cell: float) -> Value | None:
-    """Return the value that a formula gives; None where it is missing."""
+def _value(
+    attribute: Attribute, cell: float, row: Mapping[str, Value | None]
+) -> Value | None:
+    """Return the row's value of an attribute; of a formula, what it gives."""
+    if attribute.formula is None:
+        value = row[attribute.name]
+        as_time = attribute.unit and isinstance(value, float)
+        return number_text(float(cell), attribute.unit) if as_time else value
     if attribute.kind == "numeric":
         return None if np.isnan(cell) else float(cell)
     return None if cell < 0 else attribute.values[int(cell)]
 
 
 def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
-    """Return what sent a row whose value has no branch, where a node has surrogates."""
-    split = node.split
-    if split is None or node.otherwise is None:
-        return ""
-    if split.branch_of(cells[split.attribute])[0] >= 0:
-        return ""
+    """Return what sends a row whose value has no branch, where there are surrogates."""
     for surrogate in node.surrogates:
         attribute = surrogate.attribute
         own = int(surrogate.split.branch_of(cells[attribute])[0])

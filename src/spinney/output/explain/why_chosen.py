@@ -88,19 +88,17 @@ def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> 
     if model.recipe.forest:
         return ""  # the rivals are gone
     least = least_gain(model, criterion) * (1 - TOLERANCE)
-    rivals = [at for at in sorted(able) if node.candidates[at].gain >= least]
-    if not rivals:
-        return "; it would have been a leaf"
+    rivals = {at for at in able if node.candidates[at].gain >= least}
     paid = paid_above(model.tree, node)
-    scores = [score(node.candidates[at], model.schema, paid) for at in rivals]
-    unit = criterion.merit_unit(node.weights)
-    ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
-    best = [at for at, tie in zip(rivals, ties, strict=True) if tie]
+    best = _equal(model.tree, node, criterion, rivals, paid)
+    if not best:
+        return "; it would have been a leaf"
     if node.chosen in best:
         return ", as it would have been"
     first = node.candidates[best[0]]
     asks = _asked(model.tree, node, first)
-    merit = f"{criterion.merit_name} {max(scores):.3f}"
+    most = max(score(node.candidates[at], model.schema, paid) for at in best)
+    merit = f"{criterion.merit_name} {most:.3f}"
     others = ", or another that ties with it" if len(best) > 1 else ""
     return f"; it would have been {asks} ({merit}){others}"
 

@@ -28,7 +28,13 @@ from numpy.typing import NDArray
 
 from spinney._support.threads import run_all
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, text, whole
-from spinney.output.file.strict_json import DamageError, ForeignFileError, dump, parse
+from spinney.output.file.strict_json import (
+    DamageError,
+    ForeignFileError,
+    dump,
+    parse,
+    refuse,
+)
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
@@ -141,24 +147,20 @@ def read_header(
     """
     size = len(data) if size is None else size
     if len(data) == 0:
-        msg = "it is empty"
-        raise DamageError(msg)
+        refuse("it is empty")
     length = int.from_bytes(data[:LENGTH], "little")
     if size < LENGTH or length > min(max_header, size - LENGTH):
         raise _foreign(data, length, max_header, size)
     try:
         header = data[LENGTH : LENGTH + length].decode("utf-8")
     except UnicodeDecodeError:
-        msg = "its header is not in UTF-8"
-        raise DamageError(msg) from None
+        refuse("its header is not in UTF-8")
     entries = parse(header)
     if not isinstance(entries, dict):
-        msg = "its header is no JSON object"
-        raise DamageError(msg)
+        refuse("its header is no JSON object")
     texts = entries.pop(METADATA, {})
     if not isinstance(texts, dict):
-        msg = "its texts are no JSON object"
-        raise DamageError(msg)
+        refuse("its texts are no JSON object")
     texts = {key: text(value, f"the text {key[:80]!r}") for key, value in texts.items()}
     places = {name: _read_place(entry, name) for name, entry in entries.items()}
     packed = _read_packed(texts.pop(PACKED, "{}"), places)
@@ -211,30 +213,26 @@ def _read_place(data: object, name: str) -> ArrayPlace:
     """Return what an array is and where; its end must follow from that."""
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data_offsets"))
-    form = _read_form(entry, what)
+    form = read_form(entry, what)
     offsets = _numbers(entry["data_offsets"], "the place of", what)
     if len(offsets) != 2:
-        msg = f"the place of {what} must be two numbers"
-        raise DamageError(msg)
+        refuse(f"the place of {what} must be two numbers")
     start, end = offsets
     if end - start != form.size:
-        msg = f"{what} has {end - start} bytes, which is not what its shape needs"
-        raise DamageError(msg)
+        refuse(f"{what} has {end - start} bytes, which is not what its shape needs")
     return ArrayPlace(form, start)
 
 
-def _read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
+def read_form(entry: Mapping[str, Any], what: str) -> ArrayForm:
+    """Return the dtype and the shape of an array, after checking both."""
     dtype = entry["dtype"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        msg = f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not"
-        raise DamageError(msg)
+        refuse(f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not")
     shape = _numbers(entry["shape"], "the shape of", what)
     if len(shape) not in (1, 2):
-        msg = f"{what} has {len(shape)} dimensions"
-        raise DamageError(msg)
+        refuse(f"{what} has {len(shape)} dimensions")
     if max(shape) > LONGEST:  # even where the other length is 0
-        msg = f"{what} has a length of {max(shape)}, not what its shape needs"
-        raise DamageError(msg)
+        refuse(f"{what} has a length of {max(shape)}, not what its shape needs")
     return ArrayForm(dtype, shape)
 
 
@@ -251,15 +249,13 @@ def _read_packed(
     """Return what packed arrays become; only bytes can be packed."""
     data, forms = parse(written), dict[str, ArrayForm]()
     if not isinstance(data, dict):
-        msg = "what it says of packed arrays is no JSON object"
-        raise DamageError(msg)
+        refuse("what it says of packed arrays is no JSON object")
     for name, entry in data.items():
         what = f"the packed array {name[:80]!r}"
         form = places[name].form if name in places and name != CHECKSUM else None
         if form is None or form.dtype != "U8" or len(form.shape) != 1:
-            msg = f"{what} is not there as bytes"
-            raise DamageError(msg)
-        forms[name] = _read_form(members(entry, what, ("dtype", "shape")), what)
+            refuse(f"{what} is not there as bytes")
+        forms[name] = read_form(members(entry, what, ("dtype", "shape")), what)
     return forms
 
 
@@ -280,33 +276,27 @@ def unpack(
     )
     for name, place in ordered:
         if place.start != end:
-            msg = f"the array {name[:80]!r} does not follow the one before it"
-            raise DamageError(msg)
+            refuse(f"the array {name[:80]!r} does not follow the one before it")
         end += place.form.size
     available = len(data) - header.start
     if end != available:
-        msg = f"it has {available} bytes of arrays where its header tells {end}"
-        raise DamageError(msg)
+        refuse(f"it has {available} bytes of arrays where its header tells {end}")
     if not ordered or ordered[-1][0] != CHECKSUM or ordered[-1][1].form.size != 32:
-        msg = "it has no checksum at its end"
-        raise DamageError(msg)
+        refuse("it has no checksum at its end")
     view = memoryview(data)
     if hashlib.sha256(view[:-32]).digest() != data[-32:]:
-        msg = "its checksum does not match its content"
-        raise DamageError(msg)
+        refuse("its checksum does not match its content")
     unpacked = sum(form.size for form in header.packed.values())
     if unpacked > max_unpacked:
-        msg = (
+        refuse(
             f"its packed arrays come to {unpacked} bytes, over the limit of "
             f"{max_unpacked} (limits can allow more, if you trust it)"
         )
-        raise DamageError(msg)
     if unpacked > may_become(len(data)):
-        msg = (
+        refuse(
             f"its packed arrays come to {unpacked} bytes, over {MOST_TIMES} times "
             "its own"
         )
-        raise DamageError(msg)
     arrays = {}
     for name, (form, start) in ordered:
         if name == CHECKSUM or (name.startswith(OPTIONAL) and name not in known):
@@ -327,8 +317,7 @@ def _inflated(packed: memoryview, size: int, name: str) -> memoryview:
     except zlib.error:
         part = b""
     if len(part) != size or not inflater.eof or inflater.unused_data:
-        msg = f"the packed array {name[:80]!r} is not what its shape needs"
-        raise DamageError(msg)
+        refuse(f"the packed array {name[:80]!r} is not what its shape needs")
     return memoryview(part)
 
 

@@ -101,6 +101,49 @@ DTYPES: dict[str, type[np.generic]] = {
     **dict.fromkeys(_FLOATS, np.float64),
 }
 
+# What the fields of nodes, candidates, surrogates and splits are called in a file.
+_NODES = {
+    "parent": "node.parent",
+    "weights": "node.weights",
+    "rows": "node.rows",
+    "reason": "node.reason",
+    "outputs": "node.distribution",
+    "forced": "node.forced",
+    "otherwise": "node.otherwise",
+}
+_CANDIDATES = {
+    "count": "node.candidates",
+    "chosen": "node.chosen",
+    **{name: f"candidate.{name}" for name in ("gain", "merit", "exact", "p_value")},
+    "n_values": "candidate.values",
+    "weights": "table.weights",
+    "rows": "table.rows",
+    "missing_weights": "candidate.missing_weights",
+    "missing_rows": "candidate.missing_rows",
+    "bound": BOUND,
+}
+_SURROGATES = {
+    "count": "node.surrogates",
+    **{name: f"surrogate.{name}" for name in ("agreement", "adjusted", "reversed")},
+}
+
+
+def _splits(of: str, room: str) -> dict[str, str]:
+    return {
+        "n_branches": f"{of}.branches",
+        **{name: f"{of}.{name}" for name in ("attribute", "form", "missing")},
+        **{n: f"{room}.{n}" for n in ("thresholds", "groups", "codes", "shares")},
+    }
+
+
+def _named(record: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: getattr(record, field) for field, name in names.items()}
+
+
+def _fields(arrays: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {field: arrays[name] for field, name in names.items()}
+
+
 # What older files do not have, as it stands at each node; there is nothing else of it.
 _LATER = {"node.surrogates": 0, "node.otherwise": -1, "node.terms": -1}
 _LATER_ROOMS = ("surrogate.", "surrogate_split.", "term.", "model.")
@@ -125,82 +168,32 @@ def with_defaults(arrays: Arrays) -> Arrays:
 
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree; what they hold is not checked."""
-    nodes = tree.arrays
+    nodes, found, links = tree.arrays, tree.nodes.candidate_arrays, tree.nodes.links
+    surrogates = nodes.surrogates
+    if surrogates is None:
+        surrogates = surrogate_arrays([()] * len(nodes))
     arrays = {
-        **_flatten_nodes(nodes, tree),
-        **_flatten_candidates(tree.nodes.candidate_arrays, tree.schema),
-        **_flatten_surrogates(nodes.surrogates, len(nodes)),
+        **_named(nodes, _NODES),
+        "node.branch": links.branch,
+        "node.depth": links.depth,
+        "node.label": tree.nodes.labels,
+        **_named(found, _CANDIDATES),
+        **_named(found.splits, _splits("candidate", "split")),
+        **_named(surrogates, _SURROGATES),
+        **_named(surrogates.splits, _splits("surrogate", "surrogate_split")),
         **_flatten_models(nodes.models, len(nodes)),
     }
-    return {
-        name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
-        for name in sorted(DTYPES)
-        if name in arrays
-    }
-
-
-def _flatten_nodes(nodes: TreeArrays, tree: Tree) -> dict[str, Any]:
-    n, forced, otherwise = len(nodes), nodes.forced, nodes.otherwise
-    return {
-        "node.parent": nodes.parent,
-        "node.branch": tree.nodes.links.branch,
-        "node.depth": tree.nodes.links.depth,
-        "node.rows": nodes.rows,
-        "node.label": tree.nodes.labels,
-        "node.reason": nodes.reason,
-        "node.forced": np.zeros(n) if forced is None else forced,
-        "node.otherwise": np.full(n, -1) if otherwise is None else otherwise,
-        "node.weights": nodes.weights,
-        "node.distribution": nodes.outputs,
-    }
-
-
-def _flatten_candidates(found: CandidateArrays, schema: Schema) -> dict[str, Any]:
-    splits = found.splits
-    arrays = {
-        "node.chosen": found.chosen,
-        "node.candidates": found.count,
-        "candidate.exact": found.exact,
-        "candidate.missing": splits.missing,
-        "candidate.branches": splits.n_branches,
-        "candidate.values": found.n_values,
-        "candidate.gain": found.gain,
-        "candidate.merit": found.merit,
-        "candidate.p_value": found.p_value,
-        "candidate.missing_weights": found.missing_weights,
-        "candidate.missing_rows": found.missing_rows,
-        "split.shares": splits.shares,
-        "table.weights": found.weights,
-        "table.rows": found.rows,
-        **_flatten_splits(splits, "candidate", "split"),
-    }
-    if found.bound is not None:  # an older reader can do without, and knows none
-        arrays[BOUND] = found.bound
-    numbered = np.repeat(numeric(arrays, schema), found.n_values)
+    numbered = np.repeat(numeric(arrays, tree.schema), found.n_values)
     arrays["table.codes"] = found.values[~numbered]
     arrays["table.numbers"] = found.values[numbered]
-    return arrays
-
-
-def _flatten_splits(splits: SplitArrays, of: str, room: str) -> dict[str, Any]:
-    return {
-        f"{of}.attribute": splits.attribute,
-        f"{of}.form": splits.form,
-        f"{room}.thresholds": splits.thresholds,
-        f"{room}.groups": splits.groups,
-        f"{room}.codes": splits.codes,
-    }
-
-
-def _flatten_surrogates(found: SurrogateArrays | None, n_nodes: int) -> dict[str, Any]:
-    if found is None:
-        found = surrogate_arrays([()] * n_nodes)
-    return {
-        "node.surrogates": found.count,
-        "surrogate.reversed": found.reversed,
-        "surrogate.agreement": found.agreement,
-        "surrogate.adjusted": found.adjusted,
-        **_flatten_splits(found.splits, "surrogate", "surrogate_split"),
+    if nodes.forced is None:
+        arrays["node.forced"] = np.zeros(len(nodes))
+    if nodes.otherwise is None:
+        arrays["node.otherwise"] = np.full(len(nodes), -1)
+    return {  # without a bound: an older reader can do without, and knows none
+        name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
+        for name in sorted(DTYPES)
+        if arrays.get(name) is not None
     }
 
 
@@ -231,31 +224,20 @@ def unflatten(file: Arrays, schema: Schema) -> Tree:
     values[numbered] = file["table.numbers"]
     values[~numbered] = file["table.codes"]
     found = CandidateArrays(
-        count=file["node.candidates"],
-        chosen=file["node.chosen"],
+        **{
+            **_fields(file, _CANDIDATES),
+            "bound": None if np.isnan(file[BOUND]).all() else file[BOUND],
+        },
         splits=splits_of(file, "candidate", "split"),
-        gain=file["candidate.gain"],
-        merit=file["candidate.merit"],
-        exact=file["candidate.exact"],
-        p_value=file["candidate.p_value"],
-        n_values=file["candidate.values"],
         values=values,
-        weights=file["table.weights"],
-        rows=file["table.rows"],
-        missing_weights=file["candidate.missing_weights"],
-        missing_rows=file["candidate.missing_rows"],
-        bound=None if np.isnan(file[BOUND]).all() else file[BOUND],
     )
     asks, won = found.chosen >= 0, found.winners()
+    own = _fields(file, _NODES)
+    own["reason"] = own["reason"].astype(np.int8)
+    own["forced"] = own["forced"].astype(np.bool_)
     tree = TreeArrays(
         **winner_arrays(asks, won.splits, won.gain, won.missing_rows.sum(axis=1)),
-        parent=file["node.parent"],
-        weights=file["node.weights"],
-        rows=file["node.rows"],
-        reason=file["node.reason"].astype(np.int8),
-        outputs=file["node.distribution"],
-        forced=file["node.forced"].astype(np.bool_),
-        otherwise=file["node.otherwise"],
+        **own,
         surrogates=_surrogates(file),
         models=_models(file),
     )
@@ -293,28 +275,17 @@ def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
     if not len(arrays["surrogate.attribute"]):
         return None
     splits = splits_of(arrays, "surrogate", "surrogate_split")
-    return SurrogateArrays(
-        **questions_of_splits(splits),
-        count=arrays["node.surrogates"],
-        agreement=arrays["surrogate.agreement"],
-        adjusted=arrays["surrogate.adjusted"],
-        reversed=arrays["surrogate.reversed"].astype(np.bool_),
-    )
+    own = _fields(arrays, _SURROGATES)
+    own["reversed"] = own["reversed"].astype(np.bool_)
+    return SurrogateArrays(**questions_of_splits(splits), **own)
 
 
 def splits_of(arrays: Arrays, of: str, room: str) -> SplitArrays:
     """Return the splits of candidates, or of surrogates, which have two branches."""
-    n = len(arrays[f"{of}.attribute"])
-    return SplitArrays(
-        attribute=arrays[f"{of}.attribute"],
-        form=arrays[f"{of}.form"],
-        n_branches=arrays.get(f"{of}.branches", np.full(n, 2)),
-        missing=arrays.get(f"{of}.missing", np.full(n, -1)),
-        thresholds=arrays[f"{room}.thresholds"],
-        groups=arrays[f"{room}.groups"],
-        codes=arrays[f"{room}.codes"],
-        shares=arrays.get(f"{room}.shares"),
-    )
+    names, n = _splits(of, room), len(arrays[f"{of}.attribute"])
+    of_two = {"n_branches": np.full(n, 2), "missing": np.full(n, -1), "shares": None}
+    own = {names[field]: value for field, value in of_two.items()}
+    return SplitArrays(**_fields({**own, **arrays}, names))
 
 
 def numeric(arrays: Arrays, schema: Schema) -> NDArray[np.bool_]:

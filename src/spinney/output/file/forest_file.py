@@ -46,7 +46,7 @@ from spinney.output.file.requirements import (
     within,
 )
 from spinney.output.file.split_check import check_forms, check_splits
-from spinney.output.file.strict_json import DamageError
+from spinney.output.file.strict_json import refuse
 from spinney.recipes import Recipe
 from spinney.trees import (
     NO_REASON,
@@ -149,11 +149,9 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     check_forest_arrays(arrays, header["schema"], max_nodes=max_nodes)
     forest = Forest(**header, members=_members(arrays))
     if len(forest) < len(forest.recipes):
-        msg = f"there are {len(forest.recipes)} recipes for {len(forest)} trees"
-        raise DamageError(msg)
+        refuse(f"there are {len(forest.recipes)} recipes for {len(forest)} trees")
     if forest.typical is not None and forest.typical.number >= len(forest):
-        msg = f"the typical tree is {forest.typical.number}, of {len(forest)} trees"
-        raise DamageError(msg)
+        refuse(f"the typical tree is {forest.typical.number}, of {len(forest)} trees")
     return forest
 
 
@@ -163,8 +161,7 @@ def _read_header(data: object) -> dict[str, Any]:
     header = members(data, "the model", keys, defaults=(RECIPES,))
     schema = read_schema(header)
     if schema.target.costs is not None or any(a.formula for a in schema.attributes):
-        msg = "a forest has neither costs nor attributes with formulas"
-        raise DamageError(msg)
+        refuse("a forest has neither costs nor attributes with formulas")
     recipes = _read_recipes(header)
     settings = _read_settings(header["settings"], schema.n_classes)
     fingerprint = read_fingerprint(header["fingerprint"])
@@ -172,12 +169,10 @@ def _read_header(data: object) -> dict[str, Any]:
         for recipe in recipes:
             forest_recipe(recipe, extra_random=settings.extra_random)
     except ParameterError as error:
-        msg = f"the recipe is none of a forest: {error}"
-        raise DamageError(msg) from None
+        refuse(f"the recipe is none of a forest: {error}")
     shrinkage = number(header["shrinkage"], "the shrinkage")
     if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
-        msg = f"leaves are shrunk by {shrinkage}, against the settings"
-        raise DamageError(msg)
+        refuse(f"leaves are shrunk by {shrinkage}, against the settings")
     return {
         "schema": schema,
         "recipes": recipes,
@@ -195,8 +190,7 @@ def _read_recipes(header: Mapping[str, Any]) -> tuple[Recipe, ...]:
         return (first,)
     recipes = tuple(map(read_recipe, as_list(header[RECIPES], "the recipes")))
     if len(recipes) < 2 or recipes[0] != first:
-        msg = "the recipes are no list that begins with the recipe"
-        raise DamageError(msg)
+        refuse("the recipes are no list that begins with the recipe")
     return recipes
 
 
@@ -208,8 +202,7 @@ def _read_typical(data: object) -> Typical | None:
     entry = members(data, what, [field.name for field in fields(Typical)])
     agreement = number(entry["agreement"], f"the agreement of {what}")
     if agreement > 1:
-        msg = f"the agreement of {what} is {agreement}"
-        raise DamageError(msg)
+        refuse(f"the agreement of {what} is {agreement}")
     return Typical(
         whole(entry["number"], f"the number of {what}"),
         agreement,
@@ -224,17 +217,14 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
         what = "the class weights"
         numbers = [number(each, what) for each in as_list(scale, what)]
         if not n_classes == len(numbers) > 0 or min(numbers) < 0:
-            msg = f"{what} must be {n_classes} numbers of at least 0"
-            raise DamageError(msg)
+            refuse(f"{what} must be {n_classes} numbers of at least 0")
         entry["class_weight"] = dict(enumerate(numbers))
     elif scale is not None and not isinstance(scale, str):
-        msg = "the class weights must be a list, a name or nothing"
-        raise DamageError(msg)
+        refuse("the class weights must be a list, a name or nothing")
     try:
         return ForestSettings(**{name: entry[name] for name in _SETTINGS})
     except (ParameterError, TypeError) as error:
-        msg = f"the settings are none of a forest: {error}"
-        raise DamageError(msg) from None
+        refuse(f"the settings are none of a forest: {error}")
 
 
 def _members(arrays: Arrays) -> SideBySide:
@@ -286,12 +276,10 @@ def _check_shapes(arrays: Arrays, schema: Schema, max_nodes: int) -> int:
     """Check the lengths of arrays; return how many nodes there are."""
     nodes = arrays["nodes"]
     if nodes.ndim != 1 or not len(nodes) or not within(nodes, 1, max_nodes + 1).all():
-        msg = f"a tree has no node, or more than {max_nodes}"
-        raise DamageError(msg)
+        refuse(f"a tree has no node, or more than {max_nodes}")
     n = int(nodes.sum())
     if n > max_nodes:
-        msg = f"there are {n} nodes, over the limit of {max_nodes}"
-        raise DamageError(msg)
+        refuse(f"there are {n} nodes, over the limit of {max_nodes}")
     for name in (*_BY_NODE, *_ALSO_BY_NODE):
         shaped(arrays, name, (n,))
     width = 3 if schema.target.is_numeric else schema.n_classes

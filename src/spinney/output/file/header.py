@@ -38,7 +38,7 @@ from spinney.output.file.plain_data import (
     text,
     whole,
 )
-from spinney.output.file.strict_json import DIGITS, DamageError
+from spinney.output.file.strict_json import DIGITS, refuse
 from spinney.recipes import Recipe
 from spinney.trees import OBJECTIVES, Certificate
 from spinney.trees.criteria import stored_name
@@ -129,13 +129,15 @@ def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
 
 def schema_header(schema: Schema) -> dict[str, Any]:
     """Return a schema as data that :func:`read_schema` reads back."""
-    written = asdict(schema.notation)
+    written, costs = asdict(schema.notation), schema.target.costs
     notation = {NOTATION: written} if any(written.values()) else {}
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
         "origin": _plain(schema.target.origin),
-        "costs": _plain_costs(schema.target),
+        "costs": None
+        if costs is None
+        else [[_plain(cost) for cost in line] for line in costs],
         "attributes": [
             {
                 "name": attribute.name,
@@ -152,25 +154,16 @@ def schema_header(schema: Schema) -> dict[str, Any]:
     }
 
 
-def _plain_costs(target: Target) -> list[list[float]] | None:
-    if target.costs is None:
-        return None
-    return [[_plain(cost) for cost in line] for line in target.costs]
-
-
 def _plain(value: Any) -> Any:
     """Return a value of Python's own type that JSON can hold exactly."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is not None and not isinstance(value, (str, bool, int, float)):
-        msg = f"{value!r} is neither text, a number nor true or false"
-        raise DamageError(msg)
+        refuse(f"{value!r} is neither text, a number nor true or false")
     if isinstance(value, float) and not math.isfinite(value):
-        msg = f"the value {value!r} is not finite"
-        raise DamageError(msg)
+        refuse(f"the value {value!r} is not finite")
     if isinstance(value, int) and abs(value) >= 10 ** (DIGITS - 1):
-        msg = f"a whole number has {DIGITS} digits or more"
-        raise DamageError(msg)
+        refuse(f"a whole number has {DIGITS} digits or more")
     return value
 
 
@@ -182,16 +175,14 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
     if origin is not None:
         origin = number(origin, "the origin of the target")
     if bool(classes) == (origin is not None):
-        msg = "the target must have either classes or an origin"
-        raise DamageError(msg)
+        refuse("the target must have either classes or an origin")
     costs = None if data["costs"] is None else _read_costs(data["costs"], len(classes))
     attributes = tuple(
         _read_attribute(entry, index)
         for index, entry in enumerate(as_list(data["attributes"], "the attributes"))
     )
     if len({attribute.name for attribute in attributes}) < len(attributes):
-        msg = "two attributes have one name"
-        raise DamageError(msg)
+        refuse("two attributes have one name")
     markers = as_list(data["markers"], "the markers of missing cells")
     for marker in markers:
         text(marker, "a marker of missing cells")
@@ -203,8 +194,7 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
             _read_notation(data.get(NOTATION)),
         )
     except ParameterError as error:
-        msg = f"a formula or the notation is none: {error}"
-        raise DamageError(msg) from None
+        refuse(f"a formula or the notation is none: {error}")
 
 
 def _read_notation(data: object) -> Notation:
@@ -220,11 +210,9 @@ def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
     lines = [as_list(line, what) for line in as_list(data, what)]
     costs = tuple(tuple(number(cost, "a cost") for cost in line) for line in lines)
     if not n_classes or {len(costs), *map(len, costs)} != {n_classes}:
-        msg = f"{what} must be a square of {n_classes} classes"
-        raise DamageError(msg)
+        refuse(f"{what} must be a square of {n_classes} classes")
     if any(cost < 0 for line in costs for cost in line):
-        msg = "a cost is negative"
-        raise DamageError(msg)
+        refuse("a cost is negative")
     return costs
 
 
@@ -234,20 +222,16 @@ def _read_attribute(data: object, index: int) -> Attribute:
     entry = members(data, what, keys, defaults=("cost", "formula"))
     kind = entry["kind"]
     if kind not in _KINDS:
-        msg = f"{what} is of an unknown kind {described(kind)}"
-        raise DamageError(msg)
+        refuse(f"{what} is of an unknown kind {described(kind)}")
     values = _values(entry["values"], what)
     if kind == "numeric" and values:
-        msg = f"{what} is numeric and yet has a list of values"
-        raise DamageError(msg)
+        refuse(f"{what} is numeric and yet has a list of values")
     unit = None if entry["unit"] is None else text(entry["unit"], f"the unit of {what}")
     if unit is not None and " since " in unit and unit not in TIME_UNITS.values():
-        msg = f"{what} has an unknown unit {unit[:80]!r}"
-        raise DamageError(msg)
+        refuse(f"{what} has an unknown unit {unit[:80]!r}")
     cost = number(entry.get("cost", 0.0), f"the cost of {what}")
     if cost < 0:
-        msg = f"{what} has a negative cost"
-        raise DamageError(msg)
+        refuse(f"{what} has a negative cost")
     name = text(entry["name"], f"the name of {what}")
     formula = read_formula(entry.get("formula"), what)
     return Attribute(name, kind, values, unit, cost, formula)
@@ -257,11 +241,9 @@ def _values(data: object, what: str) -> tuple[Value, ...]:
     values = as_list(data, f"the values of {what}")
     for value in values:
         if not isinstance(value, (str, bool, int, float)):
-            msg = f"{what} has a value that is {described(value)}"
-            raise DamageError(msg)
+            refuse(f"{what} has a value that is {described(value)}")
     if len({level_order(value) for value in values}) < len(values):
-        msg = f"{what} has the same value twice"
-        raise DamageError(msg)
+        refuse(f"{what} has the same value twice")
     return tuple(values)
 
 
@@ -279,8 +261,7 @@ def read_recipe(data: object) -> Recipe:
     try:
         return Recipe(**settings)
     except ParameterError as error:
-        msg = f"the recipe is none: {error}"
-        raise DamageError(msg) from None
+        refuse(f"the recipe is none: {error}")
 
 
 def read_tried(header: Mapping[str, Any]) -> tuple[Tried, ...]:
@@ -319,16 +300,14 @@ def read_certificate(header: Mapping[str, Any]) -> Certificate | None:
     # A bound is of the loss and what leaves cost together, less the latter.
     least = 0.0 if price is None else -price * leaves
     if None in (loss, bound, price) or not least <= bound <= loss or price < 0:
-        msg = f"{what} has a bound of {bound} and a loss of {loss}"
-        raise DamageError(msg)
+        refuse(f"{what} has a bound of {bound} and a loss of {loss}")
     listed = as_list(entry.get("one_by_one", []), what)
     one_by_one = tuple(text(name, f"a name in {what}") for name in listed)
     limit = entry.get("max_leaves")
     limit = None if limit is None else whole(limit, f"the most leaves of {what}")
     objective = entry.get("objective", "loss")
     if objective not in OBJECTIVES:
-        msg = f"{what} has an objective that is unknown"
-        raise DamageError(msg)
+        refuse(f"{what} has an objective that is unknown")
     return Certificate(loss, bound, depth, price, leaves, one_by_one, limit, objective)
 
 
@@ -340,8 +319,7 @@ def read_member(header: Mapping[str, Any]) -> Member | None:
     entry = members(header[MEMBER], what, [field.name for field in fields(Member)])
     number, of = (whole(entry[name], what) for name in ("number", "of"))
     if number >= of:
-        msg = f"{what} has the number {number}, of {of}"
-        raise DamageError(msg)
+        refuse(f"{what} has the number {number}, of {of}")
     return Member(number, of)
 
 
@@ -351,8 +329,7 @@ def read_fingerprint(data: object) -> Fingerprint:
     entry = members(data, what, [field.name for field in fields(Fingerprint)])
     weight = number(entry["weight"], f"the weight in {what}")
     if weight < 0:
-        msg = f"the weight in {what} is negative"
-        raise DamageError(msg)
+        refuse(f"the weight in {what} is negative")
     return Fingerprint(
         whole(entry["n_rows"], f"the rows in {what}"),
         weight,
@@ -419,10 +396,8 @@ def read_formula(data: object, what: str) -> Formula | None:
             if len(pair) == 2:
                 return _PAIRS[form](*pair)
     except ParameterError as error:
-        msg = f"{what} is none: {error}"
-        raise DamageError(msg) from None
-    msg = f"{what} is of an unknown form {described(form)}"
-    raise DamageError(msg)
+        refuse(f"{what} is none: {error}")
+    refuse(f"{what} is of an unknown form {described(form)}")
 
 
 def _indices(data: object, what: str) -> tuple[int, ...]:
@@ -437,8 +412,7 @@ def _read_clause(data: object, what: str) -> Clause:
     attribute = whole(entry["attribute"], f"an attribute of {what}")
     if "codes" in entry:
         if len(entry.keys() & set(keys)) > 2:
-            msg = f"a clause of {what} has both codes and bounds"
-            raise DamageError(msg)
+            refuse(f"a clause of {what} has both codes and bounds")
         return Clause(attribute, codes=_indices(entry["codes"], what))
     low, high = entry.get("above"), entry.get("at_most")
     return Clause(

@@ -23,10 +23,16 @@ from numpy.typing import NDArray
 
 from spinney._version import __version__
 from spinney.errors import ParameterError
-from spinney.output.file.container import DTYPES, pack
+from spinney.output.file.container import DTYPES, pack, read_form
 from spinney.output.file.kind import Kind
 from spinney.output.file.plain_data import as_list, described, members, text, whole
-from spinney.output.file.strict_json import MAX_CHARACTERS, DamageError, dump, parse
+from spinney.output.file.strict_json import (
+    MAX_CHARACTERS,
+    DamageError,
+    dump,
+    parse,
+    refuse,
+)
 
 __all__ = ["ARRAYS", "NODES", "JsonText", "is_json", "json_members", "read_json"]
 
@@ -91,8 +97,7 @@ class JsonText:
         """Return the bytes of the model file that it says."""
         data = self.written
         if ARRAYS not in data:
-            msg = "it is JSON for readers, without arrays; export the model as json"
-            raise DamageError(msg)
+            refuse("it is JSON for readers, without arrays; export the model as json")
         members({name: data[name] for name in _ABOUT if name in data}, "it", _ABOUT)
         others = (*_ABOUT, NODES, FOR_READERS)
         header = {name: entry for name, entry in data.items() if name not in others}
@@ -111,44 +116,31 @@ def read_json(path: "str | os.PathLike[str]") -> JsonText:
     """Return the object of JSON in a file; DamageError where there is none."""
     try:
         if os.path.getsize(path) > MAX_CHARACTERS:
-            msg = f"it has more than {MAX_CHARACTERS} bytes"
-            raise DamageError(msg)
+            refuse(f"it has more than {MAX_CHARACTERS} bytes")
         source = Path(path).read_text("utf-8-sig")
     except UnicodeDecodeError:
-        msg = "its text is not in UTF-8"
-        raise DamageError(msg) from None
+        refuse("its text is not in UTF-8")
     except OSError as error:
-        msg = f"{error.strerror}; check the path and that you may read it"
-        raise DamageError(msg) from None
+        refuse(f"{error.strerror}; check the path and that you may read it")
     data = parse(source)
     if not isinstance(data, dict) or "format" not in data:
-        msg = "it is JSON, but no model; export one as json"
-        raise DamageError(msg)
+        refuse("it is JSON, but no model; export one as json")
     return JsonText(source, data)
 
 
 def _read_arrays(data: object) -> dict[str, NDArray[Any]]:
     if not isinstance(data, dict):
-        msg = f"the arrays must be an object, not {described(data)}"
-        raise DamageError(msg)
+        refuse(f"the arrays must be an object, not {described(data)}")
     return {name: _read_array(entry, name) for name, entry in data.items()}
 
 
 def _read_array(data: object, name: str) -> NDArray[Any]:
     what = f"the array {name[:80]!r}"
     entry = members(data, what, ("dtype", "shape", "data"))
-    dtype = entry["dtype"]
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        msg = f"{what} has the dtype {str(dtype)[:40]!r}, which a model has not"
-        raise DamageError(msg)
-    shape = [
-        whole(size, f"the shape of {what}")
-        for size in as_list(entry["shape"], f"the shape of {what}")
-    ]
+    dtype, shape = read_form(entry, what)
     cells = as_list(entry["data"], what)
-    if len(shape) not in (1, 2) or prod(shape) != len(cells):
-        msg = f"{what} has {len(cells)} numbers, which is not what its shape needs"
-        raise DamageError(msg)
+    if prod(shape) != len(cells):
+        refuse(f"{what} has {len(cells)} numbers, which is not what its shape needs")
     numbers = _floats if DTYPES[dtype].kind == "f" else _integers
     return numbers(cells, DTYPES[dtype], what).reshape(shape)
 
@@ -163,13 +155,11 @@ def _floats(cells: Sequence[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
         elif isinstance(cell, (int, float)) and not isinstance(cell, bool):
             numbers.append(_as_float(cell, what))
         else:
-            msg = f"{what} holds {described(cell)}, which is no number"
-            raise DamageError(msg)
+            refuse(f"{what} holds {described(cell)}, which is no number")
     with np.errstate(over="ignore"):
         array = np.array(numbers, np.float64).astype(dtype)
     if (np.isinf(array) != np.isinf(np.array(numbers, np.float64))).any():
-        msg = f"{what} holds a number that is out of range"
-        raise DamageError(msg)
+        refuse(f"{what} holds a number that is out of range")
     return array
 
 
@@ -177,14 +167,12 @@ def _as_float(cell: float, what: str) -> float:
     try:
         return float(cell)
     except OverflowError:
-        msg = f"{what} holds a number that is out of range"
-        raise DamageError(msg) from None
+        refuse(f"{what} holds a number that is out of range")
 
 
 def _integers(cells: Sequence[Any], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
     limits = np.iinfo(dtype)
     for cell in cells:
         if type(cell) is not int or not limits.min <= cell <= limits.max:
-            msg = f"{what} holds {described(cell)}, no whole number of its type"
-            raise DamageError(msg)
+            refuse(f"{what} holds {described(cell)}, no whole number of its type")
     return np.array(cells, dtype)

@@ -24,7 +24,7 @@ from spinney.growth import Model
 from spinney.output.file.header import read_recipe, recipe_data
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, number, text
 from spinney.output.file.requirements import require, shaped, within
-from spinney.output.file.strict_json import DamageError
+from spinney.output.file.strict_json import refuse
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 
@@ -105,8 +105,7 @@ def _path(path: Any) -> list[str]:
 def _asked(asked: Any) -> str:
     if isinstance(asked, str):
         return asked
-    msg = "it keeps its rows, and what it was forced to ask is not written as text"
-    raise DamageError(msg)
+    refuse("it keeps its rows, and what it was forced to ask is not written as text")
 
 
 def read_kept(
@@ -147,11 +146,9 @@ def _read_recipe(entry: Mapping[str, Any]) -> Recipe:
         }
         asked = named.changed(**changed)
     except ParameterError as error:
-        msg = f"the recipe that its rows are grown by is none: {error}"
-        raise DamageError(msg) from None
+        refuse(f"the recipe that its rows are grown by is none: {error}")
     if asked.tries != tries:
-        msg = "the recipe that its rows are grown by tries something else"
-        raise DamageError(msg)
+        refuse("the recipe that its rows are grown by tries something else")
     return asked
 
 
@@ -165,8 +162,7 @@ def _read_rows(
         good = np.isfinite(arrays[WEIGHTS]) & (arrays[WEIGHTS] > 0)
         require(good, "row {} that is kept has no weight")
     if not n_rows:
-        msg = "it says that it keeps rows, and has none"
-        raise DamageError(msg)
+        refuse("it says that it keeps rows, and has none")
     columns: list[NDArray[Any]] = []
     for index, attribute in enumerate(schema.attributes):
         cells = arrays[CELLS][:, index]
@@ -206,8 +202,7 @@ def _read_given(data: object, schema: Schema) -> dict[str, Any]:
         lines = [as_list(line, f"cost_matrix in {what}") for line in costs]
         classes = schema.target.classes
         if [len(line) for line in lines] != [len(classes)] * len(classes):
-            msg = "the costs for the rows that are kept are not those of the classes"
-            raise DamageError(msg)
+            refuse("the costs for the rows that are kept are not those of the classes")
         given["cost_matrix"] = {
             label: dict(zip(classes, line, strict=True))
             for label, line in zip(classes, lines, strict=True)
@@ -227,6 +222,5 @@ def _read_given(data: object, schema: Schema) -> dict[str, Any]:
 def _pairs(data: object, what: str) -> list[tuple[Any, Any]]:
     pairs = [as_list(pair, what) for pair in as_list(data, what)]
     if any(len(pair) != 2 for pair in pairs):
-        msg = f"{what} must be a list of pairs"
-        raise DamageError(msg)
+        refuse(f"{what} must be a list of pairs")
     return [(one, other) for one, other in pairs]

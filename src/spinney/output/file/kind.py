@@ -41,7 +41,13 @@ from spinney.output.file.container import (
 )
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.plain_data import members
-from spinney.output.file.strict_json import DamageError, ForeignFileError, dump, parse
+from spinney.output.file.strict_json import (
+    DamageError,
+    ForeignFileError,
+    dump,
+    parse,
+    refuse,
+)
 from spinney.output.file.tree_check import MAX_NODES
 
 FOREST = "spinney-forest"
@@ -220,8 +226,7 @@ def _content(
         members(arrays, "the file", kind.dtypes)
         for name, dtypes in kind.dtypes.items():
             if arrays[name].dtype not in dtypes:
-                msg = f"the array {name!r} has the dtype of another"
-                raise DamageError(msg)
+                refuse(f"the array {name!r} has the dtype of another")
         return kind.read(parse(header.texts["model"]), arrays, limits.nodes)
 
 
@@ -230,8 +235,7 @@ def _check_packed(kind: Kind[Any], header: Header) -> None:
     for name, form in header.packed.items():
         wanted = kind.dtypes.get(name)
         if wanted is not None and CONTAINED[form.dtype].type not in wanted:
-            msg = f"the array {name!r} has the dtype of another"
-            raise DamageError(msg)
+            refuse(f"the array {name!r} has the dtype of another")
 
 
 @contextmanager
@@ -242,16 +246,14 @@ def _advice(remedy: str) -> Iterator[None]:
     except ForeignFileError:
         raise
     except DamageError as damage:
-        msg = f"{damage}; {remedy}"
-        raise DamageError(msg) from None
+        refuse(f"{damage}; {remedy}")
 
 
 def _check_format(kind: Kind[Any], written: str | None) -> None:
     if written is not None and written in kind.refusals:
-        raise DamageError(kind.refusals[written])
+        refuse(kind.refusals[written])
     if written != kind.format:
-        msg = f"{kind.refusal}; {kind.remedy}"
-        raise DamageError(msg)
+        refuse(f"{kind.refusal}; {kind.remedy}")
 
 
 def _check_path(path: object) -> None:
@@ -283,11 +285,9 @@ def _read_file(
             data = file.read(size + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        msg = f"{reason}; check the path and that you may read it"
-        raise DamageError(msg) from None
+        refuse(f"{reason}; check the path and that you may read it")
     if len(data) != size or not data.startswith(head):
-        msg = "it changed while it was read; try again"
-        raise DamageError(msg)
+        refuse("it changed while it was read; try again")
     return kind, header, data
 
 
@@ -310,18 +310,16 @@ def _size(path: "str | os.PathLike[str]") -> int:
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "no plain file"
-        msg = f"it is {kind}; name the model file itself"
-        raise DamageError(msg)
+        refuse(f"it is {kind}; name the model file itself")
     return status.st_size
 
 
 def _check_size(size: int, limits: FileLimits) -> None:
     if size > limits.file_bytes:
-        msg = (
+        refuse(
             f"it has {size} bytes, over the limit of "
             f"{limits.file_bytes}; allow more (limits) if you trust it"
         )
-        raise DamageError(msg)
 
 
 def _version(header: Header, key: str) -> int:
@@ -337,14 +335,12 @@ def _check_version(kind: Kind[Any], header: Header) -> None:
     oldest = _version(header, "min_reader_version")
     if oldest > kind.newest:
         writer = header.texts.get("library_version", "unknown")[:40]
-        msg = (
+        refuse(
             f"it was written by a newer Spinney ({writer}), as format {oldest}, and "
             f"this one reads up to {kind.newest}; upgrade Spinney"
         )
-        raise DamageError(msg)
     if not 1 <= oldest <= _version(header, "format_version"):
-        msg = f"its versions make no sense; {kind.remedy}"
-        raise DamageError(msg)
+        refuse(f"its versions make no sense; {kind.remedy}")
 
 
 def _remedy(kind: Kind[Any], header: Header) -> str:

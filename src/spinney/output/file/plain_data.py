@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from spinney.output.file.strict_json import DamageError
+from spinney.output.file.strict_json import refuse
 
 # A later version may add keys of this form; every reader may pass over them. Any
 # other key that a reader does not know is one that it would get wrong.
@@ -19,16 +19,13 @@ def members(
     1
     """
     if not isinstance(data, dict):
-        msg = f"{what} must be an object with keys, not {described(data)}"
-        raise DamageError(msg)
+        refuse(f"{what} must be an object with keys, not {described(data)}")
     for key in keys:
         if key not in data and key not in defaults:
-            msg = f"{what} has no {key!r}"
-            raise DamageError(msg)
+            refuse(f"{what} has no {key!r}")
     for key in data:
         if key not in keys and not key.startswith(OPTIONAL):
-            msg = f"{what} has an unknown key {key[:80]!r}"
-            raise DamageError(msg)
+            refuse(f"{what} has an unknown key {key[:80]!r}")
     return data
 
 
@@ -41,26 +38,23 @@ def described(data: object) -> str:
 def as_list(data: object, what: str) -> list[Any]:
     """Return a list after checking that it is one."""
     if not isinstance(data, list):
-        msg = f"{what} must be a list, not {described(data)}"
-        raise DamageError(msg)
+        refuse(f"{what} must be a list, not {described(data)}")
     return data
 
 
 def text(data: object, what: str) -> str:
     """Return a text after checking that it is one."""
     if not isinstance(data, str):
-        msg = f"{what} must be text, not {described(data)}"
-        raise DamageError(msg)
+        refuse(f"{what} must be text, not {described(data)}")
     return data
 
 
 def whole(data: object, what: str, *, least: int = 0) -> int:
     """Return a whole number of 64 bits after checking that it is one."""
     if type(data) is not int or not least <= data < 2**63:
-        msg = (
+        refuse(
             f"{what} must be a whole number of at least {least}, not {described(data)}"
         )
-        raise DamageError(msg)
     return data
 
 
@@ -71,20 +65,17 @@ def number(data: object, what: str) -> float:
     3.0
     """
     if type(data) not in (int, float):
-        msg = f"{what} must be a number, not {described(data)}"
-        raise DamageError(msg)
+        refuse(f"{what} must be a number, not {described(data)}")
     return float(data)  # type: ignore[arg-type]
 
 
 def check_format(data: object, name: str, newest: int) -> None:
     """Refuse data of another format, or of a version that is newer than we know."""
     if not isinstance(data, dict) or data.get("format") != name:
-        msg = f"it has no format {name!r}"
-        raise DamageError(msg)
+        refuse(f"it has no format {name!r}")
     version = whole(data.get("version"), "the version", least=1)
     if version > newest:
-        msg = (
+        refuse(
             f"it was written by a newer Spinney, as format {version}, and this one "
             f"reads up to {newest}: upgrade Spinney"
         )
-        raise DamageError(msg)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Target
 from spinney.output.file.file_arrays import Arrays
-from spinney.output.file.strict_json import DamageError
+from spinney.output.file.strict_json import refuse
 from spinney.trees import Links, links_of
 
 SHARES_TOLERANCE = 1e-9
@@ -22,7 +22,7 @@ def require(holds: Truths, what: str, numbers: Integers | None = None) -> None:
     if not lines.all():
         first = int(np.argmin(lines))
         number = first if numbers is None else int(numbers[first])
-        raise DamageError(what.format(number))
+        refuse(what.format(number))
 
 
 def within(array: NDArray[np.generic], low: int, high: "int | Integers") -> Truths:
@@ -73,8 +73,7 @@ def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
     if arrays[name].shape != shape:
         shape_text = " × ".join(map(str, arrays[name].shape)) or "no"
         wanted = " × ".join(map(str, shape))
-        msg = f"the array {name!r} has {shape_text} entries where {wanted} are needed"
-        raise DamageError(msg)
+        refuse(f"the array {name!r} has {shape_text} entries where {wanted} are needed")
 
 
 def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
@@ -82,8 +81,7 @@ def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
     counts = arrays[name]
     fitting = within(counts, least, total + 1).all()
     if not fitting or int(counts.clip(0).sum()) != total:
-        msg = f"the counts {name!r} do not add up to the {total} that there are"
-        raise DamageError(msg)
+        refuse(f"the counts {name!r} do not add up to the {total} that there are")
 
 
 def linked(parent: Integers, starts: Integers) -> Links:

@@ -31,6 +31,11 @@ class DamageError(Exception):
     """What is wrong with a model file, before its name is known."""
 
 
+def refuse(what: str) -> NoReturn:
+    """Say what is wrong with a model file."""
+    raise DamageError(what) from None
+
+
 class ForeignFileError(DamageError):
     """What a file is that was never a model, and what to do with it instead."""
 
@@ -42,8 +47,7 @@ def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content
         raise ParameterError(msg)
     try:
         if len(source) > MAX_CHARACTERS:
-            msg = f"it has more than {MAX_CHARACTERS} characters"
-            raise DamageError(msg)
+            refuse(f"it has more than {MAX_CHARACTERS} characters")
         return read(parse(source))
     except DamageError as damage:
         msg = f"this JSON is no {what}: {damage}; write it again by to_json"
@@ -65,8 +69,9 @@ def parse(text: str) -> Any:
     try:
         data = decoder.decode(text)
     except json.JSONDecodeError as error:
-        msg = f"it is no JSON at line {error.lineno}, column {error.colno}: {error.msg}"
-        raise DamageError(msg) from None
+        refuse(
+            f"it is no JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        )
     if _SURROGATE.search(text):
         dump(data)
     return data
@@ -83,8 +88,7 @@ def dump(data: object) -> str:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         near = text[max(error.start - 20, 0) : error.end + 20]
-        msg = f"a text holds half a surrogate pair, which is no character: {near!r}"
-        raise DamageError(msg) from None
+        refuse(f"a text holds half a surrogate pair, which is no character: {near!r}")
     return text
 
 
@@ -93,8 +97,7 @@ def _check_nesting(text: str) -> None:
     for bracket in _NO_BRACKET.sub("", _STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
         if depth > NESTING:
-            msg = f"its JSON is nested deeper than {NESTING} levels"
-            raise DamageError(msg)
+            refuse(f"its JSON is nested deeper than {NESTING} levels")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -103,29 +106,25 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                msg = f"the key {key[:80]!r} occurs twice"
-                raise DamageError(msg)
+                refuse(f"the key {key[:80]!r} occurs twice")
             seen.add(key)
     return data
 
 
 def _constant(name: str) -> NoReturn:
-    msg = f"it holds {name}, which is no JSON"
-    raise DamageError(msg)
+    refuse(f"it holds {name}, which is no JSON")
 
 
 def _integer(digits: str) -> int:
     if len(digits) > DIGITS:
-        msg = f"it holds a whole number of more than {DIGITS - 1} digits"
-        raise DamageError(msg)
+        refuse(f"it holds a whole number of more than {DIGITS - 1} digits")
     return int(digits)
 
 
 def _number(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        msg = f"it holds the number {digits[:40]}, which is out of range"
-        raise DamageError(msg)
+        refuse(f"it holds the number {digits[:40]}, which is out of range")
     return number
 
 

@@ -43,7 +43,7 @@ from spinney.output.file.split_check import (
     check_splits,
     sizes,
 )
-from spinney.output.file.strict_json import DamageError, dump
+from spinney.output.file.strict_json import dump, refuse
 from spinney.trees import (
     GIVEN,
     MadeNodes,
@@ -73,8 +73,7 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
     try:
         arrays = flatten(tree)
     except (ValueError, IndexError, OverflowError) as error:
-        msg = f"its nodes do not fit its schema: {error}"
-        raise DamageError(msg) from None
+        refuse(f"its nodes do not fit its schema: {error}")
     check_arrays(arrays, tree.schema, max_nodes=max_nodes)
     if isinstance(tree.nodes, MadeNodes):
         _check_made(tree, arrays)
@@ -87,22 +86,18 @@ def _check_made(tree: Tree, arrays: Arrays) -> None:
     children = np.split(links.children, links.first[1:])
     for number, node in enumerate(tree.nodes):
         if node.number != number:
-            msg = f"node {number} is numbered {node.number}"
-            raise DamageError(msg)
+            refuse(f"node {number} is numbered {node.number}")
         if list(node.children) != children[number].tolist():
-            msg = f"the children of node {number} are not those that it is parent of"
-            raise DamageError(msg)
+            refuse(f"the children of node {number} are not those that it is parent of")
 
 
 def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) -> None:
     """Raise DamageError unless the arrays are a tree over this schema."""
     n_nodes = len(arrays["node.parent"])
     if n_nodes == 0:
-        msg = "it has no nodes"
-        raise DamageError(msg)
+        refuse("it has no nodes")
     if n_nodes > max_nodes:
-        msg = f"it has {n_nodes} nodes, more than the limit of {max_nodes}"
-        raise DamageError(msg)
+        refuse(f"it has {n_nodes} nodes, more than the limit of {max_nodes}")
     with np.errstate(all="ignore"):
         _check_lengths(arrays, schema)
         _check_links(arrays)
@@ -160,8 +155,9 @@ def _check_links(arrays: Arrays) -> None:
     for name, expected in (("depth", links.depth), ("branch", links.branch)):
         given = arrays[f"node.{name}"]
         for number in np.flatnonzero(given != expected)[:1]:
-            msg = f"node {number} is at {name} {expected[number]}, not {given[number]}"
-            raise DamageError(msg)
+            refuse(
+                f"node {number} is at {name} {expected[number]}, not {given[number]}"
+            )
 
 
 def _check_nodes(arrays: Arrays, target: Target) -> None:

@@ -82,13 +82,9 @@ def starts_by_weight(sizes: Floats, n: int) -> Integers:
         # The bucket may end at the places start … last: the rest needs one each.
         last = len(sizes) - left
         end = min(max(int(np.searchsorted(ends, wanted)), start), last)
-        if end > start and _nearer(ends[end - 1], ends[end], wanted, total):
+        lower, upper = wanted - ends[end - 1], ends[end] - wanted
+        if end > start and lower <= upper + TOLERANCE * total:
             end -= 1
         start, done = end + 1, float(ends[end])
         starts.append(start)
     return np.array(starts, dtype=np.int64)
-
-
-def _nearer(lower: float, upper: float, wanted: float, total: float) -> bool:
-    """Tell whether the lower of two weights is as near to the one wanted, or nearer."""
-    return bool(wanted - lower <= upper - wanted + TOLERANCE * total)

@@ -49,7 +49,7 @@ from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.categories import Categories
 from spinney.search.chaid.groups import Merger, Tell
-from spinney.trees import CountTable, TableStack
+from spinney.trees import TableStack
 from spinney.trees.criteria import (
     Criterion,
     Significance,
@@ -80,8 +80,6 @@ class Merging:
         below ``alpha_merge``: what is taken apart would else be merged again.
     least : float or array of shape (tables,)
         Lighter groups join another; one weight for all tables, or one for each.
-    adjust : bool
-        Whether p is multiplied by Bonferroni's multiplier.
     """
 
     method: str = "chaid"
@@ -89,7 +87,6 @@ class Merging:
     alpha_merge: float = 0.05
     alpha_split_merged: float = 0.049
     least: Floats | float = 0.0
-    adjust: bool = True
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -111,61 +108,6 @@ def merging_of(recipe: Recipe, criterion: Criterion, least: Floats) -> Merging:
         alpha_split_merged=recipe.alpha_resplit,
         least=least,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """The groups of an attribute's categories, and what their test says.
-
-    Parameters
-    ----------
-    groups : tuple of tuples of int
-        The positions of the values (in ``table.values``) of each group, rising,
-        ordered by their first. Missing values alone are an empty group, the last.
-    missing : int, optional
-        The group that missing values belong to; None where none were counted.
-    statistic, degrees, within : float
-        χ², G or F of the groups, and its degrees of freedom; ``within`` is 0 for
-        the first two.
-    log_p : float
-        The natural logarithm of p, before the adjustment.
-    log_multiplier : float
-        The logarithm of Bonferroni's multiplier.
-    exact : bool
-        Whether categories were merged one by one, and every split was looked at.
-    """
-
-    groups: tuple[tuple[int, ...], ...]
-    missing: int | None
-    statistic: float
-    degrees: float
-    within: float
-    log_p: float
-    log_multiplier: float
-    exact: bool = True
-
-    @property
-    def log_adjusted(self) -> float:
-        """Log min(1, multiplier · p): what attributes compete by, lower is better."""
-        return min(0.0, self.log_p + self.log_multiplier)
-
-    @property
-    def p(self) -> float:
-        """The p-value before the adjustment, in [0, 1]."""
-        return exp(self.log_p)
-
-    @property
-    def adjusted_p(self) -> float:
-        """The p-value after the adjustment, in [0, 1]."""
-        return exp(self.log_adjusted)
-
-    @property
-    def branches(self) -> Integers:
-        """The group of each position, for :meth:`CountTable.merged`."""
-        places = np.zeros(sum(map(len, self.groups)), dtype=np.int64)
-        for branch, group in enumerate(self.groups):
-            places[list(group)] = branch
-        return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +143,10 @@ class MergedStack:
         How many groups each table has.
     missing : array of shape (tables,)
         The group that missing values belong to; -1 where none were counted.
-    log_multiplier, exact : arrays of shape (tables,)
-        As those of ``Merged``.
+    log_multiplier : array of shape (tables,)
+        The logarithm of Bonferroni's multiplier.
+    exact : array of shape (tables,)
+        Whether categories were merged one by one, and every split was looked at.
     """
 
     branch: Integers
@@ -292,10 +236,8 @@ def _multipliers(
     ordinal: NDArray[np.bool_],
     settings: Merging,
 ) -> Floats:
-    """Return the logarithm of each table's multiplier, 0 where nothing is adjusted."""
+    """Return the logarithm of each table's multiplier, 0 where nothing was merged."""
     logs = np.zeros(len(n_groups))
-    if not settings.adjust:
-        return logs
     many = np.flatnonzero(n_groups > 1)
     numbers = [categories.n_categories, n_groups, ordinal, categories.missing >= 0]
     lines = np.stack(numbers, axis=1)[many]
@@ -312,70 +254,3 @@ def _multipliers(
     ]
     logs[many] = np.array(found)[at.ravel()] if found else 0.0
     return logs
-
-
-def merge(
-    table: CountTable,
-    *,
-    kind: str = "nominal",
-    floating: bool = True,
-    settings: Merging | None = None,
-) -> Merged:
-    """Merge the categories of one attribute at one node.
-
-    Parameters
-    ----------
-    table : CountTable
-        Weights by value and class, or moments of a numeric target by value.
-    kind : {"nominal", "ordinal"}
-        Whether any values may merge, or only neighbours in the order of the table.
-    floating : bool
-        Whether the missing rows are one more category, which may merge with any;
-        otherwise they are left out.
-    settings : Merging, optional
-        Kass's CHAID at 5 % if not given.
-
-    Returns
-    -------
-    Merged
-        With one group, or none, there is nothing to split: p is 1.
-
-    Examples
-    --------
-    Two of three values are alike. S(3, 2) = 3 ways to make two groups of three.
-
-    >>> merged = merge(CountTable.of([[30, 10], [10, 30], [28, 12]]))
-    >>> merged.groups
-    ((0, 2), (1,))
-    >>> round(merged.statistic, 3), merged.degrees
-    (24.502, 1.0)
-    >>> round(merged.adjusted_p / merged.p, 9)
-    3.0
-    """
-    check_named("kind", kind, KINDS)
-    settings = settings or Merging()
-    stack = TableStack.of([{0: table}])
-    found = merge_stack(
-        stack,
-        ordinal=np.array([kind == "ordinal"]),
-        floating=floating,
-        settings=settings,
-    )
-    n_groups, missing = int(found.n_groups[0]), int(found.missing[0])
-    weights = stack.by_branch(found.branch, n_groups)[0][0]
-    if missing >= 0:
-        weights[missing] += table.missing
-    result = _test_of(stack, settings)(weights)
-    groups = [np.flatnonzero(found.branch == group) for group in range(n_groups)]
-    if missing < 0 and not len(table.values):
-        groups = []
-    return Merged(
-        tuple(tuple(group.tolist()) for group in groups),
-        None if missing < 0 else missing,
-        float(result.statistic),
-        float(result.degrees),
-        0.0 if result.within is None else float(result.within),
-        float(result.log_p),
-        float(found.log_multiplier[0]),
-        exact=bool(found.exact[0]),
-    )

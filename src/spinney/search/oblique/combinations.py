@@ -19,6 +19,7 @@ Rows
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +31,9 @@ from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
 from spinney.sources import Counts, Request, TermRequest, tables_of, with_formulas
 from spinney.trees import (
+    ArrayNodes,
     Candidate,
     CountTable,
-    MadeNodes,
-    Node,
     Reason,
     Term,
     Tree,
@@ -67,7 +67,8 @@ def combined(
     columns = _combinable(tables, decision, schema)
     if (decision.chosen is None and not small) or len(columns) < 2:
         return decision, None
-    n_rows = n_rows_of(tables[columns[0]])
+    first_table = tables[columns[0]]
+    n_rows = int(first_table.rows.sum() + first_table.missing_rows.sum())
     most = min(search.recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
     if most < 2:
         return decision, None
@@ -88,7 +89,7 @@ def combined(
     (counted,) = tables_of(source, [request], schema.extended(made))
     rival = None if decision.chosen is None else decision.candidates[decision.chosen]
     known = bits_known(decision)
-    node_total = tables[columns[0]].total + tables[columns[0]].missing
+    node_total = first_table.total + first_table.missing
     margin = TOLERANCE * search.criterion.merit_unit(node_total)
     best, won = 0.0, None
     for further, attribute in enumerate(made):
@@ -177,11 +178,6 @@ def lead(
     return score(candidate, schema, paid) / factor - bar
 
 
-def n_rows_of(table: CountTable) -> int:
-    """Return how many rows a table counts."""
-    return int(table.rows.sum() + table.missing_rows.sum())
-
-
 def bits_known(decision: Decision) -> float:
     """Return the most bits that the chosen split, or another of two branches, saves."""
     singles = [
@@ -213,57 +209,35 @@ def without_unused(tree: Tree) -> Tree:
 
     What a node that asks has looked at stays, and so do the terms of models.
     """
-    schema = tree.schema
+    schema, arrays = tree.schema, tree.arrays
     if schema.n_columns == len(schema.attributes):
         return tree
-    asked: set[int] = set()
-    for node in tree.nodes:
-        if not node.is_leaf:
-            asked.update(candidate.attribute for candidate in node.candidates)
-            asked.update(surrogate.attribute for surrogate in node.surrogates)
-        if node.model is not None:
-            asked.update(term.attribute for term in node.model.terms)
-    kept = [
-        index
-        for index in range(len(schema.attributes))
-        if index < schema.n_columns or index in asked
-    ]
-    if len(kept) == len(schema.attributes):
+    found = tree.nodes.candidate_arrays
+    others: dict[str, Any] = {
+        "surrogates": arrays.surrogates,
+        "models": arrays.models,
+    }
+    owner = np.repeat(np.arange(len(arrays)), found.count)
+    kept = np.arange(len(schema.attributes)) < schema.n_columns
+    kept[found.splits.attribute[arrays.inner[owner]]] = True
+    for each in others.values():
+        if each is not None:
+            kept[each.attribute] = True
+    if kept.all():
         return tree
-    indices = {index: new for new, index in enumerate(kept)}
-    attributes = tuple(schema.attributes[index] for index in kept)
-    nodes = tuple(_renumbered(node, indices) for node in tree.nodes)
+    new = np.append(np.cumsum(kept) - 1, -1)  # of a leaf, which asks about -1, too
+    lines = np.flatnonzero(kept[found.splits.attribute])
+    # A leaf alone loses candidates, so that those which won stand where they did.
+    count = np.bincount(owner[lines], minlength=len(arrays))
+    left = found.of_lines(lines, count, found.chosen)
+    splits = replace(left.splits, attribute=new[left.splits.attribute])
+    changed = {
+        name: replace(each, attribute=new[each.attribute])
+        for name, each in others.items()
+        if each is not None
+    }
+    asked = new[arrays.attribute].astype(np.int32)
+    smaller = replace(arrays, attribute=asked, **changed)
+    attributes = tuple(schema.attributes[at] for at in np.flatnonzero(kept))
     schema = replace(schema, attributes=attributes)
-    return Tree(schema, MadeNodes(schema, nodes))
-
-
-def _renumbered(node: Node, indices: Mapping[int, int]) -> Node:
-    """Return a node that refers to attributes by their new indices."""
-    kept = [
-        p
-        for p, candidate in enumerate(node.candidates)
-        if candidate.attribute in indices
-    ]
-    candidates = tuple(
-        replace(
-            node.candidates[n],
-            split=replace(
-                node.candidates[n].split,
-                attribute=indices[node.candidates[n].attribute],
-            ),
-        )
-        for n in kept
-    )
-    surrogates = tuple(
-        replace(each, split=replace(each.split, attribute=indices[each.attribute]))
-        for each in node.surrogates
-        if each.attribute in indices
-    )
-    chosen = None if node.chosen is None else kept.index(node.chosen)
-    model = node.model
-    if model is not None:
-        terms = (replace(t, attribute=indices[t.attribute]) for t in model.terms)
-        model = replace(model, terms=tuple(terms))
-    return replace(
-        node, candidates=candidates, chosen=chosen, surrogates=surrogates, model=model
-    )
+    return Tree(schema, ArrayNodes(smaller, schema, replace(left, splits=splits)))

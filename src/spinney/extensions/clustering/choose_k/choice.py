@@ -97,9 +97,6 @@ class Choice(InNotebooks):
         """Return the choice as plain data."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, *, width: int | None = None) -> str:
         """Return the curve and the reason, in lines no wider than this if it is given.
 

@@ -89,9 +89,6 @@ class Explanation(InNotebooks):
             lines += [f"  {mark.text()}" for mark in cluster.marks[:marks]]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.text()
-
 
 def explain_clusters(
     data: Any,
