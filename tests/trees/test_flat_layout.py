@@ -23,7 +23,7 @@ from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.binned import meeting
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
@@ -134,7 +134,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
         recipe = recipe.changed(probability="laplace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prepared, "SMALL", 8)
-        patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(meeting, "FEWEST_ROWS", 20)
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")

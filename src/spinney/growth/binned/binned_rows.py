@@ -14,7 +14,11 @@ from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_arrays import moments_of
-from spinney.growth.binned.binned_limits import goes_by_surrogates
+from spinney.growth.binned.binned_limits import (
+    DEEP,
+    RUNNERS_UP_SHARE,
+    goes_by_surrogates,
+)
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -250,11 +254,6 @@ def _weights(weights: Floats | None) -> Floats:
 
 SMALL = 96
 FEW_SMALLER = 20  # times as many where all attributes of a forest have few values
-DEEP = 2**31 - 1
-
-# The splits that lost are kept at nodes with so large a share of the rows, where every
-# row weighs 1 (``growth/binned/loops/runners_up.py`` says why).
-RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)

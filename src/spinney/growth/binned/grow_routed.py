@@ -34,12 +34,11 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.growth.binned.loops.route import COUNTED, SENT, Routing, route_rows
 from spinney.growth.binned.loops.row_words import words_of
 from spinney.growth.binned.loops.surrogates import SurrogateLines
-from spinney.growth.binned.meeting import Meeting, ranges_of
+from spinney.growth.binned.meeting import Meeting, least_together, ranges_of
 from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_waiting
 from spinney.growth.binned.surrogate_finder import (
     Finder,
     NodeArrays,
-    least_together,
     own_weights,
     room_for_lines,
 )

@@ -116,7 +116,7 @@ class _Counter:
 
 def _lines_of(shape: Shape, lines: Lines, node: Integers, code: Integers) -> Integers:
     """Return the lines of the codes of nodes."""
-    own = shape.whole[:, LINES]
+    own = shape.whole[:, LINES].astype(np.int64)
     nodes = np.repeat(np.arange(len(own)), own)
     line = np.repeat(shape.whole[:, LINE], own) + ramps(own)
     keys = nodes * BINS + lines.codes[line, 0]  # rising, as codes are
