@@ -45,6 +45,7 @@ from spinney.trees.tree_arrays import (
     arrays_of_winners,
     joined,
     links_of,
+    printing_places,
     surrogate_arrays,
     winner_arrays,
 )
@@ -100,6 +101,7 @@ __all__ = [
     "mixed",
     "outside_quotes",
     "possible_codes",
+    "printing_places",
     "questions_of_splits",
     "ratio_of",
     "read_question",
