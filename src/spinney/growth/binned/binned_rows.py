@@ -242,11 +242,6 @@ def labels_of_classes(
     return Labels(classes.astype(np.int32), _weights(weights), np.zeros(0), halves)
 
 
-def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
-    """Return numbers, measured from their origin, and weights."""
-    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, halves=False)
-
-
 def _weights(weights: Floats | None) -> Floats:
     """Return weights, none where every row weighs 1."""
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
@@ -298,7 +293,7 @@ def prepared(
         counts = np.bincount(training.classes, minlength=schema.n_classes)
     else:
         numbers = training.classes - schema.target.origin
-        labels = labels_of_numbers(numbers, own)
+        labels = Labels(np.zeros(0, np.int32), _weights(own), numbers, halves=False)
         first = numbers if own is None else own * numbers
         parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
         weights = np.array([total, *parts, first @ numbers])

@@ -41,11 +41,6 @@ if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
 
-def grow_together(ready: Prepared) -> Grown:
-    """Grow the tree of all rows."""
-    return _Crowd(ready, words_of(ready.labels)).grow()
-
-
 class _Crowd:
     def __init__(self, ready: Prepared, rows: RowWords) -> None:
         self.ready, self.rows = ready, rows
@@ -148,7 +143,7 @@ def grow(
     if ready.rules.apart:
         grown, surrogates, sent = grow_routed(ready, own, most)
     else:
-        grown = grow_together(ready)
+        grown = _Crowd(ready, words_of(ready.labels)).grow()
         if policy.surrogates:
             surrogates = surrogates_of_grown(ready, own, *grown[:2], most)
     if policy.by_root:
