@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
-from spinney._support import row_order
 from spinney._support.column_hash import mark_of
 from spinney._support.jit.compile import entry
+from spinney._support.jit.loading_time import LEAST_WORK
 from spinney._support.loops.hashing import mark_rows
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.row_order import copies_of
@@ -220,7 +220,7 @@ def test_rows_are_stirred_as_by_plain_sums(monkeypatch):
     matrix[::7, 1], matrix[::11, 2] = np.nan, -0.0
     columns = (*matrix.T, np.arange(9000) % 5)
     plain = copies_of(columns, ranked=False)
-    monkeypatch.setattr(row_order, "MANY_CELLS", 0)
+    monkeypatch.setitem(LEAST_WORK, "hash", 0)
     compiled = copies_of(columns, ranked=False)
     np.testing.assert_array_equal(plain.places, compiled.places)
 

@@ -14,9 +14,8 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import binned_surrogates, grow_routed
+from spinney.growth.binned import binned_surrogates, grow_routed, meeting
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned import surrogate_finder as finder
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -89,9 +88,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "PATIENCE", 0)
         patch.setattr(prepared, "SMALL", small)
-        patch.setattr(finder, "SMALL", small)
-        patch.setattr(crowd, "FEWEST_ROWS", 20)
-        patch.setattr(finder, "FEWEST_ROWS", 20)
+        patch.setattr(meeting, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert choose_engine(training, recipe, Options()).name == "binned"
         swift = crowd.grow(training, recipe)
@@ -120,8 +117,7 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "PATIENCE", 0)
         patch.setattr(prepared, "SMALL", small)
-        patch.setattr(finder, "SMALL", small)
-        patch.setattr(finder, "FEWEST_ROWS", 20)
+        patch.setattr(meeting, "FEWEST_ROWS", 20)
         patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert choose_engine(training, recipe, options).name == "binned"

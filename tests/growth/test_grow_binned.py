@@ -24,7 +24,7 @@ from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned import grow_routed, subtree, surrogate_finder
+from spinney.growth.binned import grow_routed, meeting, subtree
 from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
@@ -195,9 +195,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         patch.setattr(prepared, "SMALL", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_KEEPING", 1)
-        patch.setattr(crowd, "FEWEST_ROWS", 20)
-        patch.setattr(surrogate_finder, "FEWEST_ROWS", 20)
-        patch.setattr(surrogate_finder, "SMALL", small)
+        patch.setattr(meeting, "FEWEST_ROWS", 20)
         patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
         assert choose_engine(training, recipe, Options()).name == "binned"
@@ -229,7 +227,7 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
         pytest.skip("a bucket's mean is that of the node")
     said = RECIPES[recipe].changed(buckets=buckets) if buckets else RECIPES[recipe]
     monkeypatch.setattr(prepared, "SMALL", small)
-    monkeypatch.setattr(crowd, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(meeting, "FEWEST_ROWS", 100)
     monkeypatch.setattr(coded, "SAMPLE", 60)
     monkeypatch.setattr(suiting, "PATIENCE", 0)
     assert choose_engine(training, said, Options()).name == "binned"
@@ -330,7 +328,7 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
         random.integers(1, 4, 600).astype(float) if weighted else None,
     )
     monkeypatch.setattr(prepared, "SMALL", 4)
-    monkeypatch.setattr(crowd, "FEWEST_ROWS", 20)
+    monkeypatch.setattr(meeting, "FEWEST_ROWS", 20)
     recipe = RECIPES["cart"].changed(missing="branch")
     assert prepared.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)

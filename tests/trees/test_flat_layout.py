@@ -17,12 +17,13 @@ from tests.helpers.strategies import (
 )
 
 import spinney
+from spinney._support.jit.loading_time import LEAST_WORK
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.binned import meeting
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
@@ -32,7 +33,6 @@ from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.trees.predict import predictor as predicting
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
@@ -134,7 +134,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
         recipe = recipe.changed(probability="laplace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prepared, "SMALL", 8)
-        patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(meeting, "FEWEST_ROWS", 20)
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
@@ -339,7 +339,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
     )
     plain = model.outputs(table), model.apply(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predicting, "FEWEST_STEPS", 0)
+        patch.setitem(LEAST_WORK, "predict", 0)
         swift = model.outputs(table), model.apply(table)
     assert plain[0].tobytes() == swift[0].tobytes()
     assert plain[1].tobytes() == swift[1].tobytes()
@@ -347,7 +347,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
     monkeypatch.setattr(suiting, "PATIENCE", 0)
-    monkeypatch.setattr(predicting, "FEWEST_STEPS", 0)
+    monkeypatch.setitem(LEAST_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))
     labels = np.where(cells[:, 0] > random.normal(size=300), "up", "down")

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.jit.loading_time import wants_kernels
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
-MANY_CELLS = 2_000_000  # worth a compiled loop
 
 
 def marks_of(columns: Sequence[NDArray[Any]]) -> list[int]:
     """Return the words of columns; those of many cells by a compiled loop."""
     matrix = matrix_behind(columns)
-    if matrix is None or matrix.size < MANY_CELLS:
+    if matrix is None or not wants_kernels("hash", matrix.size):
         return [mark_of(column) for column in columns]
     from spinney._support.loops.hashing import mark_rows
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.column_hash import MANY_CELLS
+from spinney._support.jit.loading_time import wants_kernels
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads
 
@@ -154,7 +154,7 @@ def _keys(
     ``matrix`` has the first of the columns; where it is large a compiled loop does it.
     """
     keys = np.zeros(len(columns[0]) if matrix is None else len(matrix), np.uint64)
-    if matrix is not None and matrix.size >= MANY_CELLS:
+    if matrix is not None and wants_kernels("hash", matrix.size):
         from spinney._support.loops.hashing import stir_rows
 
         def stir(start: int, stop: int) -> None:

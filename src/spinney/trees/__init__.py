@@ -46,6 +46,7 @@ from spinney.trees.tree_arrays import (
     arrays_of_winners,
     joined,
     links_of,
+    printing_places,
     surrogate_arrays,
     winner_arrays,
 )
@@ -101,6 +102,7 @@ __all__ = [
     "mixed",
     "outside_quotes",
     "possible_codes",
+    "printing_places",
     "questions_of_splits",
     "range_text",
     "ratio_of",

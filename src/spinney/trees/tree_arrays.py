@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.segments import begins_run
 from spinney.data import Target
 from spinney.trees.linear import FlatModels, flat_models
 from spinney.trees.node import Candidate, Node, Reason, reason_codes
@@ -345,6 +346,30 @@ def links_of(parent: NDArray[np.integer]) -> Links:
         nodes = children[np.repeat(first[nodes], counts) + ramps(counts)]
         level += 1
     return Links(children, first, count, branch, depth)
+
+
+def printing_places(
+    parent: NDArray[np.integer], levels: Sequence[Integers]
+) -> Integers:
+    """Return the place of each node in printing order; -1 where it is in no level.
+
+    ``levels`` have the nodes of each depth, siblings side by side, the root first.
+
+    >>> levels = [np.array([0]), np.array([1, 2]), np.array([3, 4])]
+    >>> printing_places(np.array([-1, 0, 0, 1, 1]), levels)
+    array([0, 1, 4, 2, 3])
+    """
+    sizes, places = np.ones(len(parent), np.int64), np.full(len(parent), -1)
+    for level in reversed(levels[1:]):
+        np.add.at(sizes, parent[level], sizes[level])
+    places[levels[0]] = 0
+    for level in levels[1:]:
+        # How many nodes stand before, among those of this level that have one parent.
+        before = np.cumsum(sizes[level]) - sizes[level]
+        eldest = np.where(begins_run(parent[level]), np.arange(len(level)), 0)
+        before -= before[np.maximum.accumulate(eldest)]
+        places[level] = places[parent[level]] + 1 + before
+    return places
 
 
 # What every tree has, in the order in which files of forests hold it.

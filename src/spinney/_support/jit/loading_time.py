@@ -1,8 +1,11 @@
 """What it takes to load compiled loops, and to do without.
 
-Whoever grows one small tree never waits for loops. Whoever grows a second one will grow
-more: then loops are loaded, which takes as long as a few small trees without them.
-Where this machine never compiled them, it does when as much time was spent without.
+Work of a known size is done without kernels where that takes no longer than to load
+them (``LEAST_WORK``). Trees compete with kernels by an estimate in seconds
+(``worth_loading``): whoever grows one small tree never waits for loops. Whoever grows a
+second one will grow more: then loops are loaded, which takes as long as a few small
+trees without them. Where this machine never compiled them, it does when as much time
+was spent without.
 
 A process loads or compiles once, and whoever measures a recipe in it means what comes
 again: so there is a clock that stands still meanwhile.
@@ -15,10 +18,17 @@ from functools import cache
 from pathlib import Path
 from time import perf_counter
 
-from spinney._support.jit.kept_code import PACKAGE, KeptCode
-
 # In seconds, on a machine of two cores: to load a set of loops, and to compile it.
 LOADING, COMPILING = 0.05, 12.0
+
+# The least work that kernels are loaded for: rows times levels of full trees; cells;
+# and rows times clusters times columns, of numbers alone or of mixed ones.
+LEAST_WORK = {
+    "predict": 4_000_000,
+    "hash": 2_000_000,
+    "k-means": 4_000_000,
+    "k-prototypes": 1_000_000,
+}
 
 
 class Stopwatch:
@@ -51,6 +61,11 @@ def steady_seconds() -> float:
     return (perf_counter() if since is None else since) - LOADING_LOOPS.seconds
 
 
+def wants_kernels(task: str, work: float) -> bool:
+    """Return whether so much work is worth the loading of kernels."""
+    return work >= LEAST_WORK[task]
+
+
 def worth_loading(module: str, name: str, *, instead: float) -> bool:
     """Return whether to load an entry of a module, or to do without in some seconds.
 
@@ -68,5 +83,7 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
 @cache
 def _is_compiled(module: str, name: str) -> bool:
     """Return whether there is machine code of an entry on this machine."""
+    from spinney._support.jit.kept_code import PACKAGE, KeptCode
+
     file = PACKAGE.parent / Path(*module.split("."))
     return KeptCode(file.with_suffix(".py"), name).exists()

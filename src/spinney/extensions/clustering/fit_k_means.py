@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.jit.loading_time import LEAST_WORK, wants_kernels
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
@@ -38,9 +39,7 @@ from spinney.extensions.clustering.scaling import scaled as scaled_cells
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
 
-# Below so many products of rows, clusters and columns no compiler is loaded.
-LEAST_WORK = 4_000_000
-# And so many products of clusters and columns: NumPy works column by column.
+# So many clusters times columns are for kernels: NumPy works column by column.
 LEAST_WIDE = 10_000
 
 
@@ -99,7 +98,7 @@ class KMeansMethod(Starts):
         n_starts, (scaled, power) = self.n_starts(cells, k), scaled_cells(cells)
         work = scaled.size * k * n_starts
         if scaled.shape[1] * k * n_starts > LEAST_WIDE:
-            work = max(work, LEAST_WORK)
+            work = max(work, LEAST_WORK["k-means"])
         rows = rows_for(scaled, given, work, self.n_jobs)
         start, limit = self.init, 0.0
         if self.tol:
@@ -146,7 +145,7 @@ def rows_for(
     cells: NDArray[Any], weights: Floats, work: float, n_jobs: int | None
 ) -> Rows:
     """Return rows that NumPy works on, or compiled loops where there is much work."""
-    if work < LEAST_WORK:
+    if not wants_kernels("k-means", work):
         return Rows(cells, weights)
     from spinney.extensions.clustering.compiled_rows import CompiledRows
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
 from spinney.extensions.streaming.loops.layout import (
+    GONE,
     N_CODES,
     N_NODES,
     Stream,
@@ -29,6 +30,7 @@ from spinney.trees import (
     Reason,
     Tree,
     TreeArrays,
+    printing_places,
     reason_codes,
 )
 
@@ -96,21 +98,12 @@ def arrays_of_stream(live: StreamNodes, schema: Schema, recipe: Recipe) -> TreeA
 
 def _printing_order(nodes: StreamNodes) -> tuple[Integers, Integers]:
     """Return the nodes as they are printed, and the number of each one's parent."""
-    attribute, child = nodes.attribute.tolist(), nodes.child.tolist()
-    n_branches = nodes.n_branches.tolist()
-    order: list[int] = []
-    parents: list[int] = []
-    waiting = [(0, -1)]
-    while waiting:
-        node, parent = waiting.pop()
-        number = len(order)
-        order.append(node)
-        parents.append(parent)
-        if attribute[node] >= 0:
-            first = child[node]
-            below = range(first + n_branches[node] - 1, first - 1, -1)
-            waiting.extend((each, number) for each in below)
-    return np.array(order), np.array(parents)
+    live = np.flatnonzero(nodes.attribute != GONE)
+    by_depth = live[np.argsort(nodes.depth[live], kind="stable")]
+    ends = np.cumsum(np.bincount(nodes.depth[live]))[:-1]
+    places = printing_places(nodes.parent, np.split(by_depth, ends))
+    order = live[np.argsort(places[live])]
+    return order, np.append(places, -1)[nodes.parent[order]]
 
 
 def _sums_below(

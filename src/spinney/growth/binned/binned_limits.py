@@ -20,6 +20,12 @@ MOST_CODES = 255
 MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
 
+# Of loops of several branches, too: a depth that no tree has; and the splits that lost
+# are kept at nodes with so large a share of the rows, of two branches where every row
+# weighs 1 (``growth/binned/loops/runners_up.py`` says why).
+DEEP = 2**31 - 1
+RUNNERS_UP_SHARE = 2000
+
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}
 

@@ -14,7 +14,11 @@ from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_arrays import moments_of
-from spinney.growth.binned.binned_limits import goes_by_surrogates
+from spinney.growth.binned.binned_limits import (
+    DEEP,
+    RUNNERS_UP_SHARE,
+    goes_by_surrogates,
+)
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -238,11 +242,6 @@ def labels_of_classes(
     return Labels(classes.astype(np.int32), _weights(weights), np.zeros(0), halves)
 
 
-def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
-    """Return numbers, measured from their origin, and weights."""
-    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, halves=False)
-
-
 def _weights(weights: Floats | None) -> Floats:
     """Return weights, none where every row weighs 1."""
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
@@ -250,11 +249,6 @@ def _weights(weights: Floats | None) -> Floats:
 
 SMALL = 96
 FEW_SMALLER = 20  # times as many where all attributes of a forest have few values
-DEEP = 2**31 - 1
-
-# The splits that lost are kept at nodes with so large a share of the rows, where every
-# row weighs 1 (``growth/binned/loops/runners_up.py`` says why).
-RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +293,7 @@ def prepared(
         counts = np.bincount(training.classes, minlength=schema.n_classes)
     else:
         numbers = training.classes - schema.target.origin
-        labels = labels_of_numbers(numbers, own)
+        labels = Labels(np.zeros(0, np.int32), _weights(own), numbers, halves=False)
         first = numbers if own is None else own * numbers
         parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
         weights = np.array([total, *parts, first @ numbers])

@@ -24,9 +24,9 @@ from spinney.growth.binned.binned_rows import Prepared, in_buckets
 from spinney.growth.binned.loops.layout import Cells
 from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.growth.binned.loops.surrogates import SurrogateLines
+from spinney.growth.binned.meeting import least_together
 from spinney.growth.binned.surrogate_finder import (
     Finder,
-    least_together,
     own_weights,
     room_for_lines,
 )

@@ -30,7 +30,7 @@ from spinney.growth.binned.binned_surrogates import (
 from spinney.growth.binned.grow_routed import grow_routed
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.row_words import RowWords, words_of
-from spinney.growth.binned.meeting import Meeting, ranges_of
+from spinney.growth.binned.meeting import Meeting, least_together, ranges_of
 from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_stretch
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
@@ -40,22 +40,12 @@ from spinney.trees import Tree, altered_priors
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-# A node of fewer rows is grown by one thread, and so is one with less than an eighth
-# of all rows: then there are enough of them for all threads.
-FEWEST_ROWS = 20_000
-SHARE = 8
-
-
-def grow_together(ready: Prepared) -> Grown:
-    """Grow the tree of all rows."""
-    return _Crowd(ready, words_of(ready.labels)).grow()
-
 
 class _Crowd:
     def __init__(self, ready: Prepared, rows: RowWords) -> None:
         self.ready, self.rows = ready, rows
         self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
-        self.least = max(FEWEST_ROWS, len(rows) // SHARE)
+        self.least = least_together(len(rows))
 
     def grow(self) -> Grown:
         """Search the largest nodes together, and grow what remains side by side."""
@@ -153,7 +143,7 @@ def grow(
     if ready.rules.apart:
         grown, surrogates, sent = grow_routed(ready, own, most)
     else:
-        grown = grow_together(ready)
+        grown = _Crowd(ready, words_of(ready.labels)).grow()
         if policy.surrogates:
             surrogates = surrogates_of_grown(ready, own, *grown[:2], most)
     if policy.by_root:

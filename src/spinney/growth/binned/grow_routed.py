@@ -34,15 +34,15 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.growth.binned.loops.route import COUNTED, SENT, Routing, route_rows
 from spinney.growth.binned.loops.row_words import words_of
 from spinney.growth.binned.loops.surrogates import SurrogateLines
-from spinney.growth.binned.meeting import Meeting, ranges_of
+from spinney.growth.binned.meeting import Meeting, least_together, ranges_of
 from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_waiting
 from spinney.growth.binned.surrogate_finder import (
     Finder,
     NodeArrays,
-    least_together,
     own_weights,
     room_for_lines,
 )
+from spinney.trees import links_of, printing_places
 
 # Nodes of fewer rows in all are not worth another thread.
 FEWEST_AT_ONCE = 4096
@@ -239,7 +239,10 @@ def _in_printing_order(
 ) -> tuple[Grown, GrownSurrogates, SentRows]:
     """Put the nodes of all levels into the order of printing."""
     levels = stacked([part.level for part in parts])
-    places = _places(levels.above.tolist(), levels.side.tolist())
+    depth = links_of(levels.above).depth
+    ends = np.cumsum(np.bincount(depth))[:-1]
+    by_depth = np.lexsort((levels.side, levels.above, depth))
+    places = printing_places(levels.above, np.split(by_depth, ends))
     shape, lines, rivals = _linked(parts, levels, places)
     inner, order = shape.whole[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
     own = np.argsort(places[inner])  # lines are of inner nodes
@@ -270,21 +273,3 @@ def _linked(parts: Sequence[Routed], levels: Level, places: Integers) -> Grown:
     shape.whole[above, nodes.CHILD + side] = places[below]
     rivals.whole[:, nodes.ABOVE] = places[rivals.whole[:, nodes.ABOVE]]
     return every
-
-
-def _places(above: list[int], side: list[int]) -> Integers:
-    """Return the numbers of nodes in printing order; parents come before children.
-
-    >>> _places([-1, 0, 0, 1, 1], [0, 0, 1, 0, 1])
-    array([0, 1, 4, 2, 3])
-    """
-    sizes, places = [1] * len(above), [0] * len(above)
-    in_first = [0] * len(above)  # nodes in the subtree of the first child
-    for node in range(len(above) - 1, 0, -1):
-        sizes[above[node]] += sizes[node]
-        if side[node] == 0:
-            in_first[above[node]] = sizes[node]
-    for node in range(1, len(above)):
-        before = in_first[above[node]] if side[node] else 0
-        places[node] = places[above[node]] + 1 + before
-    return np.array(places)

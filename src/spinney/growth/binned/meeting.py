@@ -16,6 +16,11 @@ from spinney.growth.binned.subtree import Grown, Stretch, search_of, stack_of
 
 Ranges = list[tuple[int, int]]
 
+# A node of fewer rows is left to one thread, and so is one with less than an eighth of
+# all rows: then there are enough of them for all threads.
+FEWEST_ROWS = 20_000
+SHARE = 8
+
 IN_TAIL = 5  # attributes of the tail are counted in the time of another
 
 
@@ -105,6 +110,11 @@ class Meeting:
             smaller.lines = meeting.works[0].lines
             larger.lines = self.node.lines
             larger.lines -= smaller.lines
+
+
+def least_together(n_rows: int) -> int:
+    """Return how many rows a node has at most that one thread searches."""
+    return max(FEWEST_ROWS, n_rows // SHARE)
 
 
 def ranges_of(cells: Cells, n: int) -> Ranges:

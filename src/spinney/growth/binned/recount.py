@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney.growth.binned.binned_arrays import REASONS
 from spinney.growth.binned.binned_rows import cells_of
 from spinney.growth.binned.loops.layout import ABSENT, BINS
@@ -48,112 +48,76 @@ def recount(
     The rows are those that it was grown on. Under ``costs`` gains are those of altered
     weights.
     """
-    return _Counter(shape, lines, training).counted(recipe, costs)
+    counter = _Counter(shape, lines, training)
+    whole, real = shape.whole.copy(), shape.real.copy()
+    leaf = whole[:, ATTRIBUTE] < 0
+    leaves = counter.rows_at(np.flatnonzero(leaf))
+    weights, counts = counter.tallied(*leaves, len(whole))
+    for depth in range(int(whole[:, HEIGHT].max()), 0, -1):
+        here = np.flatnonzero(whole[:, HEIGHT] == depth)
+        np.add.at(weights, whole[here, ABOVE], weights[here])
+        np.add.at(counts, whole[here, ABOVE], counts[here])
+    # By code, or missing where it is asked for: at the other nodes nobody looks.
+    lacking = (counter.cells.codes == ABSENT).any(axis=0)
+    listed = whole[:, LINES] > 0
+    asks = ~leaf & (listed | lacking[whole[:, ATTRIBUTE]])
+    node, rows = counter.rows_at(np.flatnonzero(asks))
+    code = counter.cells.codes[rows, whole[node, ATTRIBUTE]].astype(np.int64)
+    away, coded = code == ABSENT, listed[node] & (code != ABSENT)
+    absent = counter.tallied(node[away], rows[away], len(whole))
+    line = _lines_of(shape, lines, node[coded], code[coded])
+    by_code = counter.tallied(line, rows[coded], len(lines.codes))
+    inner = np.flatnonzero(~leaf)
+    children = whole[inner][:, [CHILD, CHILD + 1]]
+    none = np.zeros(weights.shape[1]), np.zeros(weights.shape[1], np.int64)
+    sides = CountTable(np.arange(2), weights[children], counts[children], *none)
+    if costs is not None:
+        sides = sides.scaled(altered_priors(weights[0], costs))
+    criterion = recipe.measure(numeric=False)
+    real[inner, GAIN] = criterion.gain(sides) if len(inner) else 0.0
+    pure = (counts > 0).sum(axis=1) <= 1
+    whole[leaf & ~pure & (whole[:, REASON] == PURE), REASON] = PRUNED
+    whole[leaf & pure, REASON] = PURE
+    both = (np.hstack(pair) for pair in zip((weights, counts), absent, strict=True))
+    return Shape(whole, real, *both), Lines(lines.codes, *by_code)
 
 
 class _Counter:
-    """Rows in the order of the leaves, with the stretch of each node."""
+    """Rows that are sent down a tree, and counted by class."""
 
     def __init__(self, shape: Shape, lines: Lines, training: "TrainingSet") -> None:
-        self.shape, self.lines = shape, lines
         self.cells = cells_of(training.schema.attributes, training.columns)
         self.classes, self.width = training.classes, training.schema.n_classes
-        self.weights = training.own_weights
-        n_rows = len(self.classes)
+        self.weights, n_rows = training.own_weights, len(training.classes)
         self.rows = np.arange(n_rows, dtype=np.uint32)
         self.spans = np.zeros((len(shape.whole), 2), np.int64)
         self.spans[0] = 0, n_rows
-        of_nodes = (self.shape.whole, self.shape.real, self.lines.codes)
+        of_nodes = shape.whole, shape.real, lines.codes
         tree = SentTree(self.cells, *of_nodes, self.spans, self.rows)
         send_all(tree, np.zeros(BINS, np.int64), np.empty(n_rows, np.int64))
 
-    def counted(
-        self, recipe: Recipe, costs: Costs | None = None
-    ) -> tuple[Shape, Lines]:
-        """Return the records of nodes with these counts."""
-        weights, counts = self.totals()
-        absent_weights, absent_counts = self.absent()
-        whole, real = self.shape.whole.copy(), self.shape.real.copy()
-        inner = np.flatnonzero(whole[:, ATTRIBUTE] >= 0)
-        children = whole[inner][:, [CHILD, CHILD + 1]]
-        sides = CountTable(
-            np.arange(2),
-            weights[children],
-            counts[children],
-            np.zeros(self.width),
-            np.zeros(self.width, np.int64),
-        )
-        criterion = recipe.measure(numeric=False)
-        if costs is not None:
-            sides = sides.scaled(altered_priors(weights[0], costs))
-        real[inner, GAIN] = criterion.gain(sides) if len(inner) else 0.0
-        leaf, pure = whole[:, ATTRIBUTE] < 0, (counts > 0).sum(axis=1) <= 1
-        whole[leaf & ~pure & (whole[:, REASON] == PURE), REASON] = PRUNED
-        whole[leaf & pure, REASON] = PURE
-        shape = Shape(
-            whole,
-            real,
-            np.hstack([weights, absent_weights]),
-            np.hstack([counts, absent_counts]),
-        )
-        return shape, self.by_code()
+    def rows_at(self, nodes: Integers) -> tuple[Integers, NDArray[np.uint32]]:
+        """Return the rows of nodes, and the node of each."""
+        begin, end = self.spans[nodes].T
+        sizes = end - begin
+        return np.repeat(nodes, sizes), self.rows[
+            np.repeat(begin, sizes) + ramps(sizes)
+        ]
 
-    def totals(self) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the weights and numbers of rows of all nodes, by class.
+    def tallied(
+        self, owner: Integers, rows: NDArray[np.uint32], n: int
+    ) -> tuple[Floats, Integers]:
+        """Return the weights and numbers of rows by their owners, and by class."""
+        keys, shape = owner * self.width + self.classes[rows], (n, self.width)
+        weights = np.bincount(keys, self.weights[rows], minlength=n * self.width)
+        counts = np.bincount(keys, minlength=n * self.width)
+        return weights.astype(np.float64).reshape(shape), counts.reshape(shape)
 
-        Leaves are counted, and what is above them is added up from below.
-        """
-        whole, n = self.shape.whole, len(self.shape.whole)
-        leaves = np.flatnonzero(whole[:, ATTRIBUTE] < 0)
-        begin, end = self.spans[leaves].T
-        nodes = np.repeat(leaves, end - begin)
-        keys = nodes * self.width + self.classes[self.rows]
-        own, size = self.weights[self.rows], n * self.width
-        weights = np.bincount(keys, own, minlength=size).reshape(n, self.width)
-        counts = np.bincount(keys, minlength=size).reshape(n, self.width)
-        for depth in range(int(whole[:, HEIGHT].max()), 0, -1):
-            here = np.flatnonzero(whole[:, HEIGHT] == depth)
-            np.add.at(weights, whole[here, ABOVE], weights[here])
-            np.add.at(counts, whole[here, ABOVE], counts[here])
-        return weights.astype(np.float64), counts.astype(np.int64)
 
-    def absent(self) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the same of the rows whose value is missing where it is asked for."""
-        whole = self.shape.whole
-        weights = np.zeros((len(whole), self.width))
-        counts = np.zeros((len(whole), self.width), np.int64)
-        lacking = (self.cells.codes == ABSENT).any(axis=0)
-        asked = whole[:, ATTRIBUTE]
-        for node in np.flatnonzero((asked >= 0) & lacking[asked]).tolist():
-            rows = self.rows_of(node)
-            rows = rows[self.cells.codes[rows, asked[node]] == ABSENT]
-            self.tally(rows, np.zeros(len(rows), int), weights[node : node + 1])
-            np.add.at(counts[node], self.classes[rows], 1)
-        return weights, counts
-
-    def by_code(self) -> Lines:
-        """Return the lines of codes, which are the codes that they were."""
-        whole, codes = self.shape.whole, self.lines.codes
-        weights = np.zeros((len(codes), self.width))
-        counts = np.zeros((len(codes), self.width), np.int64)
-        for node in np.flatnonzero(whole[:, LINES] > 0).tolist():
-            first, number = whole[node, [LINE, LINES]]
-            lines = slice(first, first + number)
-            rows = self.rows_of(node)
-            own = self.cells.codes[rows, whole[node, ATTRIBUTE]]
-            rows, own = rows[own != ABSENT], own[own != ABSENT]
-            owners = np.searchsorted(codes[lines, 0], own)
-            self.tally(rows, owners, weights[lines])
-            np.add.at(counts[lines], (owners, self.classes[rows]), 1)
-        return Lines(codes, weights, counts)
-
-    def rows_of(self, node: int) -> NDArray[np.uint32]:
-        """Return the rows of a node."""
-        begin, end = self.spans[node]
-        return self.rows[begin:end]
-
-    def tally(
-        self, rows: NDArray[np.uint32], owners: NDArray[np.int64], weights: Floats
-    ) -> None:
-        """Add the weights of rows to lines, by class."""
-        np.add.at(weights, (owners, self.classes[rows]), self.weights[rows])
+def _lines_of(shape: Shape, lines: Lines, node: Integers, code: Integers) -> Integers:
+    """Return the lines of the codes of nodes."""
+    own = shape.whole[:, LINES].astype(np.int64)
+    nodes = np.repeat(np.arange(len(own)), own)
+    line = np.repeat(shape.whole[:, LINE], own) + ramps(own)
+    keys = nodes * BINS + lines.codes[line, 0]  # rising, as codes are
+    return np.asarray(line[np.searchsorted(keys, node * BINS + code)])

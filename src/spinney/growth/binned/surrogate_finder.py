@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned import binned_rows
 from spinney.growth.binned.loops.layout import BINS, Cells
 from spinney.growth.binned.loops.row_words import RowWords
 from spinney.growth.binned.loops.surrogate_bins import (
@@ -22,13 +23,6 @@ from spinney.growth.binned.loops.surrogates import (
     SurrogateSearch,
     find_surrogates,
 )
-
-# A node of fewer rows is searched by one thread, and so is one with less than an
-# eighth of all rows.
-FEWEST_ROWS = 20_000
-SHARE = 8
-
-SMALL = 96
 
 SEND, SEARCH, KEEP = (True, False, False), (False, True, False), (False, False, True)
 
@@ -48,11 +42,6 @@ def own_weights(weights: Floats | None, n_rows: int) -> OwnWeights:
     """Return the weights of rows, None for 1 each."""
     weights = np.ones(n_rows) if weights is None else weights
     return OwnWeights(weights, bool(np.all(weights == 1.0)))
-
-
-def least_together(n_rows: int) -> int:
-    """Return how many rows a node has at most that one thread searches."""
-    return max(FEWEST_ROWS, n_rows // SHARE)
 
 
 def room_for_lines(inner: NDArray[np.bool_], cells: Cells, most: int) -> SurrogateLines:
@@ -126,7 +115,7 @@ class Finder:
             by_code,
             spans,
             self.rows,
-            SMALL,
+            binned_rows.SMALL,
             room,
             self.kept,
         )

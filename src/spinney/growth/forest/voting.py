@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.jit.loading_time import wants_kernels
 from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.forest import Forest
 from spinney.trees import SideBySide, labels_of
-from spinney.trees.predict import BLOCK, FEWEST_STEPS
+from spinney.trees.predict import BLOCK
 
 if TYPE_CHECKING:
     from spinney.growth.forest.bags import ForestBags
@@ -88,9 +89,10 @@ def blocks_of(rows: Integers, n_trees: int) -> Iterator[Integers]:
 
 def is_small(members: SideBySide, n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
-    if n_rows * len(members) * MOST_LEVELS < FEWEST_STEPS:
+    if not wants_kernels("predict", n_rows * len(members) * MOST_LEVELS):
         return True
-    return bool(n_rows * np.log2(members.sizes + 1).sum() < FEWEST_STEPS)
+    steps = n_rows * float(np.log2(members.sizes + 1).sum())
+    return not wants_kernels("predict", steps)
 
 
 def subset(columns: Columns, rows: Integers) -> list[Any]:

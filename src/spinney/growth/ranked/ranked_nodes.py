@@ -13,7 +13,6 @@ from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.growth.ranked.loops.layout import (
     ATTRIBUTE,
-    BRANCH,
     CANDIDATE,
     CANDIDATES,
     CHILD,
@@ -39,6 +38,7 @@ from spinney.trees import (
     QuestionArrays,
     Reason,
     TreeArrays,
+    printing_places,
     reason_codes,
     splits_of_questions,
     winner_arrays,
@@ -236,15 +236,7 @@ def printing_order(
 
     Lines that no node leads to have the number -1. ``levels`` are those of the nodes.
     """
-    sizes, numbers = np.ones(len(nodes), np.int64), np.full(len(nodes), -1, np.int64)
-    for level in reversed(levels[1:]):
-        np.add.at(sizes, nodes[level, PARENT], sizes[level])
-    numbers[0] = 0
-    for level in levels[1:]:
-        # How many nodes stand before, among those of this level that have one parent.
-        before = np.cumsum(sizes[level]) - sizes[level]
-        eldest = np.arange(len(level)) - nodes[level, BRANCH]
-        numbers[level] = numbers[nodes[level, PARENT]] + 1 + before - before[eldest]
+    numbers = printing_places(nodes[:, PARENT], levels)
     left = np.flatnonzero(numbers >= 0)
     order = np.empty(len(left), np.int64)
     order[numbers[left]] = left

@@ -11,6 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
+from spinney.growth.binned.binned_limits import DEEP, RUNNERS_UP_SHARE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.layout import Limits, Ranked
 from spinney.recipes import MOST_IN_SIDE, Recipe
@@ -24,11 +25,7 @@ KINDS = {
     "ordinal": layout.ORDINAL,
     "nominal": layout.NOMINAL,
 }
-DEEP = 2**31 - 1
 FEWEST_ROWS = 10_000  # that threads are woken for to rank a column
-
-# The splits that lost are kept at nodes with so large a share of the rows.
-RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """Rows through finished trees: arrays, and who walks them."""
 
 from spinney.trees.predict.flat_tree import BLOCK, Entries, FlatTree, flatten
-from spinney.trees.predict.predictor import FEWEST_STEPS, LaidOut, leaf_numbers, outputs
+from spinney.trees.predict.predictor import LaidOut, leaf_numbers, outputs
 from spinney.trees.predict.row_walk import RowWalk, row_walk_of
 
 __all__ = [
     "BLOCK",
-    "FEWEST_STEPS",
     "Entries",
     "FlatTree",
     "LaidOut",

@@ -14,12 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.jit.loading_time import wants_kernels
 from spinney.trees.predict.flat_tree import FlatTree, flatten
 from spinney.trees.tree import Tree
-
-# Below so many steps, rows times levels of a full tree, the plain way is done before
-# a compiler has been loaded.
-FEWEST_STEPS = 4_000_000
 
 Columns = Sequence[NDArray[Any]]
 
@@ -73,7 +70,8 @@ def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
 
 
 def _is_small(tree: FlatTree, n_rows: int) -> bool:
-    return n_rows * math.log2(len(tree.attribute) + 1) < FEWEST_STEPS
+    steps = n_rows * math.log2(len(tree.attribute) + 1)
+    return not wants_kernels("predict", steps)
 
 
 def _fill(

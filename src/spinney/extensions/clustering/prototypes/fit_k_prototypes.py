@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.jit.loading_time import wants_kernels
 from spinney._support.threads import n_threads
 from spinney.extensions.clustering.cluster_draws import ClusterDraws
 from spinney.extensions.clustering.clustering import (
@@ -40,9 +41,6 @@ from spinney.extensions.clustering.scaling import (
 
 MIXED_STARTS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
-
-# Below so many products of rows, clusters and columns no compiler is loaded.
-LEAST_WORK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +118,7 @@ def rows_for(
 ) -> MixedRows:
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
-    if len(cells) * columns * times < LEAST_WORK:
+    if not wants_kernels("k-prototypes", len(cells) * columns * times):
         return MixedRows(cells, weights, 1.0)
     from spinney.extensions.clustering.prototypes.compiled_mixed_rows import (
         CompiledMixed,

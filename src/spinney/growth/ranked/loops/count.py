@@ -10,6 +10,7 @@ plain learner does, so that sums round alike.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney.growth.binned.loops.sort import insert
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.layout import stretch
 
@@ -123,12 +124,7 @@ def _keys_of(growth, top, a):
         n_keys += 1
         least, most = min(least, code), max(most, code)
     if n_keys <= FEW_KEYS:
-        for at in range(1, n_keys):
-            key, before = keys[at], at - 1
-            while before >= 0 and keys[before] > key:
-                keys[before + 1] = keys[before]
-                before -= 1
-            keys[before + 1] = key
+        insert(keys, None, 0, n_keys - 1)
         return n_keys
     _sort_by_digits(keys, work.spare_keys, work.histogram, n_keys, least, most)
     return n_keys
