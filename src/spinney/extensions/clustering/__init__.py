@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from spinney.extensions.clustering.iterations import Watch
     from spinney.extensions.clustering.mini_batch import RunningCentroids, in_batches
     from spinney.extensions.clustering.scaling import scaled
-    from spinney.extensions.clustering.summed_iterations import (
-        SummedClusters,
-        iterate_sums,
-        rows_lacking,
-    )
     from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 
 __all__ = [
@@ -45,7 +40,6 @@ __all__ = [
     "Clusters",
     "RunningCentroids",
     "Start",
-    "SummedClusters",
     "Trace",
     "Watch",
     "cells_of",
@@ -53,10 +47,8 @@ __all__ = [
     "distances_between",
     "explain_k_means",
     "in_batches",
-    "iterate_sums",
     "nearest_centroids",
     "numbers_of",
-    "rows_lacking",
     "scaled",
     "schema_of",
     "spread_of",
@@ -87,7 +79,6 @@ __getattr__ = names_on_demand(
         "iterations": ("Watch",),
         "mini_batch": ("RunningCentroids", "in_batches"),
         "scaling": ("scaled",),
-        "summed_iterations": ("SummedClusters", "iterate_sums", "rows_lacking"),
         "trace": ("ROWS_SHOWN", "Trace", "explain_k_means"),
     },
 )

@@ -122,7 +122,7 @@ class KMeansMethod(Starts):
                 watch=_unscaled_watch(watch, power),
             )
 
-        with _one_thread_a_product(rows):
+        with one_thread_in(rows):
             return unscaled(self.best(n_starts, run), power, heavy)
 
     def labels(self, cells: NDArray[Any], clustering: Clustering) -> Integers:
@@ -176,24 +176,26 @@ def nearest_scaled(
     found for a row is the same whatever rows are beside it.
     """
 
-    def nearest(rows: Any) -> tuple[Integers, Floats]:
-        return nearest_together(cells[rows], centroids, n_jobs=n_jobs)[:2]
+    def nearest(some: Any) -> tuple[Integers, Floats]:
+        rows, points, _ = rows_beside(cells[some], centroids, n_jobs=n_jobs)
+        with one_thread_in(rows):
+            return rows.nearest_to(points)
 
     powers = row_powers(cells, centroids)
     return *in_groups(powers, nearest), powers
 
 
-def nearest_together(
-    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
-) -> tuple[Integers, Floats, int]:
-    """Return what :func:`nearest_scaled` does, with one power of two for all rows."""
+def rows_beside(
+    cells: NDArray[Any],
+    centroids: NDArray[Any],
+    weights: Floats | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Rows, NDArray[Any], int]:
+    """Return rows and centroids, and the power of two that both are divided by."""
     cells, points, power = _alike(cells, centroids)
-    rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
-    with _one_thread_a_product(rows):
-        rows.restart(points)
-        rows.assign(points)
-        labels = rows.labels()
-        return labels, rows.costs(points, labels), power
+    own = np.empty(0) if weights is None else weights
+    return rows_for(cells, own, cells.size * len(points), n_jobs), points, power
 
 
 def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
@@ -276,6 +278,6 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
     return centroids
 
 
-def _one_thread_a_product(rows: Rows) -> Any:
+def one_thread_in(rows: Rows) -> Any:
     """Let each product of matrices use one thread, since we have our own."""
     return nullcontext() if type(rows) is Rows else one_thread_a_product()

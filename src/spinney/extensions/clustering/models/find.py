@@ -368,7 +368,7 @@ def find_clusters(
         method = replace(method, n_init=choice.n_starts)
     k = int(plan.n_clusters) if choice is None else choice.k  # type: ignore[arg-type]
     check_enough(k, len(cells))
-    watch = _watch(progress, method.n_starts(cells, k) * method.max_iter)
+    watch = watch_of(progress, method.n_starts(cells, k) * method.max_iter)
     clustering = method.fit(cells, k, weights=weights, watch=watch)
     settings = settings_of(plan, method, k)
     clusters = clusters_of(rows, clustering, scale, weights, settings)
@@ -546,7 +546,7 @@ def _init_text(init: Any) -> str:
     return "function" if callable(init) else "given"
 
 
-def _watch(progress: Progress | None, total: int) -> Watch | None:
+def watch_of(progress: Progress | None, total: int) -> Watch | None:
     """Return what moves a bar, an iteration at a time."""
     if progress is None:
         return None

@@ -15,7 +15,7 @@ import numpy as np
 from spinney._support.checks import Progress
 from spinney.data import Column, Declarations, Schema, Table, columns_named
 from spinney.errors import DataError, Setting, did_you_mean, phrase, refusal
-from spinney.extensions.clustering import iterate_sums, rows_lacking
+from spinney.extensions.clustering.iterations import iterate
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import (
     MAX_ITER,
@@ -24,7 +24,9 @@ from spinney.extensions.clustering.models.find import (
     find_clusters,
     measured_rows,
     read_rows,
+    watch_of,
 )
+from spinney.extensions.clustering.remote_rows import RemoteRows, rows_lacking
 from spinney.sources.opened import is_counted_away, open_source
 from spinney.sources.rows import (
     NO_TARGET,
@@ -126,28 +128,27 @@ def clusters_of_hashed(
     centroids = np.asarray(clusters.centroids, np.float64)
     cells = np.column_stack([sample.columns[at] for at in chosen]) / clusters.scale
     start = Points(tuple(chosen), clusters.scale, centroids, cells.mean(axis=0))
-    summed = iterate_sums(
-        rows.cluster_sums,
-        start,
+    remote = RemoteRows(rows.cluster_sums, start)
+    found = iterate(
+        remote,
+        centroids,
         max_iterations=most,
         tolerance=plan.tol * float(np.mean(np.var(cells, axis=0))),
-        heard=None if progress is None else lambda n: progress(n, most),
+        watch=watch_of(progress, most),
     )
     if progress is not None:
         progress(most, most)
     clusters = replace(
         clusters,
-        centroids=summed.centroids,
-        weights=summed.weights,
+        centroids=found.centroids,
+        weights=remote.sums.weights,
         start=centroids,
-        inertia=summed.inertia,
-        n_iterations=summed.n_iterations,
+        inertia=found.inertia,
+        n_iterations=found.n_iterations,
         fingerprint=rows.fingerprint(),
     )
     labels = clusters.nearest(sampled.rows.cells)[0]
-    return replace(
-        sampled, clusters=clusters, labels=labels, converged=summed.converged
-    )
+    return replace(sampled, clusters=clusters, labels=labels, converged=found.converged)
 
 
 def sampled_table(fit: ClusterFit) -> Table:

@@ -169,10 +169,7 @@ def _nearest_scaled(
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
     rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
     rows.gamma = scaled_gamma(scaled, gamma, power)
-    rows.restart(points)
-    rows.assign(points)
-    labels = rows.labels()
-    costs = rows.costs(points, labels)
+    labels, costs = rows.nearest_to(points)
     with np.errstate(over="ignore"):
         return labels, np.ldexp(costs, 2 * power)
 
