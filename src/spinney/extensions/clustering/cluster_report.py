@@ -227,7 +227,7 @@ def _say_of_last(report: ClusterReport) -> None:
 
 def _ruling(report: ClusterReport) -> str | None:
     """Return a sentence on the column in whose numbers nearly all distances lie."""
-    from spinney.extensions.clustering import spread_of
+    from spinney.extensions.clustering.clusters import spread_of
 
     numeric = [column for column in report.used.columns if column.kind == "numeric"]
     known = [c for c in numeric if _varies(c.cells[~c.missing])]

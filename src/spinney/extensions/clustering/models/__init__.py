@@ -1,6 +1,6 @@
 """Clusters of rows: how they are found, as text and as files."""
 
-from spinney.extensions.clustering import Clusters
+from spinney.extensions.clustering.clusters import Clusters
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import (
     ClusterFit,

@@ -28,37 +28,37 @@ from spinney.data import (
 )
 from spinney.data.readers import read_by
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
-from spinney.extensions.clustering import (
+from spinney.extensions.clustering.choose_k.choice import Choice
+from spinney.extensions.clustering.choose_k.methods import MIXED_RULES, Method
+from spinney.extensions.clustering.choose_k.procedure import choose
+from spinney.extensions.clustering.clustering import Clustering, is_drawn
+from spinney.extensions.clustering.clusters import (
     MIXED,
-    ROWS_SHOWN,
-    STARTS,
-    Clustering,
     Clusters,
-    Trace,
-    Watch,
     cells_of,
-    checked_centroids,
-    explain_k_means,
     schema_of,
     spread_of,
 )
-from spinney.extensions.clustering.choose_k import (
-    MIXED_RULES,
-    Choice,
+from spinney.extensions.clustering.fit_k_means import (
+    STARTS,
     KMeansMethod,
-    KPrototypesMethod,
-    Method,
-    choose,
-    is_drawn,
+    checked_centroids,
 )
+from spinney.extensions.clustering.iterations import Watch
 from spinney.extensions.clustering.models.cluster_plan import MODES, RULE, Plan
-from spinney.extensions.clustering.prototypes import (
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import (
     MIXED_STARTS,
-    MixedCells,
-    Prototypes,
+    KPrototypesMethod,
+)
+from spinney.extensions.clustering.prototypes.mixed_coding import (
     mixed_cells,
     prototypes_of,
 )
+from spinney.extensions.clustering.prototypes.mixed_distances import (
+    MixedCells,
+    Prototypes,
+)
+from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.sources.opened import table_of_rows
 from spinney.sources.rows import attribute_of
 

@@ -42,34 +42,6 @@ MOST_SAMPLED = 5_000
 _SAMPLED = mixing_of(2, MOST_SAMPLED)
 
 
-def find_clusters_away(
-    data: Any,
-    plan: Plan,
-    *,
-    columns: Sequence[str] = (),
-    declarations: Declarations,
-    weight: str | None = None,
-    progress: Progress | None = None,
-    **opening: Any,
-) -> ClusterFit:
-    """Find the clusters of rows that stay where they are.
-
-    The rows and labels of what is returned are those of the sample. ``opening`` is
-    what ``open_source`` is told of an engine.
-    """
-    with open_source(
-        data,
-        NO_TARGET,
-        weight=weight,
-        declarations=declarations,
-        hashed=True,
-        identifiers=bool(columns),  # as in memory: what is named stays
-        **opening,
-    ) as opened:
-        assert opened.hashed is not None
-        return clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
-
-
 class ClusteredTable(NamedTuple):
     """Clusters of a table, that table, and its columns that distances are measured in.
 
@@ -99,13 +71,16 @@ def cluster_table(
     ``reading`` says how a file, or which table of a database, is read, and within which
     limit of memory.
     """
-    used: Any = {"declarations": declarations, "columns": columns, "weight": weight}
+    used: Any = {"declarations": declarations, "weight": weight, **reading}
     if is_counted_away(data, source, connection, table=reading.get("table")):
-        where = {"source": source, "connection": connection, **reading}
-        fit = find_clusters_away(data, plan, progress=progress, **used, **where)
+        used |= {"source": source, "connection": connection, "hashed": True}
+        used["identifiers"] = bool(columns)  # as in memory: what is named stays
+        with open_source(data, NO_TARGET, **used) as opened:
+            assert opened.hashed is not None
+            fit = clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
         sample = sampled_table(fit)
         return ClusteredTable(fit, sample, sample, away=True)
-    table, chosen, weights = read_rows(data, **used, **reading)
+    table, chosen, weights = read_rows(data, columns=columns, **used)
     rows = measured_rows(chosen, plan, markers=declarations.missing)
     fit = find_clusters(rows, plan, weights=weights, progress=progress)
     return ClusteredTable(fit, table, chosen, away=False)
@@ -118,7 +93,7 @@ def clusters_of_hashed(
     *,
     progress: Progress | None = None,
 ) -> ClusterFit:
-    """Return the clusters of rows that have numbers."""
+    """Return the clusters of rows that have numbers; rows are those of the sample."""
     assert isinstance(rows, SummedRows)
     chosen = _numbers(rows.schema, columns, plan)
     sample = _sample(rows)
