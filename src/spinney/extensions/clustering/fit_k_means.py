@@ -1,9 +1,9 @@
 """k-means of an array: starts, restarts, and who does the work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.extensions.clustering.choose_k.choice import MEASURES
+from spinney.extensions.clustering.choose_k.cluster_measures import silhouettes
 from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
 from spinney.extensions.clustering.cluster_rows import (
     Rows,
@@ -69,6 +71,8 @@ class KMeansMethod(Starts):
     >>> clustering.inertia
     0.5
     """
+
+    measures: ClassVar = MEASURES
 
     init: Start = "k-means++"
     tol: float = 0.0
@@ -128,6 +132,20 @@ class KMeansMethod(Starts):
     def labels(self, cells: NDArray[Any], clustering: Clustering) -> Integers:
         """Return the clusters of other rows."""
         return nearest_centroids(cells, clustering.centroids, n_jobs=self.n_jobs)[0]
+
+    def small(self, cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """Return rows whose squares are floats, and the power of two they are over."""
+        return scaled_cells(np.asarray(cells))
+
+    def silhouettes(
+        self,
+        cells: NDArray[Any],
+        labelings: Sequence[Integers],
+        weights: Floats,
+        _: Clustering,
+    ) -> list[float | None]:
+        """Return the mean silhouette widths of several clusterings of rows."""
+        return silhouettes(cells, labelings, weights, n_jobs=self.n_jobs or 1)
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:

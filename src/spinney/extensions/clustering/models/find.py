@@ -28,9 +28,8 @@ from spinney.data import (
 )
 from spinney.data.readers import read_by
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
-from spinney.extensions.clustering.choose_k.choice import Choice
-from spinney.extensions.clustering.choose_k.methods import MIXED_RULES, Method
-from spinney.extensions.clustering.choose_k.procedure import choose
+from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES, Choice
+from spinney.extensions.clustering.choose_k.procedure import Method, choose
 from spinney.extensions.clustering.clustering import Clustering, is_drawn
 from spinney.extensions.clustering.clusters import (
     MIXED,
@@ -240,11 +239,11 @@ def _check_settings(plan: Plan, rows: MeasuredRows) -> None:
             f"is of k-means, and this is k-prototypes{why}",
             "leave it out",
         )
-    if plan.rule is not None and plan.rule not in MIXED_RULES:
+    if plan.rule is not None and plan.rule not in MIXED_MEASURES:
         raise refusal(
             Setting("rule", plan.rule),
             f"is of k-means, and this is k-prototypes{why}",
-            f"here it is {' or '.join(MIXED_RULES)}",
+            f"here it is {' or '.join(MIXED_MEASURES)}",
         )
 
 
