@@ -20,7 +20,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Fingerprint, Schema
 from spinney.extensions.partitions.coded_part import CodedPart
-from spinney.extensions.partitions.executors import Executor, added_up
+from spinney.extensions.partitions.executors import Executor, added_up, plus
 from spinney.extensions.partitions.parts_source import PartsSource
 from spinney.sources.base import ROOT, Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
@@ -120,7 +120,7 @@ class HashedParts:
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
         parts = [self._executor.submit(sums_in_part, p, points) for p in self._parts]
-        total: ClusterSums = added_up(self._executor, parts, added_sums)
+        total: ClusterSums = added_up(self._executor, parts, plus)
         return total
 
     def among(self, *draws: Draw) -> HashedRows:
@@ -241,14 +241,6 @@ def taken_at_root(
 def sums_in_part(part: CodedPart, points: Points) -> ClusterSums:
     """Return the sums of the rows of a part by their nearest point."""
     return HashedInMemory(rows_in(part)).cluster_sums(points)
-
-
-def added_sums(*parts: ClusterSums) -> ClusterSums:
-    """Return the sums of several parts."""
-    total, *others = parts
-    for each in others:
-        total = total.plus(each)
-    return total
 
 
 def rows_in(part: CodedPart) -> TrainingSet:

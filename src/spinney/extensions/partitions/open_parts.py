@@ -42,9 +42,14 @@ from spinney.extensions.partitions.coded_part import (
     read_rows,
     united_numbers,
 )
-from spinney.extensions.partitions.executors import Executor, InThisProcess, added_up
+from spinney.extensions.partitions.executors import (
+    Executor,
+    InThisProcess,
+    added_up,
+    plus,
+)
 from spinney.extensions.partitions.hashed_parts import HashedParts, all_rows
-from spinney.extensions.partitions.part_facts import ColumnFacts, PartFacts, united
+from spinney.extensions.partitions.part_facts import ColumnFacts, PartFacts
 from spinney.extensions.partitions.parts_source import PartsSource
 from spinney.sources.base import Totals
 from spinney.sources.rows import (
@@ -209,7 +214,7 @@ def _read(
     """Let parts be read; return them, and what is known of all."""
     read = [executor.submit(read_rows, part, roles) for part in parts]
     handles = [executor.submit(attrgetter("facts"), part) for part in read]
-    return read, added_up(executor, handles, united)
+    return read, added_up(executor, handles, plus)
 
 
 def _without_identifiers(
