@@ -38,14 +38,14 @@ from spinney.extensions.clustering.fit_k_means import (
     distances_between,
     nearest_centroids,
 )
-from spinney.extensions.clustering.models import (
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import (
     ClusterFit,
-    FittedClusters,
     MeasuredRows,
-    Plan,
     find_clusters,
     usable_weights,
 )
+from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 from spinney.output.file import save_model
 from spinney.sources.rows import given_weights
 

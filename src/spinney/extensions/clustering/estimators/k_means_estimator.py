@@ -15,7 +15,7 @@ from spinney.extensions.clustering.estimators.cluster_estimator import (
     rows_of_numbers,
     weights_of,
 )
-from spinney.extensions.clustering.models import method_of
+from spinney.extensions.clustering.models.find import method_of
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 
 

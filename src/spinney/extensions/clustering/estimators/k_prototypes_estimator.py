@@ -24,7 +24,8 @@ from spinney.extensions.clustering.estimators.cluster_estimator import (
     ClusterEstimator,
     refuse_no_rows,
 )
-from spinney.extensions.clustering.models import MeasuredRows, Plan
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import MeasuredRows
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import MIXED_STARTS
 from spinney.extensions.clustering.prototypes.mixed_coding import (
     mixed_cells,

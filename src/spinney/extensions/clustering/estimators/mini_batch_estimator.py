@@ -28,9 +28,9 @@ from spinney.extensions.clustering.estimators.cluster_estimator import (
 )
 from spinney.extensions.clustering.fit_k_means import nearest_centroids
 from spinney.extensions.clustering.mini_batch import RunningCentroids, in_batches
-from spinney.extensions.clustering.models import (
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import (
     MeasuredRows,
-    Plan,
     check_enough,
     clusters_of,
     method_of,
