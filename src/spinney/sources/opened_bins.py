@@ -12,7 +12,7 @@ stand in one order, and no arithmetic has to be exact: the least and the greates
 of a part are counted with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
+from spinney.sources.base import BinnedTables
 from spinney.trees import TableStack
 
 MOST_LINES = 400_000
@@ -154,3 +155,26 @@ def with_opened(
         rows=np.concatenate([stack.rows[kept], opened.rows])[order],
         low=low[order],
     )
+
+
+def to_be_opened(
+    stack: TableStack,
+    inside: Callable[[OpenedIntervals], TableStack],
+    check: Callable[[TableStack, NDArray[np.bool_]], None] | None = None,
+) -> BinnedTables:
+    """Return tables whose bins can be opened.
+
+    ``inside`` answers with the tables of what is in opened bins; ``check`` may refuse
+    to open some lines of the tables.
+    """
+
+    def opened(lines: NDArray[np.bool_]) -> BinnedTables:
+        if check is not None:
+            check(stack, lines)
+        intervals = intervals_of(stack, lines)
+        finer = with_opened(stack, lines, inside(intervals))
+        if are_listed(intervals):
+            return BinnedTables(finer)
+        return to_be_opened(finer, inside, check)
+
+    return BinnedTables(stack, opened)

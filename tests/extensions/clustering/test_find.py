@@ -10,7 +10,7 @@ import spinney
 from spinney import KMeans, KPrototypes
 from spinney.cli import run
 from spinney.data.readers import read_table
-from spinney.extensions.clustering.choose_k import n_starts_of
+from spinney.extensions.clustering.clustering import n_starts_of
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import find_clusters, measured_rows
 from spinney.output.file import load_model

@@ -16,10 +16,10 @@ from tests.twins import naive_choosing as naive
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.choose_k import KMeansMethod
 from spinney.extensions.clustering.choose_k.choice import MEASURES, Line
 from spinney.extensions.clustering.choose_k.choice_rules import decided
 from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.fit_k_means import KMeansMethod
 
 IRIS = "tests/tables/iris.csv"
 

@@ -6,7 +6,6 @@ import pytest
 from spinney.extensions.clustering.prototypes.loops.assign import (
     Measuring,
     assign_rows,
-    measure,
 )
 
 NONE = np.nan
@@ -24,15 +23,6 @@ def distance(row, cluster):
     known = [column for column in range(2) if not np.isnan(NUMBERS[row, column])]
     squares = sum((NUMBERS[row, c] - POINTS[c, cluster]) ** 2 for c in known)
     return squares + GAMMA * sum(UNLIKE[code, cluster] for code in CODES[row])
-
-
-def test_measure_writes_the_distances_of_some_rows():
-    out = np.full((4, 2), -1.0)
-    lanes, span = np.empty((2, 2)), np.array([0, 3])
-    measure(TASK, lanes, out, span)
-    for row in range(3):
-        assert out[row].tolist() == [distance(row, 0), distance(row, 1)]
-    assert out[3].tolist() == [-1.0, -1.0]
 
 
 @pytest.mark.parametrize("weights", [np.empty(0), np.array([1.0, 2.0, 3.0, 4.0])])

@@ -11,8 +11,9 @@ from tests.sources.tables_away import placed
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering import iterate_sums
+from spinney.extensions.clustering.iterations import iterate
 from spinney.extensions.clustering.models import find_away
+from spinney.extensions.clustering.remote_rows import RemoteRows
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
 from spinney.sources.rows.hashed_rows import BYTES
@@ -73,11 +74,10 @@ def test_a_cluster_without_rows_stays_where_in_memory_it_is_filled():
     cells, far = np.array([0.0, 1.0, 10.0, 11.0]), np.array([[0.5], [10.5], [100.0]])
     rows = [cells], np.ones(4)
     start = Points((0,), np.ones(1), far, np.zeros(1))
-    summed = iterate_sums(
-        lambda points: sums_by_point(*rows, points), start, max_iterations=5
-    )
-    assert summed.centroids.ravel().tolist() == [0.5, 10.5, 100.0]
-    assert summed.weights.tolist() == [2, 2, 0]
+    remote = RemoteRows(lambda points: sums_by_point(*rows, points), start)
+    found = iterate(remote, far, max_iterations=5)
+    assert found.centroids.ravel().tolist() == [0.5, 10.5, 100.0]
+    assert remote.sums.weights.tolist() == [2, 2, 0]
     filled = spinney.KMeans(3, init=far).fit(cells[:, None])
     assert sorted(np.bincount(filled.labels_).tolist()) == [1, 1, 2]
 

@@ -38,10 +38,12 @@ def predicted(model):
     return [str(each) for each in model.predict(COLUMNS)]
 
 
-@pytest.mark.parametrize("kind", ["tree", "forest"])
+@pytest.mark.parametrize("kind", ["tree", "forest", "rules"])
 def test_a_database_predicts_what_the_model_does(kind, connection, tmp_path, postgres):
-    if kind == "tree":
+    if kind in ("tree", "rules"):
         model = spinney.grow(COLUMNS, "y", recipe="c4.5", min_samples_leaf=1)
+        if kind == "rules":
+            model = model.ruleset(COLUMNS)
     else:
         model = spinney.grow_forest(COLUMNS, "y", n_estimators=3, random_state=0)
     expected = predicted(model)

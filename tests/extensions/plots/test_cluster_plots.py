@@ -10,9 +10,9 @@ from tests.cli.conftest import TABLES
 from spinney.cli import run
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.extensions.clustering.choose_k import KMeansMethod
 from spinney.extensions.clustering.choose_k.procedure import choose
 from spinney.extensions.clustering.cluster_plots import plane_of
+from spinney.extensions.clustering.fit_k_means import KMeansMethod
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import find_clusters, measured_rows
 from spinney.extensions.pictures.figures import check_pictures

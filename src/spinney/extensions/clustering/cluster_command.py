@@ -24,7 +24,7 @@ from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.extensions.clustering.cluster_report import ClusterReport
-    from spinney.extensions.clustering.models import Plan
+    from spinney.extensions.clustering.models.cluster_plan import Plan
 
 OF_ROWS = ("output", "plot", "elbow", "explain", "explain_rows", "spreadsheet")
 FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
@@ -145,7 +145,7 @@ def cluster(data: str, **options: Any) -> None:
     numbers from 0 on, the same in every output and in Python.
     """
     from spinney.extensions.clustering.cluster_report import ClusterReport, tell_notes
-    from spinney.extensions.clustering.models import cluster_table
+    from spinney.extensions.clustering.models.find_away import cluster_table
     from spinney.sources.opened import is_counted_away
 
     _check_options(options)
@@ -227,7 +227,7 @@ def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
 
 
 def _plan(options: dict[str, Any]) -> "Plan":
-    from spinney.extensions.clustering.models import Plan
+    from spinney.extensions.clustering.models.cluster_plan import Plan
 
     k, restarts = options["k"], options["restarts"]
     return Plan(

@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema
-from spinney.extensions.clustering import BATCHES, COLUMN, METHODS, MIXED, Clusters
+from spinney.extensions.clustering.clusters import (
+    BATCHES,
+    COLUMN,
+    METHODS,
+    MIXED,
+    Clusters,
+)
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.header import (
     ADDED,

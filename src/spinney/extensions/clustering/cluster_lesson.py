@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, shown
-from spinney.extensions.clustering import Trace
+from spinney.extensions.clustering.trace import Trace
 from spinney.extensions.lessons.lesson_slides import Slide, paragraph, table
 from spinney.extensions.pictures import words
 from spinney.extensions.pictures.markup import Markup, element

@@ -6,7 +6,8 @@ import numpy as np
 
 from spinney._support.text import shown
 from spinney.data import Table
-from spinney.extensions.clustering import MIXED, Clusters, explain_k_means, numbers_of
+from spinney.extensions.clustering.clusters import MIXED, Clusters, numbers_of
+from spinney.extensions.clustering.trace import explain_k_means
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import cells_data
 from spinney.extensions.explorer.schema_data import schema_data

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.text import percent_text, shown
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering import MIXED, Trace
-from spinney.extensions.clustering.choose_k import Choice
-from spinney.extensions.clustering.models import ClusterFit
+from spinney.extensions.clustering.choose_k.choice import Choice
+from spinney.extensions.clustering.clusters import MIXED
+from spinney.extensions.clustering.models.find import ClusterFit
+from spinney.extensions.clustering.trace import Trace
 from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
 
 __all__ = ["by_k", "clusters", "iterations", "plane_of"]

@@ -11,7 +11,8 @@ from spinney.errors import Setting, warn
 if TYPE_CHECKING:
     from spinney.data import Column, Table
     from spinney.data.writers import RowStream
-    from spinney.extensions.clustering.models import ClusterFit, FittedClusters
+    from spinney.extensions.clustering.models.find import ClusterFit
+    from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 
 COLUMNS_NAMED = 6
 
@@ -44,7 +45,7 @@ class ClusterReport:
             _write(text, ascii_only=ascii_only)
 
     def _facts(self, *, explain: bool, rows_shown: int | None) -> dict[str, Any]:
-        from spinney.extensions.clustering.models import FittedClusters
+        from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 
         fit = self.fit
         facts = FittedClusters(fit.clusters).facts()
@@ -61,7 +62,7 @@ class ClusterReport:
         return facts
 
     def _text(self, *, explain: bool, rows_shown: int | None) -> str:
-        from spinney.extensions.clustering.models import FittedClusters
+        from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 
         fit, width = self.fit, line_width()
         parts = [self._heading()]
@@ -227,7 +228,7 @@ def _say_of_last(report: ClusterReport) -> None:
 
 def _ruling(report: ClusterReport) -> str | None:
     """Return a sentence on the column in whose numbers nearly all distances lie."""
-    from spinney.extensions.clustering import spread_of
+    from spinney.extensions.clustering.clusters import spread_of
 
     numeric = [column for column in report.used.columns if column.kind == "numeric"]
     known = [c for c in numeric if _varies(c.cells[~c.missing])]

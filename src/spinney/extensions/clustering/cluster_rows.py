@@ -4,7 +4,7 @@
 (``compiled_rows.py``) answers by loops and bounds, with the same bits.
 """
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.extensions.clustering.cluster_draws import BINS
-from spinney.extensions.clustering.exact_sums import (
-    Scales,
-    means_of,
-    parts_of,
-    scales_for,
-    sums_of,
-)
-from spinney.extensions.clustering.iterations import fill_empty
+from spinney.extensions.clustering.clustered_rows import ClusteredRows
+from spinney.extensions.clustering.exact_sums import means_of
 from spinney.extensions.clustering.scaling import rounding_square
 
 # Sums of floats are added up by blocks of so many rows, whatever the threads.
@@ -43,15 +37,11 @@ def squares_between(cells: NDArray[Any], points: NDArray[Any]) -> Floats:
     return total
 
 
-class Rows:
+class Rows(ClusteredRows):
     """Rows of numbers, all of one type of float, with weights.
 
-    ``weights`` are empty where every row weighs 1. NumPy computes every distance of
-    every iteration.
+    NumPy computes every distance of every iteration.
     """
-
-    def __init__(self, cells: NDArray[Any], weights: Floats) -> None:
-        self.cells, self.weights = cells, weights
 
     # Seeding: see k_means_starts.py.
 
@@ -96,21 +86,12 @@ class Rows:
 
     same = staticmethod(np.array_equal)
 
-    def restart(self, centroids: NDArray[Any]) -> None:
-        """Forget all assignments; as many clusters follow as there are centroids."""
-        self._k = len(centroids)
-        self._labels = np.full(len(self.cells), -1)
-
     def assign(self, centroids: NDArray[Any]) -> int:
         """Send each row to the nearest centroid; return how many went elsewhere."""
         nearest = np.argmin(squares_between(self.cells, centroids), axis=1)
         changed = int(np.count_nonzero(nearest != self._labels))
         self._labels = nearest
         return changed
-
-    def labels(self) -> Integers:
-        """Return the cluster of each row."""
-        return self._labels
 
     def costs(self, centroids: NDArray[Any], labels: Integers) -> Floats:
         """Return each row's squared distance to its centroid, in float64."""
@@ -124,29 +105,15 @@ class Rows:
     def moved(self, centroids: NDArray[Any]) -> tuple[NDArray[Any], int]:
         """Return the centroids at the means of their rows, and how many were filled."""
         sums = self.sums().copy()
-        filled = len(list(fill_empty(self, centroids, sums)))
+        filled = len(list(self.fill_empty(centroids, sums)))
         means, weights = means_of(sums, self.scales)
         stay = weights <= 0
         means[stay] = centroids[stay]
         return means.astype(centroids.dtype), filled
 
-    @cached_property
-    def scales(self) -> Scales:
-        """The scales of the sums of the clusters."""
-        return scales_for(self.cells, self.weights)
-
-    @cached_property
-    def _parts(self) -> Integers:
-        return parts_of(self.cells, self.weights, self.scales)
-
-    def parts(self, some: Integers) -> Integers:
-        """Return what some of the rows add to the sums of their clusters."""
-        own = self.weights[some] if len(self.weights) else self.weights
-        return parts_of(self.cells[some], own, self.scales)
-
-    def sums(self) -> Integers:
-        """Return the sums of the clusters."""
-        return sums_of(self._parts, self._labels, self._k)
+    def summands(self, some: Any) -> NDArray[Any]:
+        """Return the columns of some rows that are added up by cluster: all."""
+        return np.asarray(self.cells[some])
 
     def alike(self, row: int, among: Integers) -> Integers:
         """Return those of some rows that are equal to one."""

@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, number_text, percent_text, shown, weight_text
 from spinney.data import Attribute
-from spinney.extensions.clustering import Clusters
+from spinney.extensions.clustering.clusters import Clusters
 from spinney.extensions.pictures import STYLE_SHEET
 from spinney.extensions.pictures.markup import Markup, element, joined
 from spinney.extensions.pictures.node_colours import ABOVE, BELOW

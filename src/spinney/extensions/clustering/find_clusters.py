@@ -12,7 +12,8 @@ from spinney.extensions.clustering.estimators import (
     KPrototypes,
     estimator_of,
 )
-from spinney.extensions.clustering.models import Plan, cluster_table
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find_away import cluster_table
 
 
 def find_clusters(

@@ -1,9 +1,9 @@
 """k-means of an array: starts, restarts, and who does the work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.extensions.clustering.choose_k.choice import MEASURES
+from spinney.extensions.clustering.choose_k.cluster_measures import silhouettes
 from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
 from spinney.extensions.clustering.cluster_rows import (
     Rows,
@@ -69,6 +71,8 @@ class KMeansMethod(Starts):
     0.5
     """
 
+    measures: ClassVar = MEASURES
+
     init: Start = "k-means++"
     tol: float = 0.0
 
@@ -121,12 +125,26 @@ class KMeansMethod(Starts):
                 watch=_unscaled_watch(watch, power),
             )
 
-        with _one_thread_a_product(rows):
+        with one_thread_in(rows):
             return unscaled(self.best(n_starts, run), power, heavy)
 
     def labels(self, cells: NDArray[Any], clustering: Clustering) -> Integers:
         """Return the clusters of other rows."""
         return nearest_centroids(cells, clustering.centroids, n_jobs=self.n_jobs)[0]
+
+    def small(self, cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """Return rows whose squares are floats, and the power of two they are over."""
+        return scaled_cells(np.asarray(cells))
+
+    def silhouettes(
+        self,
+        cells: NDArray[Any],
+        labelings: Sequence[Integers],
+        weights: Floats,
+        _: Clustering,
+    ) -> list[float | None]:
+        """Return the mean silhouette widths of several clusterings of rows."""
+        return silhouettes(cells, labelings, weights, n_jobs=self.n_jobs or 1)
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
@@ -175,24 +193,26 @@ def nearest_scaled(
     found for a row is the same whatever rows are beside it.
     """
 
-    def nearest(rows: Any) -> tuple[Integers, Floats]:
-        return nearest_together(cells[rows], centroids, n_jobs=n_jobs)[:2]
+    def nearest(some: Any) -> tuple[Integers, Floats]:
+        rows, points, _ = rows_beside(cells[some], centroids, n_jobs=n_jobs)
+        with one_thread_in(rows):
+            return rows.nearest_to(points)
 
     powers = row_powers(cells, centroids)
     return *in_groups(powers, nearest), powers
 
 
-def nearest_together(
-    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
-) -> tuple[Integers, Floats, int]:
-    """Return what :func:`nearest_scaled` does, with one power of two for all rows."""
+def rows_beside(
+    cells: NDArray[Any],
+    centroids: NDArray[Any],
+    weights: Floats | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Rows, NDArray[Any], int]:
+    """Return rows and centroids, and the power of two that both are divided by."""
     cells, points, power = _alike(cells, centroids)
-    rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
-    with _one_thread_a_product(rows):
-        rows.restart(points)
-        rows.assign(points)
-        labels = rows.labels()
-        return labels, rows.costs(points, labels), power
+    own = np.empty(0) if weights is None else weights
+    return rows_for(cells, own, cells.size * len(points), n_jobs), points, power
 
 
 def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
@@ -275,6 +295,6 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
     return centroids
 
 
-def _one_thread_a_product(rows: Rows) -> Any:
+def one_thread_in(rows: Rows) -> Any:
     """Let each product of matrices use one thread, since we have our own."""
     return nullcontext() if type(rows) is Rows else one_thread_a_product()

@@ -1,10 +1,12 @@
 """Lloyd's iterations over rows of any kind: assign, move, until nothing moves.
 
-Centroids are an array of k-means, ``Prototypes`` of k-prototypes; the rows know them.
+Rows are in memory, as numbers (``cluster_rows.py``) or mixed (``prototypes``), or they
+are counted where they are (``remote_rows.py``). Centroids are an array of k-means,
+``Prototypes`` of k-prototypes; the rows know them.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +14,41 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers
 from spinney.extensions.clustering.clustering import Clustering
 
-if TYPE_CHECKING:
-    from spinney.extensions.clustering.cluster_rows import Rows
-    from spinney.extensions.clustering.prototypes.mixed_rows import MixedRows
-
 Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], None]
 """What is called after an iteration: with the centroids before and after it, what tells
 the clusters of the rows, and how many rows went elsewhere."""
 
 
+class IteratedRows(Protocol):
+    """What an iteration asks of rows."""
+
+    def restart(self, centroids: Any) -> None:
+        """Forget all assignments; as many clusters follow as there are centroids."""
+        ...
+
+    def assign(self, centroids: Any) -> int:
+        """Send each row to the nearest centroid; return how many went elsewhere."""
+        ...
+
+    def moved(self, centroids: Any) -> tuple[Any, int]:
+        """Return the centroids of least cost, and how many empty ones were filled."""
+        ...
+
+    def same(self, before: Any, after: Any) -> bool:
+        """Return whether no centroid has moved."""
+        ...
+
+    def labels(self) -> Integers:
+        """Return the cluster of each row."""
+        ...
+
+    def inertia(self, centroids: Any) -> float:
+        """Return the weighted sum of the distances of rows to their centroids."""
+        ...
+
+
 def iterate(
-    rows: "Rows | MixedRows",
+    rows: IteratedRows,
     centroids: Any,
     *,
     max_iterations: int,
@@ -50,48 +76,9 @@ def iterate(
             break
     if not converged:
         rows.assign(centroids)
-    labels = rows.labels()
-    costs = rows.costs(centroids, labels)
-    inertia = float(np.sum(costs * rows.weights if len(rows.weights) else costs))
-    return Clustering(centroids, labels, inertia, n, converged, start)
+    inertia = rows.inertia(centroids)
+    return Clustering(centroids, rows.labels(), inertia, n, converged, start)
 
 
 def _squared_moves(before: NDArray[Any], after: NDArray[Any]) -> float:
     return float(np.sum((after.astype(np.float64) - before) ** 2))
-
-
-def fill_empty(
-    rows: "Rows | MixedRows", centroids: Any, sums: Integers
-) -> Iterator[tuple[Integers, int, int]]:
-    """Give empty clusters the rows that are farthest from their centroids.
-
-    The first empty cluster gets the farthest row, the first of equals, with its
-    doubles, and so on. They are taken from the sums of their own cluster, unless
-    nothing else has weight there; a row on its centroid, but for a rounding, is not
-    taken. Every such move lowers the inertia, so this comes to an end. Yields the rows,
-    the cluster that they leave and the one that they fill.
-    """
-    waiting = np.flatnonzero(~(sums[:, :, -1] != 0).any(axis=0)).tolist()
-    if not waiting:
-        return
-    labels = rows.labels()
-    costs = rows.costs(centroids, labels)
-    if len(rows.weights):
-        costs = np.where(rows.weights > 0, costs, 0.0)
-    far = np.flatnonzero(costs > rows.rounding())
-    seen: set[int] = set()
-    for row in far[np.argsort(-costs[far], kind="stable")].tolist():
-        if row in seen:
-            continue
-        own = labels[row]
-        among = np.flatnonzero((costs == costs[row]) & (labels == own))
-        doubles = rows.alike(row, among)
-        seen.update(doubles.tolist())
-        part = rows.parts(doubles).sum(axis=1)
-        if not (sums[:, own, -1] - part[:, -1] > 0).any():
-            continue
-        sums[:, own] -= part
-        sums[:, waiting[0]] = part
-        yield doubles, own, waiting.pop(0)
-        if not waiting:
-            return

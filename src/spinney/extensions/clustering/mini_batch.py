@@ -7,14 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.extensions.clustering.exact_sums import (
-    means_of,
-    parts_of,
-    scales_for,
-    sums_of,
-)
-from spinney.extensions.clustering.fit_k_means import nearest_together
-from spinney.extensions.clustering.scaling import scaled_weights
+from spinney.extensions.clustering.clustering import weights_as_given
+from spinney.extensions.clustering.exact_sums import means_of
+from spinney.extensions.clustering.fit_k_means import one_thread_in, rows_beside
 
 
 class RunningCentroids:
@@ -33,14 +28,13 @@ class RunningCentroids:
         self, cells: NDArray[Any], weights: Floats | None, n_jobs: int | None
     ) -> tuple[Integers, float]:
         """Take a batch in; return its clusters and inertia before it moved any."""
+        own, heavy = weights_as_given(weights)
         points = self.centroids.astype(cells.dtype)
-        labels, squares, power = nearest_together(cells, points, n_jobs=n_jobs)
-        cells = np.ldexp(cells, -power) if power else cells
+        rows, points, power = rows_beside(cells, points, own, n_jobs=n_jobs)
+        with one_thread_in(rows):
+            labels, squares = rows.nearest_to(points)
         centroids = np.ldexp(self.centroids, -power)
-        own, heavy = scaled_weights(np.empty(0) if weights is None else weights)
-        scales = scales_for(cells, own)
-        sums = sums_of(parts_of(cells, own, scales), labels, len(points))
-        means, added = means_of(sums, scales)
+        means, added = means_of(rows.sums(), rows.scales)
         got = added > 0
         with np.errstate(over="ignore"):
             added = np.ldexp(added[got], heavy)
@@ -49,7 +43,7 @@ class RunningCentroids:
         centroids[got] += (means[got] - centroids[got]) * share
         self.weights[got] = total
         sizes = squares * own if len(own) else squares
-        self._fill(centroids, cells, sizes)
+        self._fill(centroids, rows.cells, sizes)
         self.centroids = np.ldexp(centroids, power)
         with np.errstate(over="ignore"):
             return labels, float(np.ldexp(np.sum(sizes), 2 * power + heavy))

@@ -19,7 +19,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from spinney.data import Attribute, Schema
@@ -65,12 +64,7 @@ from spinney.sources.base import (
     Totals,
     batches_of_terms,
 )
-from spinney.sources.opened_bins import (
-    OpenedIntervals,
-    are_listed,
-    intervals_of,
-    with_opened,
-)
+from spinney.sources.opened_bins import OpenedIntervals, are_listed, to_be_opened
 from spinney.trees import CountTable, Route, TableStack, Term
 
 Lines = exp.Query | exp.Table
@@ -227,29 +221,18 @@ class SqlSource:
             beside=lambda relation: self._bins.keyed(relation, small),
         )
         coarse = CountedLines.joined(list(lines)).in_bins(ranges, small)
-        return self._binned(self._stack(coarse, wanted), wanted)
+        nodes = [node for node, _ in wanted]
+
+        def inside(intervals: OpenedIntervals) -> TableStack:
+            opened = self._opened(intervals, nodes)
+            return self._stack(CountedLines.joined(opened), wanted)
+
+        check = None if self._room is None else self._room.check_bins
+        return to_be_opened(self._stack(coarse, wanted), inside, check)
 
     def is_remote(self, _: Iterable[int]) -> bool:
         """Return that all rows are in the engine."""
         return True
-
-    def _binned(
-        self, stack: TableStack, wanted: Sequence[tuple[int, Sequence[int]]]
-    ) -> BinnedTables:
-        """Return tables whose bins can be opened."""
-
-        def opened(lines: NDArray[np.bool_]) -> BinnedTables:
-            if self._room is not None:
-                self._room.check_bins(stack, lines)
-            intervals = intervals_of(stack, lines)
-            parts = self._opened(intervals, [node for node, _ in wanted])
-            inside = self._stack(CountedLines.joined(parts), wanted)
-            finer = with_opened(stack, lines, inside)
-            if are_listed(intervals):
-                return BinnedTables(finer)
-            return self._binned(finer, wanted)
-
-        return BinnedTables(stack, opened)
 
     def _stack(
         self, lines: CountedLines, wanted: Sequence[tuple[int, Sequence[int]]]

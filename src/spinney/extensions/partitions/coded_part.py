@@ -102,11 +102,6 @@ def united_numbers(*parts: Floats) -> Floats:
     return np.unique(np.concatenate(parts))
 
 
-def facts_of(part: ReadPart) -> PartFacts:
-    """Return what is known of a part."""
-    return part.facts
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedPart:
     """The rows of a partition in codes, as its worker keeps them.
@@ -189,8 +184,3 @@ def _places(numbers: Floats, cells: Floats) -> NDArray[np.int16]:
     places = np.searchsorted(numbers, cells).astype(np.int16)
     places[np.isnan(cells)] = -1
     return places
-
-
-def at_root(part: CodedPart) -> Standing:
-    """Return where the rows stand before a tree is grown: at its root."""
-    return part.source.standing

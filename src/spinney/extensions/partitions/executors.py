@@ -5,6 +5,7 @@ result can make it again, by the same calls, and nothing is counted twice.
 """
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, Protocol
 
 FAN_IN = 4
@@ -59,3 +60,8 @@ def added_up(
         groups = [level[start : start + FAN_IN] for start in starts]
         level = [executor.submit(add, *group) for group in groups]
     return executor.gather(level[0])
+
+
+def plus(*parts: Any) -> Any:
+    """Return the sum of some results that can be added to each other."""
+    return reduce(lambda one, other: one.plus(other), parts)

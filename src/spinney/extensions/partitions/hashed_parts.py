@@ -11,7 +11,8 @@ which some of the s belong to::
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,16 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Fingerprint, Schema
 from spinney.extensions.partitions.coded_part import CodedPart
-from spinney.extensions.partitions.executors import Executor, added_up
+from spinney.extensions.partitions.executors import Executor, added_up, plus
 from spinney.extensions.partitions.parts_source import PartsSource
 from spinney.sources.base import ROOT, Counts, Totals
-from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
-from spinney.sources.rows.hashed_rows import DrawnRows, HashedRows, check_room
+from spinney.sources.rows.cluster_sums import ClusterSums, Points
+from spinney.sources.rows.hashed_rows import (
+    DrawnRows,
+    HashedInMemory,
+    HashedRows,
+    check_room,
+)
 from spinney.sources.rows.memory import Standing
 from spinney.sources.rows.row_draws import Draw, times_of
 from spinney.sources.rows.row_numbers import Range, behind, numbers_of, row_sums
@@ -81,7 +87,7 @@ class HashedParts:
             pieces = [submit(piece_of, each, piece, n_pieces) for each in sums]
             copies = submit(rows_before, *pieces)
             for number, part in enumerate(before):
-                part.append(submit(part_of, copies, number))
+                part.append(submit(getitem, copies, number))
         pairs = zip(sums, before, strict=True)
         return [submit(numbered, each, *copies) for each, copies in pairs]
 
@@ -114,7 +120,7 @@ class HashedParts:
     def cluster_sums(self, points: Points) -> ClusterSums:
         """Return the sums of all rows by their nearest point."""
         parts = [self._executor.submit(sums_in_part, p, points) for p in self._parts]
-        total: ClusterSums = added_up(self._executor, parts, added_sums)
+        total: ClusterSums = added_up(self._executor, parts, plus)
         return total
 
     def among(self, *draws: Draw) -> HashedRows:
@@ -126,15 +132,15 @@ class HashedParts:
         check_room(self.taken(draws).root().n_rows, self.most_rows)
         pairs = zip(self._parts, self._numbers, strict=True)
         parts = [self._executor.submit(rows_taken, *pair, draws) for pair in pairs]
-        fetched: FetchedRows = added_up(self._executor, parts, joined)
-        return fetched.training(self.schema), fetched.numbers
+        fetched: tuple[TrainingSet, Floats] = added_up(self._executor, parts, joined)
+        return fetched
 
 
-def all_rows(executor: Executor, parts: Sequence[Any], schema: Schema) -> TrainingSet:
+def all_rows(executor: Executor, parts: Sequence[Any]) -> TrainingSet:
     """Return the rows of all parts, here."""
     handles = [executor.submit(rows_in, part) for part in parts]
-    fetched: FetchedRows = added_up(executor, handles, joined)
-    return fetched.training(schema)
+    rows: TrainingSet = added_up(executor, handles, joined_rows)
+    return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,21 +166,6 @@ class Piece:
     sums: Floats
     weights: Floats
     n_rows: Integers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FetchedRows:
-    """Rows of parts, as they came."""
-
-    columns: tuple[Any, ...]
-    classes: Any
-    weights: Floats
-    numbers: Floats
-
-    def training(self, schema: Schema) -> TrainingSet:
-        """Return them as rows to grow on."""
-        weights = None if np.all(self.weights == 1.0) else self.weights
-        return TrainingSet(schema, self.columns, self.classes, weights)
 
 
 def sums_of(part: CodedPart, ranges: Mapping[int, Range], seed: int) -> RowSums:
@@ -218,11 +209,6 @@ def rows_before(*pieces: Piece) -> list[Integers]:
     return [before[owner == place] for place in range(len(pieces))]
 
 
-def part_of(answers: Sequence[Integers], place: int) -> Integers:
-    """Return what is for one part."""
-    return answers[place]
-
-
 def numbered(rows: RowSums, *before: Integers) -> Floats:
     """Return the numbers of the rows of a part, by what it has heard of each piece."""
     copies = np.empty(len(rows.sums), np.int64)
@@ -254,38 +240,38 @@ def taken_at_root(
 
 def sums_in_part(part: CodedPart, points: Points) -> ClusterSums:
     """Return the sums of the rows of a part by their nearest point."""
-    columns, _, weights = part.source.rows
-    return sums_by_point([columns[at] for at in points.attributes], weights, points)
+    return HashedInMemory(rows_in(part)).cluster_sums(points)
 
 
-def added_sums(*parts: ClusterSums) -> ClusterSums:
-    """Return the sums of several parts."""
-    total, *others = parts
-    for each in others:
-        total = total.plus(each)
-    return total
-
-
-def rows_in(part: CodedPart) -> FetchedRows:
-    """Return the rows of a part, which have no numbers."""
+def rows_in(part: CodedPart) -> TrainingSet:
+    """Return the rows of a part."""
     columns, classes, weights = part.source.rows
-    return FetchedRows(tuple(columns), classes, weights, np.zeros(len(weights)))
+    own = None if np.all(weights == 1.0) else weights
+    return TrainingSet(part.source.schema, tuple(columns), classes, own)
 
 
-def rows_taken(part: CodedPart, numbers: Floats, draws: Sequence[Draw]) -> FetchedRows:
-    """Return the rows of a part that draws take."""
-    inside = times_of(draws, numbers) > 0
-    columns, classes, weights = part.source.rows
-    taken = tuple(cells[inside] for cells in columns)
-    return FetchedRows(taken, classes[inside], weights[inside], numbers[inside])
+def rows_taken(
+    part: CodedPart, numbers: Floats, draws: Sequence[Draw]
+) -> tuple[TrainingSet, Floats]:
+    """Return the rows of a part that draws take, and their numbers."""
+    return HashedInMemory(rows_in(part), given=numbers).fetched(*draws)
 
 
-def joined(*parts: FetchedRows) -> FetchedRows:
+def joined(*parts: tuple[TrainingSet, Floats]) -> tuple[TrainingSet, Floats]:
+    """Return the rows of several parts, and their numbers."""
+    rows, numbers = zip(*parts, strict=True)
+    return joined_rows(*rows), np.concatenate(numbers)
+
+
+def joined_rows(*parts: TrainingSet) -> TrainingSet:
     """Return the rows of several parts."""
-    return FetchedRows(
-        tuple(map(np.concatenate, zip(*(part.columns for part in parts), strict=True))),
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("classes", "weights", "numbers")
-        ),
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([part.own_weights for part in parts])
+    columns = zip(*(part.columns for part in parts), strict=True)
+    return replace(
+        parts[0],
+        columns=tuple(map(np.concatenate, columns)),
+        classes=np.concatenate([part.classes for part in parts]),
+        weights=weights,
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from glob import glob
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,17 @@ from spinney.extensions.partitions.coded_part import (
     N_BINS,
     code_rows,
     different_numbers,
-    facts_of,
     read_rows,
     united_numbers,
 )
-from spinney.extensions.partitions.executors import Executor, InThisProcess, added_up
+from spinney.extensions.partitions.executors import (
+    Executor,
+    InThisProcess,
+    added_up,
+    plus,
+)
 from spinney.extensions.partitions.hashed_parts import HashedParts, all_rows
-from spinney.extensions.partitions.part_facts import ColumnFacts, PartFacts, united
+from spinney.extensions.partitions.part_facts import ColumnFacts, PartFacts
 from spinney.extensions.partitions.parts_source import PartsSource
 from spinney.sources.base import Totals
 from spinney.sources.rows import (
@@ -174,7 +179,7 @@ def counted_parts(
     most = most_lines(wanted.room, schema)
     comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
     if comes and share is None:
-        return _at_hand(all_rows(executor, coded, schema), wanted)
+        return _at_hand(all_rows(executor, coded), wanted)
     if share is None and not wanted.hashed:
         return _counted(PartsSource(executor, coded, schema, edges))
     ranges = {i: c.range for i, c in numbers.items()}
@@ -208,8 +213,8 @@ def _read(
 ) -> tuple[list[Any], PartFacts]:
     """Let parts be read; return them, and what is known of all."""
     read = [executor.submit(read_rows, part, roles) for part in parts]
-    handles = [executor.submit(facts_of, part) for part in read]
-    return read, added_up(executor, handles, united)
+    handles = [executor.submit(attrgetter("facts"), part) for part in read]
+    return read, added_up(executor, handles, plus)
 
 
 def _without_identifiers(

@@ -285,14 +285,6 @@ class PartFacts:
         )
 
 
-def united(*parts: PartFacts) -> PartFacts:
-    """Return the facts of the rows of all parts."""
-    facts, *others = parts
-    for each in others:
-        facts = facts.plus(each)
-    return facts
-
-
 def _other_columns(one: tuple[str, ...], other: tuple[str, ...]) -> DataError:
     """Return the error of parts that are not parts of one table."""
     odd = sorted(set(one).symmetric_difference(other))

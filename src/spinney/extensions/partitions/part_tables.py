@@ -9,68 +9,24 @@ rows are counted by value, or by finer bins (``sources.opened_bins``)::
     key 17.5   weights   rows   low: the least number in it   high: the greatest
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import begins_run, starts_of
-from spinney.data import Attribute
 from spinney.extensions.partitions.coded_part import CodedPart
-from spinney.sources.base import (
-    Agreement,
-    Products,
-    Request,
-    TermRequest,
-    Totals,
-    summed,
-)
+from spinney.sources.base import Products, Request, Totals, summed
 from spinney.sources.opened_bins import OpenedIntervals, keys_of
 from spinney.sources.rows.memory import MemorySource, Standing
-from spinney.trees import CountTable, Route, TableStack, joined_stacks
+from spinney.trees import CountTable, TableStack, joined_stacks
 
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """The rows of this node go to its children."""
-
-    node: int
-    route: Route
-    children: Mapping[int, int]
-    keep: bool
-
-    def on(self, source: MemorySource) -> None:
-        """Send them."""
-        source.partition(self.node, self.route, self.children, keep=self.keep)
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """Nobody asks about these nodes again."""
-
-    nodes: tuple[int, ...]
-
-    def on(self, source: MemorySource) -> None:
-        """Forget them."""
-        source.forget(self.nodes)
-
-
-@dataclass(frozen=True, slots=True)
-class Extended:
-    """An attribute with a formula stands at this place."""
-
-    index: int
-    attribute: Attribute
-
-    def on(self, source: MemorySource) -> None:
-        """Take it in."""
-        source.extend(self.index, self.attribute)
-
-
-Move = Sent | Forgotten | Extended
+Move = Callable[[MemorySource], None]
+"""What changes where rows stand: a method with its arguments, called by name."""
 Ranges = Mapping[int, tuple[Floats, Floats]]
 """The least and the greatest number of each bin, by attribute."""
 
@@ -79,7 +35,7 @@ def moved(part: CodedPart, standing: Standing, moves: Sequence[Move]) -> Standin
     """Return where rows stand after some moves; what is given stays as it is."""
     source = part.at(standing)
     for move in moves:
-        move.on(source)
+        move(source)
     return source.standing
 
 
@@ -169,37 +125,20 @@ def added_products(*parts: list[Products]) -> list[Products]:
     return [summed(each) for each in zip(*parts, strict=True)]
 
 
-def totals_of(part: CodedPart, standing: Standing) -> Totals:
-    """Return the totals of a part."""
-    return part.at(standing).root()
+def answer_of(
+    part: CodedPart, standing: Standing, question: Callable[[MemorySource], Any]
+) -> Any:
+    """Return what the rows of a part answer, as those in memory do."""
+    return question(part.at(standing))
 
 
-def tables_at(
-    part: CodedPart, standing: Standing, requests: Sequence[Request]
+def tables_of(
+    part: CodedPart,
+    standing: Standing,
+    question: Callable[[MemorySource], Iterable[TableStack]],
 ) -> PartTables:
-    """Return all tables of requests, value by value."""
-    return PartTables(joined_stacks(part.at(standing).tables(requests)))
-
-
-def agreements_at(
-    part: CodedPart, standing: Standing, requests: Sequence[Agreement]
-) -> PartTables:
-    """Return the tables of value × branch."""
-    return PartTables(joined_stacks(part.at(standing).agreements(requests)))
-
-
-def routed_at(
-    part: CodedPart, standing: Standing, routes: Sequence[tuple[int, Route]]
-) -> list[CountTable]:
-    """Return for each node and route the table of its rows by branch."""
-    return part.at(standing).routed(routes)
-
-
-def products_at(
-    part: CodedPart, standing: Standing, requests: Sequence[TermRequest]
-) -> list[Products]:
-    """Return for each request how its terms vary."""
-    return part.at(standing).products(requests)
+    """Return the tables that the rows of a part answer with."""
+    return PartTables(joined_stacks(question(part.at(standing))))
 
 
 def bins_at(

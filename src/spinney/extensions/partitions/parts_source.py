@@ -15,35 +15,28 @@ know no more than which calls made them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.data import Attribute, Schema
-from spinney.extensions.partitions.coded_part import at_root
 from spinney.extensions.partitions.executors import Executor, added_up
 from spinney.extensions.partitions.part_tables import (
-    Extended,
-    Forgotten,
     Move,
     PartTables,
     Ranges,
-    Sent,
     added,
     added_branches,
     added_products,
     added_totals,
-    agreements_at,
+    answer_of,
     bins_at,
     in_ranges,
     moved,
     opened_at,
-    products_at,
     ranges_at,
-    routed_at,
-    tables_at,
-    totals_of,
+    tables_of,
     united_ranges,
 )
 from spinney.sources.base import (
@@ -54,7 +47,7 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
 )
-from spinney.sources.opened_bins import are_listed, intervals_of, with_opened
+from spinney.sources.opened_bins import OpenedIntervals, to_be_opened
 from spinney.trees import CountTable, Route, TableStack
 
 MOST_ROWS = 500
@@ -97,11 +90,11 @@ class PartsSource:
         self._executor, self._parts = executor, list(parts)
         self._standing = list(standing or ())
         if standing is None:
+            at_root = attrgetter("source.standing")
             self._standing = [executor.submit(at_root, part) for part in self._parts]
         self._moves: list[Move] = []
-        pairs = zip(self._parts, self._standing, strict=True)
-        totals = [executor.submit(totals_of, *pair) for pair in pairs]
-        self._totals: Totals = added_up(executor, totals, added_totals)
+        asked = answer_of, added_totals, methodcaller("root")
+        self._totals: Totals = self._asked(*asked)
         self._ranges: Ranges = {}
         if list(many):
             ranges = [executor.submit(ranges_at, part) for part in self._parts]
@@ -120,15 +113,16 @@ class PartsSource:
         keep: bool = False,
     ) -> None:
         """Note where rows go; they are sent with the next question."""
-        self._moves.append(Sent(node, route, dict(children), keep))
+        to = dict(children)
+        self._moves.append(methodcaller("partition", node, route, to, keep=keep))
 
     def forget(self, nodes: Iterable[int]) -> None:
         """Note which nodes may be forgotten."""
-        self._moves.append(Forgotten(tuple(nodes)))
+        self._moves.append(methodcaller("forget", tuple(nodes)))
 
     def extend(self, index: int, attribute: Attribute) -> None:
         """Note which attribute stands at a place."""
-        self._moves.append(Extended(index, attribute))
+        self._moves.append(methodcaller("extend", index, attribute))
 
     def _asked(
         self, question: Callable[..., Any], add: Callable[..., Any], *what: Any
@@ -151,7 +145,8 @@ class PartsSource:
     def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
         """Give the tables of all requests, in one stack."""
         if any(request.attributes for request in requests):
-            yield self._tables(tables_at, tuple(requests)).stack
+            asked = methodcaller("tables", tuple(requests))
+            yield self._tables(tables_of, asked).stack
 
     def binned(
         self, requests: Sequence[Request], n_rows: Sequence[int]
@@ -164,39 +159,31 @@ class PartsSource:
             return BinnedTables(stack)
         coarse = self._tables(bins_at, tuple(requests), small).stack
         nodes = [request.node for request in requests]
-        return self._binned(in_ranges(coarse, self._ranges, small), nodes)
+
+        def inside(intervals: OpenedIntervals) -> TableStack:
+            answer = self._tables(opened_at, intervals, nodes)
+            return replace(answer.stack, values=answer.highest, low=answer.lowest)
+
+        return to_be_opened(in_ranges(coarse, self._ranges, small), inside)
 
     def is_remote(self, _: Iterable[int]) -> bool:
         """Return that all rows are with workers."""
         return True
 
-    def _binned(self, stack: TableStack, nodes: Sequence[int]) -> BinnedTables:
-        """Return tables whose bins can be opened."""
-
-        def opened(lines: NDArray[np.bool_]) -> BinnedTables:
-            intervals = intervals_of(stack, lines)
-            answer = self._tables(opened_at, intervals, nodes)
-            inside = replace(answer.stack, values=answer.highest, low=answer.lowest)
-            finer = with_opened(stack, lines, inside)
-            if are_listed(intervals):
-                return BinnedTables(finer)
-            return self._binned(finer, nodes)
-
-        return BinnedTables(stack, opened)
-
     def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
         """Give the tables of value × branch of all requests, in one stack."""
         if any(request.attributes for request in requests):
-            yield self._tables(agreements_at, tuple(requests)).stack
+            asked = methodcaller("agreements", tuple(requests))
+            yield self._tables(tables_of, asked).stack
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        answer: list[CountTable] = self._asked(routed_at, added_branches, tuple(routes))
+        asked = methodcaller("routed", tuple(routes))
+        answer: list[CountTable] = self._asked(answer_of, added_branches, asked)
         return answer
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary."""
-        answer: list[Products] = self._asked(
-            products_at, added_products, tuple(requests)
-        )
+        asked = methodcaller("products", tuple(requests))
+        answer: list[Products] = self._asked(answer_of, added_products, asked)
         return answer

@@ -133,6 +133,11 @@ class RuleSet(InNotebooks):
 
     # Predicting
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the columns that the rules ask about."""
+        return tuple(attribute.name for attribute in self.schema.attributes)
+
     def read(
         self,
         data: Any,

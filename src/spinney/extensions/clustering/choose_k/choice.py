@@ -14,6 +14,9 @@ from spinney._support.text_table import in_columns
 MEASURES = ("silhouette", "calinski_harabasz", "davies_bouldin", "elbow", "gap")
 """What a line may tell of k clusters beside their inertia; each is a rule, too."""
 
+MIXED_MEASURES = ("silhouette", "elbow")
+"""Those that need no centroid of numbers."""
+
 NOTHING = "-"
 
 

@@ -30,17 +30,15 @@ from spinney.extensions.clustering.choose_k.distinct_rows import (
 )
 from spinney.extensions.clustering.choose_k.elbow import Elbow, elbow_of
 from spinney.extensions.clustering.choose_k.gap import Gaps, gaps_of
-from spinney.extensions.clustering.choose_k.methods import (
-    Method,
-    measures_of,
-    scaled_rows,
-    silhouettes_of,
-)
 from spinney.extensions.clustering.clustering import Clustering
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
 from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
 
 LARGEST_K = 10
+
+Method = KMeansMethod | KPrototypesMethod
+"""What finds clusters, and which measures there are of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def choose(
     """
     method, limits = method or KMeansMethod(), limits or WorkLimits()
     wanted = _measures(measures, rule, method)
-    small, power = scaled_rows(cells)
+    small, power = method.small(cells)  # type: ignore[arg-type]
     rows = distinct_rows(small, weights)
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
@@ -178,12 +176,8 @@ class _Curve:
             self.silhouette_rows = self.limits.silhouette_rows
             rows = sampled(rows, self.silhouette_rows, seed=self.method.seed)
             labelings = [self.method.labels(rows.cells, c) for c in self.clusterings]
-        self.columns["silhouette"] = silhouettes_of(
-            rows.cells,
-            labelings,
-            rows.weights,
-            gamma=self.clusterings[0].gamma,
-            n_jobs=self.method.n_jobs or 1,
+        self.columns["silhouette"] = self.method.silhouettes(
+            rows.cells, labelings, rows.weights, self.clusterings[0]
         )
 
     def calinski_harabasz(self) -> None:
@@ -249,7 +243,7 @@ class _Curve:
 def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     """Return the measures to take, in their order."""
     check_named("rule", rule, MEASURES)
-    possible = measures_of(method)
+    possible = method.measures
     if rule not in possible:
         raise refusal(
             Setting("rule", rule),

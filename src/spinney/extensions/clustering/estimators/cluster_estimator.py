@@ -1,8 +1,9 @@
 """What all scikit-learn classes of clusters share: fitting, keeping, checks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +30,22 @@ from spinney.estimators.table_estimator import (
     learn_anew,
     validated,
 )
-from spinney.extensions.clustering import (
-    MIXED,
+from spinney.extensions.clustering.choose_k.choice import Choice
+from spinney.extensions.clustering.clustering import is_drawn
+from spinney.extensions.clustering.clusters import MIXED, Clusters, numbers_of
+from spinney.extensions.clustering.fit_k_means import (
     STARTS,
-    Clusters,
     distances_between,
     nearest_centroids,
-    numbers_of,
 )
-from spinney.extensions.clustering.choose_k import Choice, is_drawn
-from spinney.extensions.clustering.models import (
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import (
     ClusterFit,
-    FittedClusters,
     MeasuredRows,
-    Plan,
     find_clusters,
     usable_weights,
 )
+from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 from spinney.output.file import save_model
 from spinney.sources.rows import given_weights
 
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     import os
 
     from spinney.extensions.explorer import ExplorerPage
-    from spinney.extensions.pictures import Picture
 
 
 @dataclass(eq=False, repr=False)
@@ -71,6 +70,23 @@ class ClusterParameters:
     max_iter: int = 100
     random_state: Any = None
     n_jobs: int | None = None
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def of_clusters(
+    method: Callable[Concatenate[FittedClusters, P], R],
+) -> Callable[Concatenate[Any, P], R]:
+    """Return a method of fitted clusters as one of an estimator that has them."""
+
+    @wraps(method)
+    def ask(estimator: Any, /, *arguments: P.args, **settings: P.kwargs) -> R:
+        check_is_fitted(estimator)
+        return method(FittedClusters(estimator.clusters_), *arguments, **settings)
+
+    return ask
 
 
 class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
@@ -229,28 +245,8 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         check_is_fitted(self)
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
 
-    def export(
-        self,
-        format: str,
-        *,
-        path: "str | os.PathLike[str] | None" = None,
-        dialect: str | None = None,
-        table: str | None = None,
-        keep: Sequence[str] | None = None,
-    ) -> Any:
-        """Return the clusters in a format, as text, picture, page or program.
-
-        ``docs/exports.md`` has the formats. What is returned is written to a path too,
-        if one is given; ``dialect``, ``table`` and ``keep`` are options of "sql".
-        """
-        check_is_fitted(self)
-        fitted = FittedClusters(self.clusters_)
-        return fitted.export(format, path=path, dialect=dialect, table=table, keep=keep)
-
-    def plot(self) -> "Picture":
-        """Return a picture of the clusters: their sizes and what they are like."""
-        check_is_fitted(self)
-        return FittedClusters(self.clusters_).plot()
+    export = of_clusters(FittedClusters.export)
+    plot = of_clusters(FittedClusters.plot)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the clusters, or before fit the parameters."""

@@ -8,14 +8,15 @@ import numpy as np
 
 from spinney._support.checks import check_whole
 from spinney.errors import DataError
-from spinney.extensions.clustering import ROWS_SHOWN, Trace, explain_k_means
-from spinney.extensions.clustering.choose_k import Choice, WorkLimits, choose
+from spinney.extensions.clustering.choose_k.choice import Choice
+from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
     rows_of_numbers,
     weights_of,
 )
-from spinney.extensions.clustering.models import method_of
+from spinney.extensions.clustering.models.find import method_of
+from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 
 
 @dataclass(eq=False, repr=False)

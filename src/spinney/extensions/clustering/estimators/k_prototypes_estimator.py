@@ -19,18 +19,19 @@ from spinney.estimators.table_estimator import (
     is_framed,
     our_errors,
 )
-from spinney.extensions.clustering import schema_of
+from spinney.extensions.clustering.clusters import schema_of
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     ClusterEstimator,
     refuse_no_rows,
 )
-from spinney.extensions.clustering.models import MeasuredRows, Plan
-from spinney.extensions.clustering.prototypes import (
-    MIXED_STARTS,
-    Prototypes,
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import MeasuredRows
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import MIXED_STARTS
+from spinney.extensions.clustering.prototypes.mixed_coding import (
     mixed_cells,
     prototypes_of,
 )
+from spinney.extensions.clustering.prototypes.mixed_distances import Prototypes
 from spinney.sources.rows import attribute_of
 
 

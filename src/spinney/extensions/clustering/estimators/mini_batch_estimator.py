@@ -16,14 +16,7 @@ from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
 from spinney.estimators.table_estimator import learn_anew
-from spinney.extensions.clustering import (
-    BATCHES,
-    Clusters,
-    RunningCentroids,
-    in_batches,
-    nearest_centroids,
-    schema_of,
-)
+from spinney.extensions.clustering.clusters import BATCHES, Clusters, schema_of
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
     later_numbers,
@@ -33,9 +26,11 @@ from spinney.extensions.clustering.estimators.cluster_estimator import (
     weighted_sum,
     weights_of,
 )
-from spinney.extensions.clustering.models import (
+from spinney.extensions.clustering.fit_k_means import nearest_centroids
+from spinney.extensions.clustering.mini_batch import RunningCentroids, in_batches
+from spinney.extensions.clustering.models.cluster_plan import Plan
+from spinney.extensions.clustering.models.find import (
     MeasuredRows,
-    Plan,
     check_enough,
     clusters_of,
     method_of,

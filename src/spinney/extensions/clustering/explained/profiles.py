@@ -20,7 +20,7 @@ from spinney._support.text import (
     weight_text,
 )
 from spinney.data import Column, Table, Value
-from spinney.extensions.clustering import scaled
+from spinney.extensions.clustering.scaling import scaled
 
 SIGNIFICANT = 4
 

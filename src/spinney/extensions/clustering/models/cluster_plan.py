@@ -13,9 +13,9 @@ from spinney._support.checks import (
 )
 from spinney._support.threads import thread_count
 from spinney.errors import Setting, phrase, refusal
-from spinney.extensions.clustering import MIXED
-from spinney.extensions.clustering.choose_k import MEASURES
-from spinney.extensions.clustering.prototypes import LARGEST_GAMMA
+from spinney.extensions.clustering.choose_k.choice import MEASURES
+from spinney.extensions.clustering.clusters import MIXED
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import LARGEST_GAMMA
 
 MODES = "k-modes"
 """k-prototypes of names only; its clusters are saved as those of k-prototypes."""
@@ -42,7 +42,8 @@ class Plan:
         numbers ``"huang"`` or ``"cao"``; the first of them if not given. Or a file of
         centroids, or the centroids themselves, in the units of the columns.
     n_init : int or "auto"
-        How many starts; see :func:`spinney.extensions.clustering.choose_k.n_starts_of`.
+        How many starts; see
+        :func:`spinney.extensions.clustering.clustering.n_starts_of`.
     gamma : float, optional
         What a nominal difference weighs.
     max_iter : int, optional

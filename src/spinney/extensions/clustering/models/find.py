@@ -28,37 +28,36 @@ from spinney.data import (
 )
 from spinney.data.readers import read_by
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
-from spinney.extensions.clustering import (
+from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES, Choice
+from spinney.extensions.clustering.choose_k.procedure import Method, choose
+from spinney.extensions.clustering.clustering import Clustering, is_drawn
+from spinney.extensions.clustering.clusters import (
     MIXED,
-    ROWS_SHOWN,
-    STARTS,
-    Clustering,
     Clusters,
-    Trace,
-    Watch,
     cells_of,
-    checked_centroids,
-    explain_k_means,
     schema_of,
     spread_of,
 )
-from spinney.extensions.clustering.choose_k import (
-    MIXED_RULES,
-    Choice,
+from spinney.extensions.clustering.fit_k_means import (
+    STARTS,
     KMeansMethod,
-    KPrototypesMethod,
-    Method,
-    choose,
-    is_drawn,
+    checked_centroids,
 )
+from spinney.extensions.clustering.iterations import Watch
 from spinney.extensions.clustering.models.cluster_plan import MODES, RULE, Plan
-from spinney.extensions.clustering.prototypes import (
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import (
     MIXED_STARTS,
-    MixedCells,
-    Prototypes,
+    KPrototypesMethod,
+)
+from spinney.extensions.clustering.prototypes.mixed_coding import (
     mixed_cells,
     prototypes_of,
 )
+from spinney.extensions.clustering.prototypes.mixed_distances import (
+    MixedCells,
+    Prototypes,
+)
+from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.sources.opened import table_of_rows
 from spinney.sources.rows import attribute_of
 
@@ -240,11 +239,11 @@ def _check_settings(plan: Plan, rows: MeasuredRows) -> None:
             f"is of k-means, and this is k-prototypes{why}",
             "leave it out",
         )
-    if plan.rule is not None and plan.rule not in MIXED_RULES:
+    if plan.rule is not None and plan.rule not in MIXED_MEASURES:
         raise refusal(
             Setting("rule", plan.rule),
             f"is of k-means, and this is k-prototypes{why}",
-            f"here it is {' or '.join(MIXED_RULES)}",
+            f"here it is {' or '.join(MIXED_MEASURES)}",
         )
 
 
@@ -368,7 +367,7 @@ def find_clusters(
         method = replace(method, n_init=choice.n_starts)
     k = int(plan.n_clusters) if choice is None else choice.k  # type: ignore[arg-type]
     check_enough(k, len(cells))
-    watch = _watch(progress, method.n_starts(cells, k) * method.max_iter)
+    watch = watch_of(progress, method.n_starts(cells, k) * method.max_iter)
     clustering = method.fit(cells, k, weights=weights, watch=watch)
     settings = settings_of(plan, method, k)
     clusters = clusters_of(rows, clustering, scale, weights, settings)
@@ -546,7 +545,7 @@ def _init_text(init: Any) -> str:
     return "function" if callable(init) else "given"
 
 
-def _watch(progress: Progress | None, total: int) -> Watch | None:
+def watch_of(progress: Progress | None, total: int) -> Watch | None:
     """Return what moves a bar, an iteration at a time."""
     if progress is None:
         return None

@@ -15,7 +15,7 @@ import numpy as np
 from spinney._support.checks import Progress
 from spinney.data import Column, Declarations, Schema, Table, columns_named
 from spinney.errors import DataError, Setting, did_you_mean, phrase, refusal
-from spinney.extensions.clustering import iterate_sums, rows_lacking
+from spinney.extensions.clustering.iterations import iterate
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import (
     MAX_ITER,
@@ -24,7 +24,9 @@ from spinney.extensions.clustering.models.find import (
     find_clusters,
     measured_rows,
     read_rows,
+    watch_of,
 )
+from spinney.extensions.clustering.remote_rows import RemoteRows, rows_lacking
 from spinney.sources.opened import is_counted_away, open_source
 from spinney.sources.rows import (
     NO_TARGET,
@@ -38,34 +40,6 @@ from spinney.sources.rows import (
 
 MOST_SAMPLED = 5_000
 _SAMPLED = mixing_of(2, MOST_SAMPLED)
-
-
-def find_clusters_away(
-    data: Any,
-    plan: Plan,
-    *,
-    columns: Sequence[str] = (),
-    declarations: Declarations,
-    weight: str | None = None,
-    progress: Progress | None = None,
-    **opening: Any,
-) -> ClusterFit:
-    """Find the clusters of rows that stay where they are.
-
-    The rows and labels of what is returned are those of the sample. ``opening`` is
-    what ``open_source`` is told of an engine.
-    """
-    with open_source(
-        data,
-        NO_TARGET,
-        weight=weight,
-        declarations=declarations,
-        hashed=True,
-        identifiers=bool(columns),  # as in memory: what is named stays
-        **opening,
-    ) as opened:
-        assert opened.hashed is not None
-        return clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
 
 
 class ClusteredTable(NamedTuple):
@@ -97,13 +71,16 @@ def cluster_table(
     ``reading`` says how a file, or which table of a database, is read, and within which
     limit of memory.
     """
-    used: Any = {"declarations": declarations, "columns": columns, "weight": weight}
+    used: Any = {"declarations": declarations, "weight": weight, **reading}
     if is_counted_away(data, source, connection, table=reading.get("table")):
-        where = {"source": source, "connection": connection, **reading}
-        fit = find_clusters_away(data, plan, progress=progress, **used, **where)
+        used |= {"source": source, "connection": connection, "hashed": True}
+        used["identifiers"] = bool(columns)  # as in memory: what is named stays
+        with open_source(data, NO_TARGET, **used) as opened:
+            assert opened.hashed is not None
+            fit = clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
         sample = sampled_table(fit)
         return ClusteredTable(fit, sample, sample, away=True)
-    table, chosen, weights = read_rows(data, **used, **reading)
+    table, chosen, weights = read_rows(data, columns=columns, **used)
     rows = measured_rows(chosen, plan, markers=declarations.missing)
     fit = find_clusters(rows, plan, weights=weights, progress=progress)
     return ClusteredTable(fit, table, chosen, away=False)
@@ -116,7 +93,7 @@ def clusters_of_hashed(
     *,
     progress: Progress | None = None,
 ) -> ClusterFit:
-    """Return the clusters of rows that have numbers."""
+    """Return the clusters of rows that have numbers; rows are those of the sample."""
     assert isinstance(rows, SummedRows)
     chosen = _numbers(rows.schema, columns, plan)
     sample = _sample(rows)
@@ -126,28 +103,27 @@ def clusters_of_hashed(
     centroids = np.asarray(clusters.centroids, np.float64)
     cells = np.column_stack([sample.columns[at] for at in chosen]) / clusters.scale
     start = Points(tuple(chosen), clusters.scale, centroids, cells.mean(axis=0))
-    summed = iterate_sums(
-        rows.cluster_sums,
-        start,
+    remote = RemoteRows(rows.cluster_sums, start)
+    found = iterate(
+        remote,
+        centroids,
         max_iterations=most,
         tolerance=plan.tol * float(np.mean(np.var(cells, axis=0))),
-        heard=None if progress is None else lambda n: progress(n, most),
+        watch=watch_of(progress, most),
     )
     if progress is not None:
         progress(most, most)
     clusters = replace(
         clusters,
-        centroids=summed.centroids,
-        weights=summed.weights,
+        centroids=found.centroids,
+        weights=remote.sums.weights,
         start=centroids,
-        inertia=summed.inertia,
-        n_iterations=summed.n_iterations,
+        inertia=found.inertia,
+        n_iterations=found.n_iterations,
         fingerprint=rows.fingerprint(),
     )
     labels = clusters.nearest(sampled.rows.cells)[0]
-    return replace(
-        sampled, clusters=clusters, labels=labels, converged=summed.converged
-    )
+    return replace(sampled, clusters=clusters, labels=labels, converged=found.converged)
 
 
 def sampled_table(fit: ClusterFit) -> Table:

@@ -15,9 +15,9 @@ from spinney._support.text import figure, number_text, percent_text, shown, weig
 from spinney._support.text_table import in_columns, number_cells
 from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import read_by
-from spinney.extensions.clustering import BATCHES, MIXED, Clusters
-from spinney.extensions.clustering.models.cluster_facts import cluster_facts
+from spinney.extensions.clustering.clusters import BATCHES, MIXED, Clusters
 from spinney.models import Explored
+from spinney.models.facts import origin_facts
 from spinney.models.fitted_model import LargeTables
 from spinney.output.export_formats import exported
 from spinney.output.file import save_model
@@ -59,7 +59,26 @@ class FittedClusters(Explored, LargeTables):
 
     def facts(self) -> dict[str, Any]:
         """Return what the clusters are and where they were found, as plain data."""
-        return cluster_facts(self.clusters_)
+        clusters = self.clusters_
+        columns = {a.name: a.kind for a in clusters.schema.attributes}
+        return {
+            "method": clusters.method,
+            "settings": dict(clusters.settings),
+            "clusters": len(clusters),
+            "sizes": clusters.sizes.tolist(),
+            "centroids": [
+                {
+                    name: None if value != value else value  # NaN is unknown
+                    for name, value in zip(columns, line, strict=True)
+                }
+                for line in clusters.values.tolist()
+            ],
+            "gamma": clusters.gamma if clusters.method == "k-prototypes" else None,
+            "inertia": clusters.inertia,
+            "iterations": clusters.n_iterations,
+            "found_on": origin_facts(clusters.fingerprint),
+            "columns": columns,
+        }
 
     def __str__(self) -> str:
         return self.text()

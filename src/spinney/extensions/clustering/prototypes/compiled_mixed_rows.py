@@ -1,6 +1,5 @@
 """Rows of numbers and codes that compiled loops work on, in threads."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from spinney._support.threads import in_turns, n_threads
 from spinney.extensions.clustering.prototypes.loops.assign import (
     Measuring,
     assign_rows,
-    measure,
 )
 from spinney.extensions.clustering.prototypes.mixed_distances import (
     MixedCells,
@@ -34,29 +32,6 @@ class CompiledMixed(MixedRows):
         self._numbers = np.require(cells.numbers, requirements=["C", "W"])
         self._codes = np.require(cells.codes, requirements=["C", "W"])
 
-    def _each(
-        self, work: Callable[[int, int, Any], None], room: Callable[[], Any]
-    ) -> list[Any]:
-        """Do all blocks, each thread with a room of its own; return the rooms."""
-        n, jobs = len(self.cells), self.n_jobs
-        return in_turns(work, n, step=BLOCK, n_jobs=jobs, room=room)
-
-    def _measuring(self, prototypes: Prototypes) -> Measuring:
-        points = np.ascontiguousarray(prototypes.numbers.T)
-        unlike = unlikeness(self.cells, prototypes.codes)
-        return Measuring(self._numbers, self._codes, points, unlike, self.gamma)
-
-    def distances(self, prototypes: Prototypes) -> Floats:
-        """Return the distances from all rows to a few prototypes."""
-        task = self._measuring(prototypes)
-        out = np.empty((len(self.cells), len(prototypes.codes)))
-
-        def work(first: int, last: int, lanes: Any) -> None:
-            measure(task, lanes, out, np.array([first, last]))
-
-        self._each(work, lambda: np.empty((2, out.shape[1])))
-        return out
-
     def restart(self, prototypes: Prototypes) -> None:
         """Forget all assignments; as many clusters follow as there are prototypes."""
         self._k = len(prototypes.codes)
@@ -72,7 +47,10 @@ class CompiledMixed(MixedRows):
 
     def assign(self, prototypes: Prototypes) -> int:
         """Send each row to the nearest prototype; return how many went elsewhere."""
-        task, own, weights = self._measuring(prototypes), self._labels, self.weights
+        points = np.ascontiguousarray(prototypes.numbers.T)
+        unlike = unlikeness(self.cells, prototypes.codes)
+        task = Measuring(self._numbers, self._codes, points, unlike, self.gamma)
+        own, weights = self._labels, self.weights
         factors, changed = self.scales.factors, list[int]()
 
         def room() -> Any:
@@ -82,7 +60,8 @@ class CompiledMixed(MixedRows):
             span = np.array([first, last])
             changed.append(assign_rows(task, weights, own, factors, room, span))
 
-        for sums, counts, _ in self._each(work, room):
+        n, jobs = len(self.cells), self.n_jobs
+        for sums, counts, _ in in_turns(work, n, step=BLOCK, n_jobs=jobs, room=room):
             self._tallies.sums[...] += sums
             self._tallies.counts[...] += counts
         return sum(changed)

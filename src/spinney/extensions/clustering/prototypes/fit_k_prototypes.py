@@ -1,7 +1,8 @@
 """k-prototypes of a table: γ, starts, restarts, and who does the work."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.jit.loading_time import wants_kernels
 from spinney._support.threads import n_threads
+from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES
+from spinney.extensions.clustering.choose_k.cluster_measures import mean_widths
 from spinney.extensions.clustering.cluster_draws import ClusterDraws
 from spinney.extensions.clustering.clustering import (
     Clustering,
@@ -20,6 +23,7 @@ from spinney.extensions.clustering.iterations import Watch, iterate
 from spinney.extensions.clustering.prototypes.mixed_distances import (
     MixedCells,
     Prototypes,
+    distances_to_all,
 )
 from spinney.extensions.clustering.prototypes.mixed_rows import (
     MixedRows,
@@ -56,6 +60,8 @@ class KPrototypesMethod(Starts):
     n_init, max_iter, seed, n_jobs
         See :class:`~spinney.extensions.clustering.clustering.Starts`.
     """
+
+    measures: ClassVar = MIXED_MEASURES
 
     init: str | Prototypes = "huang"
     gamma: float | None = None
@@ -112,6 +118,36 @@ class KPrototypesMethod(Starts):
         prototypes, gamma = clustering.centroids, clustering.gamma
         return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
 
+    def small(self, cells: MixedCells) -> tuple[MixedCells, int]:
+        """Return rows as they are: γ belongs to the scale of their numbers."""
+        return cells, 0
+
+    def silhouettes(
+        self,
+        cells: MixedCells,
+        labelings: Sequence[Integers],
+        weights: Floats,
+        clustering: Clustering,
+    ) -> list[float | None]:
+        """Return the mean silhouette widths of several clusterings of rows.
+
+        Between two rows there is the distance of k-prototypes, with a row in the place
+        of the prototype and the γ of a clustering; what either lacks adds nothing.
+        Silhouettes are of its root: where all columns are numbers and known, that is
+        the distance of k-means.
+        """
+        # Clusters without rows are no clusters.
+        codings = [np.unique(one, return_inverse=True)[1].ravel() for one in labelings]
+        power = power_of_mixed(cells)
+        small = scaled_mixed(cells, power)
+        gamma = scaled_gamma(cells, clustering.gamma, power)
+        return mean_widths(
+            lambda part: distances_to_all(small, part, gamma),
+            codings,
+            weights,
+            n_jobs=self.n_jobs or 1,
+        )
+
 
 def rows_for(
     cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
@@ -167,10 +203,7 @@ def _nearest_scaled(
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
     rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
     rows.gamma = scaled_gamma(scaled, gamma, power)
-    rows.restart(points)
-    rows.assign(points)
-    labels = rows.labels()
-    costs = rows.costs(points, labels)
+    labels, costs = rows.nearest_to(points)
     with np.errstate(over="ignore"):
         return labels, np.ldexp(costs, 2 * power)
 

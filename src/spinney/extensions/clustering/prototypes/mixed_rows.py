@@ -11,12 +11,13 @@ it was, rows have only gone to earlier clusters: so the iterations come to an en
 """
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.extensions.clustering.cluster_draws import weight_of_each
+from spinney.extensions.clustering.clustered_rows import ClusteredRows
 from spinney.extensions.clustering.exact_sums import (
     Scales,
     means_of,
@@ -24,7 +25,6 @@ from spinney.extensions.clustering.exact_sums import (
     scales_for,
     sums_of,
 )
-from spinney.extensions.clustering.iterations import fill_empty
 from spinney.extensions.clustering.prototypes.mixed_distances import (
     MixedCells,
     Prototypes,
@@ -54,15 +54,12 @@ def widened(numbers: Floats) -> Floats:
     return np.hstack([np.where(known, numbers, 0.0), known])
 
 
-class MixedRows:
-    """Rows with weights, and a γ.
-
-    ``weights`` are empty where every row weighs 1.
-    """
+class MixedRows(ClusteredRows):
+    """Rows with weights, and a γ."""
 
     def __init__(self, cells: MixedCells, weights: Floats, gamma: float) -> None:
-        self.cells, self.weights, self.gamma = cells, weights, gamma
-        self.scales = scales_for(widened(cells.numbers), weights)
+        super().__init__(cells, weights)
+        self.gamma = gamma
 
     def distances(self, prototypes: Prototypes) -> Floats:
         """Return the distances from all rows to a few prototypes."""
@@ -75,8 +72,7 @@ class MixedRows:
 
     def restart(self, prototypes: Prototypes) -> None:
         """Forget all assignments; as many clusters follow as there are prototypes."""
-        self._k = len(prototypes.codes)
-        self._labels = np.full(len(self.cells), -1)
+        super().restart(prototypes.codes)
 
     def assign(self, prototypes: Prototypes) -> int:
         """Send each row to the nearest prototype; return how many went elsewhere."""
@@ -90,10 +86,6 @@ class MixedRows:
         changed = int(np.count_nonzero(nearest != self._labels))
         self._labels = nearest
         return changed
-
-    def labels(self) -> Integers:
-        """Return the cluster of each row."""
-        return self._labels
 
     def costs(self, prototypes: Prototypes, labels: Integers) -> Floats:
         """Return the distance of each row to the prototype of its cluster."""
@@ -116,7 +108,7 @@ class MixedRows:
         """
         sums, counts = (each.copy() for each in self.tallies())
         filled = 0
-        for doubles, cluster, other in fill_empty(self, prototypes, sums):
+        for doubles, cluster, other in self.fill_empty(prototypes, sums):
             unit = self._units[doubles].sum()
             for code in self.cells.codes[doubles[0]]:
                 counts[code, cluster] -= unit
@@ -125,14 +117,9 @@ class MixedRows:
         tallies = Tallies(sums, counts)
         return of_least_cost(self.cells, tallies, self.scales, prototypes), filled
 
-    def parts(self, some: Integers) -> Integers:
-        """Return what some of the rows add to the sums of their clusters."""
-        own = self.weights[some] if len(self.weights) else self.weights
-        return parts_of(widened(self.cells.numbers[some]), own, self.scales)
-
-    @cached_property
-    def _parts(self) -> Integers:
-        return self.parts(np.arange(len(self.cells)))
+    def summands(self, some: Any) -> Floats:
+        """Return the numbers of some rows, and beside them which are known."""
+        return widened(self.cells.numbers[some])
 
     @cached_property
     def _units(self) -> Integers:
@@ -145,7 +132,7 @@ class MixedRows:
         counts = np.zeros((self.cells.unseen + 1, self._k), np.int64)
         for codes in self.cells.codes.T:
             np.add.at(counts, (codes, self._labels), self._units)
-        return Tallies(sums_of(self._parts, self._labels, self._k), counts)
+        return Tallies(self.sums(), counts)
 
     def alike(self, row: int, among: Integers) -> Integers:
         """Return those of some rows that are equal to one, missing cells included."""

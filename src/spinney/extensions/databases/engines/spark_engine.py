@@ -16,7 +16,6 @@ from spinney.extensions.databases.expressions import (
     named,
     select,
     table,
-    text,
 )
 
 if TYPE_CHECKING:
@@ -125,7 +124,3 @@ class SparkEngine(SqlEngine):
                 typed=True,
             )
         return super().number_of(cell, family)
-
-    def text_of(self, cell: exp.Expr, raw: RawColumn) -> exp.Expr:
-        """Return a cell as a text."""
-        return text(cell)

@@ -51,15 +51,6 @@ def add_up(task, row, lanes):
 
 
 @entry
-def measure(task, lanes, out, span):
-    """Write the distances from some rows to all prototypes."""
-    for row in range(span[0], span[1]):
-        add_up(task, row, lanes)
-        for cluster in range(lanes.shape[1]):
-            out[row, cluster] = lanes[0, cluster]
-
-
-@entry
 def assign_rows(task, weights, own, scales, room, span):
     """Send some rows to their nearest prototypes; return how many left.
 
