@@ -1,7 +1,7 @@
 """What all scikit-learn classes share: fitting, and reading tables."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, wraps
@@ -32,7 +32,7 @@ from spinney.errors import (
     SpinneyError,
     warn,
 )
-from spinney.models import Explored
+from spinney.models import FittedBase
 from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
@@ -67,8 +67,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is as good as absent.
         """
-        with limited_threads(self._most_threads()):
-            return learn_anew(self, lambda new: new._fit(X, y, sample_weight, self))
+        with limited_threads(self._most_threads()), learning_anew(self) as new:
+            new._fit(X, y, sample_weight, self)
+        return self
 
     def _most_threads(self) -> int | None:
         """Return how many threads ``fit`` may use, as ``n_jobs`` says it."""
@@ -284,7 +285,7 @@ class GrownEstimator(TableEstimator):
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the model, or before fit the parameters."""
-        shows: Any = Explored if hasattr(self, self._grown_as) else TableEstimator
+        shows: Any = FittedBase if hasattr(self, self._grown_as) else TableEstimator
         bundle: dict[str, str] = shows._repr_mimebundle_(self, **options)
         return bundle
 
@@ -389,23 +390,22 @@ def dense_cells(cells: Any) -> Floats:
     return np.asarray(cells.astype(np.float64).toarray())
 
 
-def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Estimator:
-    """Let an estimator forget what it had learnt, and learn; return it.
+@contextmanager
+def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
+    """Give a new estimator that learns; then the old one is as it is.
 
-    It is a new one that learns, so that one which fails, or is interrupted, leaves
-    the old estimator as it was.
+    One which fails, or is interrupted, leaves the old estimator as it was.
     """
     kind: Any = type(estimator)
     parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
-    new = kind(**parameters)
-    new._by_name = False
-    learn(new)
+    new = kind.__new__(kind)  # what may be a parameter was checked before
+    vars(new).update(parameters, _by_name=False)
+    yield new
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)
     for name, value in vars(new).items():
         if name not in parameters:
             setattr(estimator, name, value)
-    return estimator
 
 
 @cache

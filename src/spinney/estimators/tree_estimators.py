@@ -17,11 +17,10 @@ from spinney.errors import Setting, refusal, warn
 from spinney.estimators.table_estimator import (
     GrownEstimator,
     has_names_only,
-    learn_anew,
+    learning_anew,
     names_the_way,
 )
-from spinney.estimators.target_cells import class_cells
-from spinney.estimators.targets import ClassTarget, NumberTarget
+from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
 from spinney.growth import KeptRows
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
@@ -77,9 +76,9 @@ class TreeEstimator(GrownEstimator, FittedTree):
             if is_fitted and self.model_.kept is None:
                 warn("fit keeps no rows: partial_fit begins anew, with these alone")
             if not is_fitted or self.model_.kept is None:
-                return learn_anew(
-                    self, lambda new: new._fit_first(X, y, sample_weight, classes)
-                )
+                with learning_anew(self) as new:
+                    new._fit_first(X, y, sample_weight, classes)
+                return self
             if classes is not None:
                 self._refuse_other_classes(classes)
             kept = self._kept_rows()

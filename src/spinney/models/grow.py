@@ -1,6 +1,6 @@
-"""From a table to a model: read, code, grow."""
+"""From a table to a model: read, encode, choose, grow, prune, finish."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,23 +9,18 @@ from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney._support.memory_room import bytes_of
 from spinney._support.text import first_of, shown
-from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import (
     Engine,
     KeptRows,
     Model,
     Options,
+    grow_and_prune,
     options_of,
     overfitting_columns,
     with_constant_columns,
 )
-from spinney.growth.folds import (
-    RecipeChoice,
-    choose_recipe,
-    grow_by,
-    warn_of_squares,
-)
+from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squares
 from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
 from spinney.models.held_rows import (
     Held,
@@ -43,7 +38,7 @@ from spinney.recipes import (
     in_bins,
 )
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+from spinney.sources.opened import OpenedSource, TableInput, open_source
 from spinney.trees import Tree
 
 MOST_LISTED = 500_000
@@ -76,28 +71,25 @@ def grow_model(
     counted, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
         recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
-    share = validation_share
     held = held_rows(
-        rows, recipe, validation=validation, share=share, ccp_alpha=ccp_alpha
+        rows, recipe, validation, share=validation_share, ccp_alpha=ccp_alpha
     )
-    candidates = _candidates(held)
-    first = next(iter(candidates.values()))
-    if held.rows.has_one_class:  # there is no split to prune
+    rows, has_one_class = held.rows, held.rows.has_one_class
+    candidates = _candidates(held, has_one_class=has_one_class)
+    recipe = next(iter(candidates.values()))
+    if has_one_class:  # there is no split to prune
         tries, ccp_alpha = False, None
-    if first.grower.streams:
-        by_rows = {"validation_share": share, "validation": validation}
-        return _stream(held.rows, first, given, ccp_alpha=ccp_alpha, **by_rows)
-    options = options_of(held.rows, recipe=first, **given)
-    options = replace(options, validation=held.validation)
-    if held.rows.is_away:
-        used, choice = held.rows, RecipeChoice(first)
-        options = _heard(used, first, options, counted)
-    else:
-        tables = _without_overfitting(held.rows, options) if tries else [held.rows]
-        used, choice = _choose(tables, candidates, options, counted)
-        _note_constant(held.rows, used)
-    counted.expect(1 + choice.n_further(options))
-    result = grow_by(
+    if recipe.grower.streams:
+        by_rows = {"validation_share": validation_share, "validation": validation}
+        return _stream(rows, recipe, given, ccp_alpha=ccp_alpha, **by_rows)
+    options = options_of(rows, held.validation, recipe=recipe, **given)
+    choice, used = RecipeChoice(recipe), rows
+    if rows.is_away:
+        options = _heard(rows, recipe, options, counted)
+    elif tries:
+        choice, used = _choose(rows, candidates, options, counted)
+    counted.expect(1 + _n_fold_trees(choice, options))
+    result = grow_and_prune(
         used,
         choice.recipe,
         options,
@@ -111,7 +103,7 @@ def grow_model(
     return Model(
         result.tree,
         choice.recipe,
-        held.rows.fingerprint,
+        rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
         tried=choice.tried,
@@ -119,12 +111,12 @@ def grow_model(
     )
 
 
-def _candidates(held: Held) -> dict[str, Recipe]:
+def _candidates(held: Held, *, has_one_class: bool) -> dict[str, Recipe]:
     """Return the recipes to choose from, by name; of one class there is no choice."""
     numeric = held.rows.schema.target.is_numeric
     held.recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(held.recipe, numeric=numeric)
-    if not held.rows.has_one_class:
+    if not has_one_class:
         return candidates
     first = next(iter(candidates.values()))
     pruning = "none" if held.validation is None else first.pruning
@@ -159,12 +151,13 @@ def _heard(
 
 
 def _choose(
-    tables: Sequence[OpenedSource],
+    rows: OpenedSource,
     candidates: Mapping[str, Recipe],
     options: Options,
     counted: GrownTrees,
-) -> tuple[OpenedSource, RecipeChoice]:
+) -> tuple[RecipeChoice, OpenedSource]:
     """Return the recipe that does best on folds of the rows, and on which columns."""
+    tables = _without_overfitting(rows, options)
     n_tried = len(candidates) if len(candidates) > 1 else 0
     folds = next(iter(candidates.values())).folds
     counted.expect(len(tables) * n_tried * (folds + 1))
@@ -173,7 +166,17 @@ def _choose(
         for table in tables
     ]
     best = min(range(len(tables)), key=lambda at: choices[at].risk)
-    return tables[best], choices[best]
+    if tables[best] is not rows:
+        _note_constant(rows, tables[best])
+    return choices[best], tables[best]
+
+
+def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
+    """Return how many trees of folds are still to be grown, to prune by them."""
+    recipe, growth = choice.recipe, choice.growth
+    if recipe.pruning != "cost-complexity" or options.validation is not None:
+        return 0
+    return 0 if growth is not None and growth.before is not None else recipe.folds
 
 
 def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
@@ -202,8 +205,6 @@ def _without_overfitting(rows: OpenedSource, options: Options) -> list[OpenedSou
 
 def _note_constant(rows: OpenedSource, used: OpenedSource) -> None:
     """Say which columns are not split on."""
-    if used is rows:
-        return
     before, after = rows.at_hand, used.at_hand
     excluded = [
         f"{shown(attribute.name)!r} ({len(attribute.values)} values)"
@@ -267,22 +268,11 @@ def _no_rows(recipe: Recipe) -> ParameterError:
 
 
 def grow_from(
-    data: Any,
-    target: str,
+    table: TableInput,
     *,
     recipe: str | Recipe | None = None,
     settings: Mapping[str, Any] | None = None,
-    declarations: Declarations,
-    weight: str | None = None,
-    source: str | None = None,
-    connection: Any = None,
-    table: str | None = None,
-    memory_limit: int | str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    validation: Any = None,
     keep_rows: bool = False,
-    validation_share: float | None = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
@@ -292,77 +282,109 @@ def grow_from(
     says that the model is to keep its rows, so that others can be added.
     """
     check_choice("keep_rows", keep_rows)
-    away = is_counted_away(data, source, connection, table=table)
-    by_default = recipe is None and bool(memory_limit and bytes_of(memory_limit))
+    by_default = recipe is None
     if recipe is None:
-        recipe = default_recipe(rows_at_hand=not away)
+        recipe = default_recipe(rows_at_hand=not table.is_remote)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
-    if keep_rows and recipe.search == "hoeffding":
-        raise refusal(
-            Setting("keep_rows", True),
-            "keeps the rows, and recipe 'hoeffding' learns each of them once",
-            "leave it out, or take another recipe, such as 'c4.5'",
-        )
-    if recipe.search == "hoeffding" and (
-        stream := registry.load("operation", "stream")
-    ).is_streamed(data, source):
-        if memory_limit is not None:
+    if recipe.grower.streams:
+        if keep_rows:
             raise refusal(
-                Setting("memory_limit", memory_limit),
-                "is for rows that are counted elsewhere, and a stream keeps none",
-                "leave it out",
+                Setting("keep_rows", True),
+                f"keeps the rows, and recipe {recipe.name!r} learns each of them once",
+                "leave it out, or take another recipe, such as 'c4.5'",
             )
-        stream.refuse_options({"connection": connection})
-        learned: Model = stream.stream_from(
-            data,
-            target,
-            recipe=recipe,
-            declarations=declarations,
-            weight=weight,
-            format=format,
-            encoding=encoding,
-            validation=validation,
-            validation_share=validation_share,
-            **options,
+        stream = registry.load("operation", "stream")
+        if stream.is_streamed(table.data, table.source):
+            return _grow_streamed(table, recipe, options)
+    if table.is_remote:
+        if keep_rows:
+            raise refusal(
+                Setting("keep_rows", True),
+                "needs the rows, and they stay where they are",
+                phrase("read them ({})", Setting("source", "memory")),
+            )
+        return _grow_remote(table, recipe, options, by_default=by_default)
+    return _grow_in_memory(table, recipe, options, keep_rows=keep_rows)
+
+
+def _grow_streamed(
+    table: TableInput, recipe: Recipe, options: Mapping[str, Any]
+) -> Model:
+    """Learn the rows of a file or a relation once, in batches."""
+    if table.memory_limit is not None:
+        raise refusal(
+            Setting("memory_limit", table.memory_limit),
+            "is for rows that are counted elsewhere, and a stream keeps none",
+            "leave it out",
         )
-        return learned
-    reserves = None
-    if away and validation is None and options.get("ccp_alpha") is None:
-        reserves = share_away(recipe, validation_share)
+    stream = registry.load("operation", "stream")
+    stream.refuse_options({"connection": table.connection})
+    learned: Model = stream.stream_from(table, recipe=recipe, **options)
+    return learned
+
+
+def _grow_remote(
+    table: TableInput,
+    recipe: Recipe,
+    options: Mapping[str, Any],
+    *,
+    by_default: bool,
+) -> Model:
+    """Grow on rows that an engine counts, or gives where they fit into memory."""
+    options, reserves = dict(options), None
+    validation = options.pop("validation", None)
+    if validation is None and options.get("ccp_alpha") is None:
+        reserves = share_away(recipe, options.get("validation_share"))
     with open_source(
-        data,
-        target,
-        weight=weight,
-        declarations=declarations,
-        source=source,
-        connection=connection,
-        table=table,
-        memory_limit=memory_limit,
+        table,
         reserves=reserves,
         seed=recipe.seed,
         from_zero=recipe.counts_from_zero,
         complete=recipe.drops_rows,
-        format=format,
-        encoding=encoding,
+    ) as rows:
+        if by_default and table.memory_limit and bytes_of(table.memory_limit):
+            recipe = _bounded(recipe, rows)
+        if validation is not None:
+            validation = read_validation(rows.schema, validation, table)
+        if rows.reserved is not None:
+            validation, options["validation_share"] = coded(rows.reserved), None
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+    if not recipe.tries:
+        warn_of_high_cardinality(model, in_memory=False)
+    return model
+
+
+def _grow_in_memory(
+    table: TableInput,
+    recipe: Recipe,
+    options: Mapping[str, Any],
+    *,
+    keep_rows: bool,
+) -> Model:
+    """Read the rows, and grow on them."""
+    options = dict(options)
+    validation = options.pop("validation", None)
+    if options.get("validation_share") is None:
+        options.pop("validation_share", None)
+    with open_source(
+        table, from_zero=recipe.counts_from_zero, complete=recipe.drops_rows
     ) as rows:
         if validation is not None:
-            reading = {"format": format, "encoding": encoding}
-            validation = read_validation(rows.schema, validation, weight, **reading)
-        if by_default:
-            recipe = _bounded(recipe, rows)
-        if keep_rows:
-            _refuse_keeping(rows, validation)
-        if (held := rows.reserved) is not None:
-            validation, validation_share = coded(held), None
-        if validation_share is not None:
-            options = {**options, "validation_share": validation_share}
+            if keep_rows:
+                raise refusal(
+                    Setting("keep_rows", True),
+                    "keeps the rows that a tree is grown on, and not those to prune by",
+                    phrase("reserve some ({})", Setting("validation_share", 0.3)),
+                )
+            validation = read_validation(rows.schema, validation, table)
         model = grow_model(rows, recipe=recipe, validation=validation, **options)
         if not recipe.tries:  # folds choose a tree that new rows bear out
-            warn_of_high_cardinality(model, in_memory=not rows.is_away)
+            warn_of_high_cardinality(model)
         if not keep_rows:
             return model
-        given = {name: value for name, value in options.items() if name != "progress"}
-        return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
+        options.pop("progress", None)
+        kept = KeptRows(rows.at_hand, recipe, options, table.weight)
+        return replace(model, kept=kept)
 
 
 def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
@@ -371,7 +393,7 @@ def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
     C4.5 is more accurate and counts every value of a column, which takes memory for
     all of them. The value of the limit has no say: any gives the same tree.
     """
-    if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
+    if rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
         return recipe
     bounded = in_bins(recipe)
     if bounded is not recipe:
@@ -383,19 +405,3 @@ def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
             of_reading=False,
         )
     return bounded
-
-
-def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
-    """Refuse to keep rows that are not at hand, or beside others that are not kept."""
-    if rows.is_away:
-        raise refusal(
-            Setting("keep_rows", True),
-            "needs the rows, and they stay where they are",
-            phrase("read them ({})", Setting("source", "memory")),
-        )
-    if validation is not None:
-        raise refusal(
-            Setting("keep_rows", True),
-            "keeps the rows that a tree is grown on, and not those to prune by",
-            phrase("reserve some ({})", Setting("validation_share", 0.3)),
-        )

@@ -12,7 +12,7 @@ from spinney.data.readers import read_by
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import CodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import OpenedSource, TableInput
 from spinney.sources.rows import TrainingSet, known_rows
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -50,8 +50,8 @@ class Held:
 def held_rows(
     rows: OpenedSource,
     recipe: Recipe,
-    *,
     validation: CodedRows | None = None,
+    *,
     share: float | None = None,
     ccp_alpha: float | None = None,
 ) -> Held:
@@ -153,16 +153,16 @@ def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:
     return recipe
 
 
-def read_validation(
-    schema: Schema, data: Any, weight: str | None, **reading: Any
-) -> CodedRows:
-    """Read a table to prune by, as the schema of the training table says."""
+def read_validation(schema: Schema, data: Any, training: TableInput) -> CodedRows:
+    """Read a table to prune by, as the training table was read, by its schema."""
+    weight = training.weight
     table = read_by(
         schema,
         range(len(schema.attributes)),
         data,
         also=() if weight is None else (weight,),
-        **reading,
+        format=training.format,
+        encoding=training.encoding,
     )
     return coded_rows(schema, table, weight)
 

@@ -27,7 +27,7 @@ from spinney.extensions.evaluation.runs import (
     naming,
     tested_rows,
 )
-from spinney.extensions.evaluation.setup import asked_of
+from spinney.extensions.evaluation.setup import experiment_of
 from spinney.extensions.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
 from spinney.extensions.evaluation.variants import Recipes, Variant
 from spinney.growth.forest import forest_outputs
@@ -62,7 +62,8 @@ def evaluate_away(
 
     ``arguments`` are those of ``evaluate``: its own, and settings for all recipes.
     """
-    asked = asked_of(RECIPES_AWAY if recipes is None else recipes, arguments)
+    recipes_away = RECIPES_AWAY if recipes is None else recipes
+    asked = experiment_of(data, target, recipes_away, arguments)
     scheme = asked.scheme
     if scheme.folds == ONE_OUT:
         raise refusal(
@@ -70,15 +71,13 @@ def evaluate_away(
             "leaves out one row after the other, and these stay where they are",
             "take a number of folds",
         )
-    with open_source(
-        data, target, declarations=asked.declarations, hashed=True, **asked.opening
-    ) as opened:
+    with open_source(asked.table, hashed=True) as opened:
         assert opened.hashed is not None
         form, n_rows, variants = opened.schema.target, opened.n_rows, asked.variants
         classes = None if form.is_numeric else form.classes
         if recipes is None and n_rows < FEWEST_FOR_DEFAULT:
             variants = tuple(each for each in variants if each.label == WITHOUT_ROWS)
-        runs = RunsAway(opened.hashed, n_rows, asked.costs(target, classes))
+        runs = RunsAway(opened.hashed, n_rows, asked.costs(classes))
         if scheme.holdout is None and scheme.folds is None:
             folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
             scheme = replace(scheme, folds=folds)

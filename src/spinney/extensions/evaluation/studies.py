@@ -26,7 +26,7 @@ from spinney.extensions.evaluation.tasks import (
 )
 from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
-from spinney.sources.opened import is_counted_away
+from spinney.sources.opened import TableInput
 
 USUAL_OUTLIERS = (0, 0.1, 0.2)
 
@@ -128,7 +128,7 @@ connection, table, memory_limit, format, encoding, notation
     arguments = {**locals(), **settings}  # all that is given, by name
     for name in ("data", "target", "recipes", "settings"):
         del arguments[name]
-    if is_counted_away(data, source, connection, table=table):
+    if TableInput.of({"data": data, **arguments}).is_remote:
         return evaluate_away(data, target, recipes, arguments)
     recipes = DEFAULT_RECIPES if recipes is None else recipes
     setup = setup_of(data, target, recipes, arguments)

@@ -14,6 +14,7 @@ from spinney.recipes import (
     Recipe,
     refuse_uncommon,
 )
+from spinney.sources.opened import DECLARING, OPENING
 
 # What grow grows if no recipe is named, beside the two that everybody knows.
 # CART as it is meant to be used, pruned by folds of the training rows; the recipe alone
@@ -33,17 +34,8 @@ Recipes = (
     | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
 )
 
-# How columns are read, and where the rows are.
-DECLARED = (
-    *("nominal", "ordinal", "numeric", "ignore", "values"),
-    *("missing_values", "notation"),
-)
-OPENING = (
-    *("weight", "source", "connection", "table"),
-    *("memory_limit", "format", "encoding"),
-)
 # All variants see the same rows, which are read once.
-COMMON = ("data", "target", *DECLARED, *OPENING)
+COMMON = ("data", "target", *DECLARING, *OPENING)
 # What a recipe may be given: the parameters of grow that concern no reading of rows.
 OF_GROWING = (
     *COMMON_SETTINGS,

@@ -17,8 +17,7 @@ from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import read_by
 from spinney.extensions.clustering import BATCHES, MIXED, Clusters
 from spinney.extensions.clustering.models.cluster_facts import cluster_facts
-from spinney.models import Explored
-from spinney.models.fitted_model import LargeTables
+from spinney.models import FittedBase
 from spinney.output.export_formats import exported
 from spinney.output.file import save_model
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from spinney.extensions.pictures import Picture
 
 
-class FittedClusters(Explored, LargeTables):
+class FittedClusters(FittedBase):
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters
