@@ -1,7 +1,7 @@
 """What all scikit-learn classes share: fitting, and reading tables."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, wraps
@@ -43,15 +43,38 @@ DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
+@dataclass(eq=False, repr=False)
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator over tables as they are.
+    """A tree or a forest over tables as they are, by scikit-learn's conventions.
 
     It stands before a class that reads later tables by the names of columns:
-    ``FittedTree``, ``FittedForest``.
+    ``FittedTree``, ``FittedForest``. Parameters are fields, of which the signature of
+    ``__init__`` is made that scikit-learn reads. Here are those that trees and forests
+    have alike.
     """
 
-    _by_name: bool
-    _has_target = True  # whether y is learnt from
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    pruning: str | None = None
+    nominal: Sequence[str | int] = ()
+    ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
+    numeric: Sequence[str | int] = ()
+    values: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
+    missing_values: Sequence[str] = ()
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    # The name of the attribute that has what was grown.
+    _grown_as: ClassVar[str]
+    _by_name = False  # whether later tables are read by the names of columns
 
     # Learning
 
@@ -67,13 +90,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is as good as absent.
         """
-        with limited_threads(self._most_threads()), learning_anew(self) as new:
+        with limited_threads(self.n_jobs), learning_anew(self) as new:
             new._fit(X, y, sample_weight, self)
         return self
-
-    def _most_threads(self) -> int | None:
-        """Return how many threads ``fit`` may use, as ``n_jobs`` says it."""
-        return None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         """Learn, as a new estimator that nobody else knows yet.
@@ -81,10 +100,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         ``old`` is the one whose ``fit`` was called, as it was before.
         """
         raise NotImplementedError
-
-    def _declarations(self, *, named: bool) -> Declarations:
-        """Return what is declared of columns, which have names or are x0, x1, x2."""
-        return Declarations()
 
     def _rows(
         self,
@@ -107,7 +122,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         target, codes = self._target(
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
-        declared = self._declarations(named=True)
+        declared = self._declarations(True)
         doubts = [
             *table_warnings(table, declared, issues=X_ISSUES),
             *class_warnings(target.name, target.classes, codes),
@@ -166,46 +181,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""
-        if has_names_only(X):
-            declared = self._declarations(named=True)
-            table = read_table(X, declarations=declared)
-            if isinstance(X, Table):
-                refuse_other_kinds(table, declared)
-            self.n_features_in_ = len(table.columns)
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-            self._fit_names = tuple(table.names)
-            return table
-        if is_framed(X):
-            X = collected(X)
-            table = read_table(X, declarations=self._declarations(named=True))
-            validated(self, X, skip_check_array=True, reset=reset)
-        else:
-            cells = self._validated_array(X, y, reset=reset)
-            table = read_table(cells, declarations=self._declarations(named=False))
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:  # there are none, or another program has put them aside
-            names = table.names if reset else getattr(self, "_fit_names", table.names)
-        names = tuple(map(str, names))
-        if reset:
-            self._fit_names = names
-        if names == table.names:
-            return table
-        columns = zip(names, table.columns, strict=True)
-        renamed = (replace(column, name=name) for name, column in columns)
-        return Table(tuple(renamed), table.n_rows)
-
-    def _validated_array(self, X: Any, y: Any, *, reset: bool) -> Any:
-        """Return X as an array; a list keeps the types of its cells."""
-        if isinstance(X, list) and all(isinstance(row, (list, tuple)) for row in X):
-            widths = {len(row) for row in X}
-            X = np.array(X, dtype=object) if len(widths) == 1 else X
-        settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
-        settings["accept_sparse"] = "csr"
-        if reset and self._has_target:
-            cells = validated(self, X, y=y, **settings)[0]
-        else:
-            cells = validated(self, X, reset=reset, **settings)
-        return dense_cells(cells) if hasattr(cells, "toarray") else cells
+        return validated_table(self, X, y, reset=reset, declare=self._declarations)
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any
@@ -218,63 +194,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         weights = given_weights(sample_weight, table.n_rows)[known]
         return table.take(known), target.encode(column)[known], weights
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        return tags
-
-
-def validated(estimator: Any, X: Any, **settings: Any) -> Any:
-    """Return what scikit-learn makes of X; what it refuses is our error."""
-    with our_errors():
-        return validate_data(estimator, X, **settings)
-
-
-@contextmanager
-def our_errors() -> Iterator[None]:
-    """Make errors of ours, in the same words, of those that scikit-learn raises."""
-    try:
-        yield
-    except SpinneyError:
-        raise
-    except TypeError as error:
-        raise CellError(str(error)) from None
-    except (ValueError, ArithmeticError) as error:
-        raise DataError(str(error)) from None
-
-
-@dataclass(eq=False, repr=False)
-class GrownEstimator(TableEstimator):
-    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says.
-
-    Parameters are fields, of which the signature of ``__init__`` is made that
-    scikit-learn reads. Here are those that trees and forests have alike.
-    """
-
-    _: KW_ONLY
-    criterion: Named | None = None
-    grouping: str | None = None
-    missing: str | None = None
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_samples_split: float | None = None
-    min_samples_leaf: float | None = None
-    min_weight_fraction_leaf: float | None = None
-    min_gain: float | None = None
-    pruning: str | None = None
-    nominal: Sequence[str | int] = ()
-    ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
-    numeric: Sequence[str | int] = ()
-    values: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
-    missing_values: Sequence[str] = ()
-    random_state: Any = None
-    n_jobs: int | None = None
-
-    # The name of the attribute that has what was grown.
-    _grown_as: ClassVar[str]
-
     def _grown(self) -> Any:
         if self._grown_as not in vars(self):
             check_is_fitted(self, self._grown_as)  # raises, in its own words
@@ -285,7 +204,7 @@ class GrownEstimator(TableEstimator):
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the model, or before fit the parameters."""
-        shows: Any = FittedBase if hasattr(self, self._grown_as) else TableEstimator
+        shows: Any = FittedBase if hasattr(self, self._grown_as) else BaseEstimator
         bundle: dict[str, str] = shows._repr_mimebundle_(self, **options)
         return bundle
 
@@ -297,10 +216,9 @@ class GrownEstimator(TableEstimator):
             raise AttributeError(msg)
         return super()._repr_html_
 
-    def _most_threads(self) -> int | None:
-        return self.n_jobs
+    def _declarations(self, named: bool) -> Declarations:  # noqa: FBT001
+        """Return what is declared of columns, which have names or are x0, x1, x2."""
 
-    def _declarations(self, *, named: bool) -> Declarations:
         def name_of(column: Any) -> Any:
             if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
                 return str(column) if named else f"x{column}"
@@ -339,6 +257,93 @@ class GrownEstimator(TableEstimator):
         """Return the number of each row's leaf; of a forest, rows × trees."""
         with limited_threads(self.n_jobs):
             return super().apply(X)
+
+    def __sklearn_tags__(self) -> Any:
+        return mixed_input(super().__sklearn_tags__())
+
+
+def validated_table(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    reset: bool,
+    declare: Callable[[bool], Declarations] = lambda named: Declarations(),
+) -> Table:
+    """Return X as a table, by scikit-learn's conventions; ``reset`` in fit.
+
+    ``declare`` says what is declared of columns that have names, or that have none.
+    """
+    if has_names_only(X):
+        declared = declare(True)
+        table = read_table(X, declarations=declared)
+        if isinstance(X, Table):
+            refuse_other_kinds(table, declared)
+        estimator.n_features_in_ = len(table.columns)
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        estimator._fit_names = tuple(table.names)
+        return table
+    if is_framed(X):
+        X = collected(X)
+        table = read_table(X, declarations=declare(True))
+        validated(estimator, X, skip_check_array=True, reset=reset)
+    else:
+        cells = _validated_array(estimator, X, y, reset=reset)
+        table = read_table(cells, declarations=declare(False))
+    names: Any = getattr(estimator, "feature_names_in_", None)
+    if names is None:  # there are none, or another program has put them aside
+        names = table.names
+        if not reset:
+            names = getattr(estimator, "_fit_names", names)
+    names = tuple(map(str, names))
+    if reset:
+        estimator._fit_names = names
+    if names == table.names:
+        return table
+    columns = zip(names, table.columns, strict=True)
+    renamed = (replace(column, name=name) for name, column in columns)
+    return Table(tuple(renamed), table.n_rows)
+
+
+def _validated_array(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    """Return X as an array; a list keeps the types of its cells."""
+    if isinstance(X, list) and all(isinstance(row, (list, tuple)) for row in X):
+        widths = {len(row) for row in X}
+        X = np.array(X, dtype=object) if len(widths) == 1 else X
+    settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
+    settings["accept_sparse"] = "csr"
+    if y is None:
+        cells = validated(estimator, X, reset=reset, **settings)
+    else:
+        cells = validated(estimator, X, y=y, **settings)[0]
+    return dense_cells(cells) if hasattr(cells, "toarray") else cells
+
+
+def mixed_input(tags: Any) -> Any:
+    """Return scikit-learn's tags of an estimator that takes tables as they are."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.sparse = True
+    return tags
+
+
+def validated(estimator: Any, X: Any, **settings: Any) -> Any:
+    """Return what scikit-learn makes of X; what it refuses is our error."""
+    with our_errors():
+        return validate_data(estimator, X, **settings)
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Make errors of ours, in the same words, of those that scikit-learn raises."""
+    try:
+        yield
+    except SpinneyError:
+        raise
+    except TypeError as error:
+        raise CellError(str(error)) from None
+    except (ValueError, ArithmeticError) as error:
+        raise DataError(str(error)) from None
 
 
 def names_the_way(estimator: type[Estimator]) -> type[Estimator]:

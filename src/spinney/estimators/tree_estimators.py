@@ -15,7 +15,7 @@ from spinney._support.threads import limited_threads
 from spinney.data import Costs, Value
 from spinney.errors import Setting, refusal, warn
 from spinney.estimators.table_estimator import (
-    GrownEstimator,
+    TableEstimator,
     has_names_only,
     learning_anew,
     names_the_way,
@@ -34,7 +34,7 @@ from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 
 
 @dataclass(eq=False, repr=False)
-class TreeEstimator(GrownEstimator, FittedTree):
+class TreeEstimator(TableEstimator, FittedTree):
     """What a tree for classes and one for numbers share.
 
     A subclass adds the parameters of its own, says what its target is and predicts;
@@ -71,7 +71,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
     ) -> Self:
         """Learn from some rows beside those of earlier calls."""
-        with limited_threads(self._most_threads()):
+        with limited_threads(self.n_jobs):
             is_fitted = self._grown_as in vars(self)
             if is_fitted and self.model_.kept is None:
                 warn("fit keeps no rows: partial_fit begins anew, with these alone")

@@ -3,8 +3,8 @@
 All of them grow the same tree, and its file is the same to the byte, whatever the
 process has loaded before (docs/reliability.md). The plain learner takes anything, and
 rows wherever they are; compiled loops take what ``binned_limits`` and ``ranked_limits``
-say, where it takes longer to do without them than to load them: one large tree, or a
-few small ones. Asking loads none.
+say, where it takes longer to do without them than to load them: one large tree, or
+small ones from the second on. Asking loads none.
 """
 
 from collections.abc import Callable, Iterator
@@ -245,8 +245,8 @@ def choose_engine(
         quick = plain <= patience
         asked = quick or not rivals  # else loops grow it anyway
         exact = not asked or _agree_in_bits(engine, training, options)
-        divides = engine is RANKED and asked and lacks_cells(training)
-        divided = divides and not (quick and exact)
+        divided = engine is RANKED and asked and not (quick and exact)
+        divided = divided and lacks_cells(training)
         if quick and not exact and (rivals or divided):
             continue
         replays = rivals and quick

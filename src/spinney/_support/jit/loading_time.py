@@ -1,8 +1,8 @@
 """What it takes to load compiled loops, and to do without.
 
-Whoever grows one small tree never waits for loops. They are loaded when as much time
-was spent without them as that takes: a few small trees. Where this machine never
-compiled them, it does when as much time was spent without as compiling takes.
+Whoever grows one small tree never waits for loops. Whoever grows a second one will grow
+more: then loops are loaded, which takes as long as a few small trees without them.
+Where this machine never compiled them, it does when as much time was spent without.
 
 A process loads or compiles once, and whoever measures a recipe in it means what comes
 again: so there is a clock that stands still meanwhile.
@@ -59,9 +59,9 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
     loaded = getattr(sys.modules.get(module), name, None)
     if loaded is not None and getattr(loaded, "is_loaded", True):
         return True
-    waited = max(instead, WITHOUT_LOOPS.seconds)
-    if waited <= LOADING:
+    if instead <= LOADING and not WITHOUT_LOOPS.seconds:
         return False
+    waited = max(instead, WITHOUT_LOOPS.seconds)
     return waited > COMPILING or _is_compiled(module, name)
 
 
