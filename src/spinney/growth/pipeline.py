@@ -21,9 +21,9 @@ def grow_and_prune(
     rows: OpenedSource,
     recipe: Recipe,
     options: Options,
-    *,
     growth: "FoldGrowth | None" = None,
     engine: Engine | None = None,
+    *,
     grown: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.

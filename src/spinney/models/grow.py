@@ -70,40 +70,33 @@ def grow_model(
     """
     counted, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
-        recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
-    held = held_rows(
-        rows, recipe, validation, share=validation_share, ccp_alpha=ccp_alpha
-    )
-    rows, has_one_class = held.rows, held.rows.has_one_class
-    candidates = _candidates(held, has_one_class=has_one_class)
-    recipe = next(iter(candidates.values()))
-    if has_one_class:  # there is no split to prune
+        recipe = _whole(recipe, ccp_alpha)
+    by_rows: dict[str, Any] = {
+        "validation": validation,
+        "validation_share": validation_share,
+    }
+    held = held_rows(rows, recipe, ccp_alpha=ccp_alpha, **by_rows)
+    if held.rows.has_one_class:  # there is no split to prune
         tries, ccp_alpha = False, None
+    candidates = _candidates(held)
+    recipe = next(iter(candidates.values()))
     if recipe.grower.streams:
-        by_rows = {"validation_share": validation_share, "validation": validation}
-        return _stream(rows, recipe, given, ccp_alpha=ccp_alpha, **by_rows)
-    options = options_of(rows, held.validation, recipe=recipe, **given)
-    choice, used = RecipeChoice(recipe), rows
-    if rows.is_away:
-        options = _heard(rows, recipe, options, counted)
-    elif tries:
-        choice, used = _choose(rows, candidates, options, counted)
+        return _stream(rows, recipe, {**given, "ccp_alpha": ccp_alpha, **by_rows})
+    options = _options(held, recipe, given, counted)
+    choice, used = RecipeChoice(recipe), held.rows
+    if tries and not used.is_away:
+        choice, used = _choose(used, candidates, options, counted)
     counted.expect(1 + _n_fold_trees(choice, options))
     result = grow_and_prune(
-        used,
-        choice.recipe,
-        options,
-        growth=choice.growth,
-        engine=engine,
-        grown=counted.grown,
+        used, choice.recipe, options, choice.growth, engine, grown=counted.grown
     )
     counted.finish()
     if ccp_alpha:
-        result = _pruned_at(ccp_alpha, result.tree, choice.recipe)
+        result = _pruned_at(float(ccp_alpha), result.tree, choice.recipe)
     return Model(
         result.tree,
         choice.recipe,
-        rows.fingerprint,
+        held.rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
         tried=choice.tried,
@@ -111,12 +104,12 @@ def grow_model(
     )
 
 
-def _candidates(held: Held, *, has_one_class: bool) -> dict[str, Recipe]:
+def _candidates(held: Held) -> dict[str, Recipe]:
     """Return the recipes to choose from, by name; of one class there is no choice."""
     numeric = held.rows.schema.target.is_numeric
     held.recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(held.recipe, numeric=numeric)
-    if not has_one_class:
+    if not held.rows.has_one_class:
         return candidates
     first = next(iter(candidates.values()))
     pruning = "none" if held.validation is None else first.pruning
@@ -124,26 +117,27 @@ def _candidates(held: Held, *, has_one_class: bool) -> dict[str, Recipe]:
     return {first.name: first}
 
 
-def _stream(
-    rows: OpenedSource, recipe: Recipe, given: Mapping[str, Any], **pruning: Any
-) -> Model:
+def _stream(rows: OpenedSource, recipe: Recipe, given: Mapping[str, Any]) -> Model:
     """Return the model of rows in memory that are learned once, in their order."""
     stream = registry.load("operation", "stream")
-    stream.refuse_options({**given, **pruning})
+    stream.refuse_options(given)
     if rows.is_away:
         raise _no_rows(recipe)
     begun: Model = stream.begin_stream(rows.at_hand, recipe, {})
     return begun
 
 
-def _heard(
-    rows: OpenedSource, recipe: Recipe, options: Options, counted: GrownTrees
+def _options(
+    held: Held, recipe: Recipe, given: Mapping[str, Any], counted: GrownTrees
 ) -> Options:
-    """Return the options to grow over rows of an engine, which must suffice."""
+    """Return what is said beside the recipe; where an engine counts, that must do."""
+    rows, progress = held.rows, counted.progress
+    options = options_of(rows, held.validation, recipe=recipe, **given)
+    if not rows.is_away:
+        return options
     # Folds need rows: what is first is taken.
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         raise _no_rows(recipe)
-    progress = counted.progress
     if rows.training is not None or progress is None:
         return options
     counted.progress = None  # there is one tree: its levels are told

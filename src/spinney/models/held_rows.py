@@ -50,15 +50,16 @@ class Held:
 def held_rows(
     rows: OpenedSource,
     recipe: Recipe,
-    validation: CodedRows | None = None,
     *,
-    share: float | None = None,
+    validation: CodedRows | None = None,
+    validation_share: float | None = None,
     ccp_alpha: float | None = None,
 ) -> Held:
     """Hold rows to prune by, as a user says; refuse a recipe that lacks them.
 
     A recipe that tries several ways to grow is grown as its own settings say.
     """
+    share = validation_share
     if validation is None and share is None:
         if recipe.pruning in ("reduced-error", "pre-pruning"):
             raise refusal(
@@ -87,6 +88,11 @@ def held_rows(
     recipe = _pruned_by_them(recipe, given)
     if share is None:
         return Held(rows, recipe, validation)
+    return _reserved(rows, recipe, share)
+
+
+def _reserved(rows: OpenedSource, recipe: Recipe, share: float) -> Held:
+    """Reserve a share of rows in memory, drawn by what is in them."""
     check_share(share)
     if rows.is_away:
         raise refusal(

@@ -204,20 +204,12 @@ class FoldGrowth:
         # Or its attribute has one value there: then the tree is grown freely.
         return grow(replace(self, options=replace(self.options, forced={})))
 
-    def grown_folds(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
-        """Give the copies of each fold, and the unpruned tree of the others."""
-        return ((held, self.regrow(~held)) for held in self._held(folds))
-
     @cached_property
     def fold_trees(self) -> FoldTrees:
-        """Those of the recipe's own folds, all of them kept."""
-        return list(self.grown_folds(self.folds))
+        """The copies of each of the recipe's own folds, and the tree of the others."""
+        return [(held, self.regrow(~held)) for held in self.held_out(self.folds)]
 
-    def finished_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
-        """Give the copies of each fold, and the finished tree of the others."""
-        return ((held, self.finished(~held)) for held in self._held(folds))
-
-    def _held(self, folds: Integers) -> Iterator[Mask]:
+    def held_out(self, folds: Integers) -> Iterator[Mask]:
         """Give the copies of each fold, as long as too few have been given."""
         n_held = 0
         for fold in np.unique(folds):
@@ -233,7 +225,8 @@ class FoldGrowth:
         counted = training.own_weights
         if scale is not None:
             counted = counted * scale[training.classes]
-        trees = self.grown_folds(folds) if self.before is None else self.before
+        anew = ((held, self.regrow(~held)) for held in self.held_out(folds))
+        trees = anew if self.before is None else self.before
         return TrainingRows(training.columns, training.classes, counted, trees)
 
     def grow_and_prune(self) -> Pruned:

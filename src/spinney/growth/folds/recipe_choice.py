@@ -119,8 +119,8 @@ def _judged(name: str, growth: FoldGrowth) -> Tried:
         return _judged_subtree(name, growth)
     rows, costs = growth.training_rows(growth.folds), growth.options.costs
     losses = np.zeros(len(rows.targets))
-    for held, tree in growth.finished_trees(growth.folds):
-        losses[held] = _losses(tree, growth.copies, held, costs)
+    for held in growth.held_out(growth.folds):
+        losses[held] = _losses(growth.finished(~held), growth.copies, held, costs)
     losses = np.nan_to_num(losses, nan=WORST, posinf=WORST)
     shares = rows.weights / rows.weights.sum()
     # Squares of squares of large numbers would be beyond floats, but not in this unit.

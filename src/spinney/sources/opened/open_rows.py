@@ -71,7 +71,7 @@ class OpenedSource:
             return self.source.root().n_rows
         return len(self.training.classes)
 
-    @property
+    @cached_property
     def has_one_class(self) -> bool:
         """Whether all rows have one class, or number: a tree of them is one leaf."""
         if self.training is None:
@@ -111,26 +111,10 @@ def open_source(
     ``identifiers`` says whether columns stay that only tell rows apart, and
     ``complete`` that rows which lack a cell are left out.
     """
-    target, declared = table.target, table.declarations
-    check_roles(target, table.weight, declared)
-    limit = None if table.memory_limit is None else bytes_of(table.memory_limit)
-    if not table.is_remote:
-        yield OpenedSource(
-            rows_in_memory(
-                table_of_rows(table),
-                target,
-                table.weight,
-                declared,
-                from_zero=from_zero,
-                identifiers=identifiers,
-                complete=complete,
-            )
-        )
-        return
     roles = Roles(
-        target,
+        table.target,
         table.weight,
-        declared,
+        table.declarations,
         from_zero,
         complete,
         identifiers,
@@ -138,6 +122,11 @@ def open_source(
         table.encoding,
         table.table,
     )
+    check_roles(roles.target, roles.weight, roles.declared)
+    limit = None if table.memory_limit is None else bytes_of(table.memory_limit)
+    if not table.is_remote:
+        yield _read(table, roles)
+        return
     budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
     room = usual_room() if limit is None else budget.rows if budget else 0
     wanted = Wanted(reserves, seed, hashed, room, budget)
@@ -146,14 +135,24 @@ def open_source(
     opened = registry.load("engine", engine).opened_rows(
         table.data, roles, wanted, engine=engine, connection=table.connection
     )
-    with opened as remote:
+    with opened as rows:
         yield OpenedSource(
-            remote.training,
-            remote.source,
-            remote.origin,
-            remote.reserved,
-            remote.hashed,
+            rows.training, rows.source, rows.origin, rows.reserved, rows.hashed
         )
+
+
+def _read(table: TableInput, roles: Roles) -> OpenedSource:
+    """Return rows in memory that trees can be grown on."""
+    training = rows_in_memory(
+        table_of_rows(table),
+        roles.target,
+        roles.weight,
+        roles.declared,
+        from_zero=roles.from_zero,
+        identifiers=roles.identifiers,
+        complete=roles.complete,
+    )
+    return OpenedSource(training)
 
 
 def table_of_rows(table: TableInput) -> Table:
