@@ -118,7 +118,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
         cells = self._cells_of_target(y)
-        table = self._validated(X, cells, reset=True)
+        declare = self._declarations
+        table = validated_table(self, X, cells, reset=True, declare=declare)
         target, codes = self._target(
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
@@ -166,7 +167,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if self._by_name or has_names_only(X):
             table: Table = self.read(X, target=False)
             return table
-        return self._validated(X, reset=False)
+        return validated_table(self, X, reset=False, declare=self._declarations)
 
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
@@ -175,13 +176,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if not named and is_framed(data):
             named = self._grown().schema.target.name in data  # a frame that holds it
         if not named:
-            return self._validated(data, reset=False)
+            return validated_table(self, data, reset=False, declare=self._declarations)
         table: Table = super()._whole_table(data)
         return table
-
-    def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
-        """Return X as a table, by scikit-learn's conventions."""
-        return validated_table(self, X, y, reset=reset, declare=self._declarations)
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any

@@ -19,6 +19,7 @@ from spinney.estimators.table_estimator import (
     has_names_only,
     learning_anew,
     names_the_way,
+    validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
 from spinney.growth import KeptRows
@@ -85,7 +86,9 @@ class TreeEstimator(TableEstimator, FittedTree):
             if self._by_name or has_names_only(X):
                 table = FittedTree.read(self, X, whole=True)
             else:
-                table = self._validated(X, reset=False)
+                table = validated_table(
+                    self, X, reset=False, declare=self._declarations
+                )
             weights = None
             if sample_weight is not None:
                 weights = given_weights(sample_weight, table.n_rows)

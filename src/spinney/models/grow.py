@@ -46,6 +46,146 @@ MOST_LISTED = 500_000
 MAX_NAMED = 3
 
 
+def grow_from(
+    table: TableInput,
+    *,
+    recipe: str | Recipe | None = None,
+    settings: Mapping[str, Any] | None = None,
+    keep_rows: bool = False,
+    **options: Any,
+) -> Model:
+    """Grow on a table that holds its target; ``options`` are those of grow_model.
+
+    ``settings`` change the recipe. Where it is None, it is the default of the place
+    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
+    says that the model is to keep its rows, so that others can be added.
+    """
+    check_choice("keep_rows", keep_rows)
+    by_default = recipe is None
+    if recipe is None:
+        recipe = default_recipe(rows_at_hand=not table.is_remote)
+    recipe = Recipe.named(recipe).changed(**(settings or {}))
+    if recipe.grower.streams:
+        if keep_rows:
+            raise refusal(
+                Setting("keep_rows", True),
+                f"keeps the rows, and recipe {recipe.name!r} learns each of them once",
+                "leave it out, or take another recipe, such as 'c4.5'",
+            )
+        stream = registry.load("operation", "stream")
+        if stream.is_streamed(table.data, table.source):
+            return _grow_streamed(table, recipe, options)
+    if table.is_remote:
+        if keep_rows:
+            raise refusal(
+                Setting("keep_rows", True),
+                "needs the rows, and they stay where they are",
+                phrase("read them ({})", Setting("source", "memory")),
+            )
+        return _grow_remote(table, recipe, options, by_default=by_default)
+    return _grow_in_memory(table, recipe, options, keep_rows=keep_rows)
+
+
+def _grow_streamed(
+    table: TableInput, recipe: Recipe, options: Mapping[str, Any]
+) -> Model:
+    """Learn the rows of a file or a relation once, in batches."""
+    if table.memory_limit is not None:
+        raise refusal(
+            Setting("memory_limit", table.memory_limit),
+            "is for rows that are counted elsewhere, and a stream keeps none",
+            "leave it out",
+        )
+    stream = registry.load("operation", "stream")
+    stream.refuse_options({"connection": table.connection})
+    learned: Model = stream.stream_from(table, recipe=recipe, **options)
+    return learned
+
+
+def _grow_remote(
+    table: TableInput,
+    recipe: Recipe,
+    options: Mapping[str, Any],
+    *,
+    by_default: bool,
+) -> Model:
+    """Grow on rows that an engine counts, or gives where they fit into memory."""
+    options, reserves = dict(options), None
+    validation = options.pop("validation", None)
+    if validation is None and options.get("ccp_alpha") is None:
+        reserves = share_away(recipe, options.get("validation_share"))
+    with open_source(
+        table,
+        reserves=reserves,
+        seed=recipe.seed,
+        from_zero=recipe.counts_from_zero,
+        complete=recipe.drops_rows,
+    ) as rows:
+        if by_default and table.memory_limit and bytes_of(table.memory_limit):
+            recipe = _bounded(recipe, rows)
+        if validation is not None:
+            validation = read_validation(rows.schema, validation, table)
+        if rows.reserved is not None:
+            validation, options["validation_share"] = coded(rows.reserved), None
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+    if not recipe.tries:
+        warn_of_high_cardinality(model, in_memory=False)
+    return model
+
+
+def _grow_in_memory(
+    table: TableInput,
+    recipe: Recipe,
+    options: Mapping[str, Any],
+    *,
+    keep_rows: bool,
+) -> Model:
+    """Read the rows, and grow on them."""
+    options = dict(options)
+    validation = options.pop("validation", None)
+    if options.get("validation_share") is None:
+        options.pop("validation_share", None)
+    with open_source(
+        table, from_zero=recipe.counts_from_zero, complete=recipe.drops_rows
+    ) as rows:
+        if validation is not None:
+            if keep_rows:
+                raise refusal(
+                    Setting("keep_rows", True),
+                    "keeps the rows that a tree is grown on, and not those to prune by",
+                    phrase("reserve some ({})", Setting("validation_share", 0.3)),
+                )
+            validation = read_validation(rows.schema, validation, table)
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not recipe.tries:  # folds choose a tree that new rows bear out
+            warn_of_high_cardinality(model)
+        if not keep_rows:
+            return model
+        options.pop("progress", None)
+        kept = KeptRows(rows.at_hand, recipe, options, table.weight)
+        return replace(model, kept=kept)
+
+
+def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
+    """Return the default recipe under a memory limit; it counts many rows in bins.
+
+    C4.5 is more accurate and counts every value of a column, which takes memory for
+    all of them. The value of the limit has no say: any gives the same tree.
+    """
+    if rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
+        return recipe
+    bounded = in_bins(recipe)
+    if bounded is not recipe:
+        note(
+            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
+            f"bins, by recipe {bounded.name!r}: ",
+            Setting("recipe", recipe.name),
+            " counts all values and takes more memory",
+            of_reading=False,
+        )
+    return bounded
+
+
 def grow_model(
     rows: OpenedSource,
     *,
@@ -259,143 +399,3 @@ def _no_rows(recipe: Recipe) -> ParameterError:
         f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
         phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
     )
-
-
-def grow_from(
-    table: TableInput,
-    *,
-    recipe: str | Recipe | None = None,
-    settings: Mapping[str, Any] | None = None,
-    keep_rows: bool = False,
-    **options: Any,
-) -> Model:
-    """Grow on a table that holds its target; ``options`` are those of grow_model.
-
-    ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
-    says that the model is to keep its rows, so that others can be added.
-    """
-    check_choice("keep_rows", keep_rows)
-    by_default = recipe is None
-    if recipe is None:
-        recipe = default_recipe(rows_at_hand=not table.is_remote)
-    recipe = Recipe.named(recipe).changed(**(settings or {}))
-    if recipe.grower.streams:
-        if keep_rows:
-            raise refusal(
-                Setting("keep_rows", True),
-                f"keeps the rows, and recipe {recipe.name!r} learns each of them once",
-                "leave it out, or take another recipe, such as 'c4.5'",
-            )
-        stream = registry.load("operation", "stream")
-        if stream.is_streamed(table.data, table.source):
-            return _grow_streamed(table, recipe, options)
-    if table.is_remote:
-        if keep_rows:
-            raise refusal(
-                Setting("keep_rows", True),
-                "needs the rows, and they stay where they are",
-                phrase("read them ({})", Setting("source", "memory")),
-            )
-        return _grow_remote(table, recipe, options, by_default=by_default)
-    return _grow_in_memory(table, recipe, options, keep_rows=keep_rows)
-
-
-def _grow_streamed(
-    table: TableInput, recipe: Recipe, options: Mapping[str, Any]
-) -> Model:
-    """Learn the rows of a file or a relation once, in batches."""
-    if table.memory_limit is not None:
-        raise refusal(
-            Setting("memory_limit", table.memory_limit),
-            "is for rows that are counted elsewhere, and a stream keeps none",
-            "leave it out",
-        )
-    stream = registry.load("operation", "stream")
-    stream.refuse_options({"connection": table.connection})
-    learned: Model = stream.stream_from(table, recipe=recipe, **options)
-    return learned
-
-
-def _grow_remote(
-    table: TableInput,
-    recipe: Recipe,
-    options: Mapping[str, Any],
-    *,
-    by_default: bool,
-) -> Model:
-    """Grow on rows that an engine counts, or gives where they fit into memory."""
-    options, reserves = dict(options), None
-    validation = options.pop("validation", None)
-    if validation is None and options.get("ccp_alpha") is None:
-        reserves = share_away(recipe, options.get("validation_share"))
-    with open_source(
-        table,
-        reserves=reserves,
-        seed=recipe.seed,
-        from_zero=recipe.counts_from_zero,
-        complete=recipe.drops_rows,
-    ) as rows:
-        if by_default and table.memory_limit and bytes_of(table.memory_limit):
-            recipe = _bounded(recipe, rows)
-        if validation is not None:
-            validation = read_validation(rows.schema, validation, table)
-        if rows.reserved is not None:
-            validation, options["validation_share"] = coded(rows.reserved), None
-        model = grow_model(rows, recipe=recipe, validation=validation, **options)
-    if not recipe.tries:
-        warn_of_high_cardinality(model, in_memory=False)
-    return model
-
-
-def _grow_in_memory(
-    table: TableInput,
-    recipe: Recipe,
-    options: Mapping[str, Any],
-    *,
-    keep_rows: bool,
-) -> Model:
-    """Read the rows, and grow on them."""
-    options = dict(options)
-    validation = options.pop("validation", None)
-    if options.get("validation_share") is None:
-        options.pop("validation_share", None)
-    with open_source(
-        table, from_zero=recipe.counts_from_zero, complete=recipe.drops_rows
-    ) as rows:
-        if validation is not None:
-            if keep_rows:
-                raise refusal(
-                    Setting("keep_rows", True),
-                    "keeps the rows that a tree is grown on, and not those to prune by",
-                    phrase("reserve some ({})", Setting("validation_share", 0.3)),
-                )
-            validation = read_validation(rows.schema, validation, table)
-        model = grow_model(rows, recipe=recipe, validation=validation, **options)
-        if not recipe.tries:  # folds choose a tree that new rows bear out
-            warn_of_high_cardinality(model)
-        if not keep_rows:
-            return model
-        options.pop("progress", None)
-        kept = KeptRows(rows.at_hand, recipe, options, table.weight)
-        return replace(model, kept=kept)
-
-
-def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
-    """Return the default recipe under a memory limit; it counts many rows in bins.
-
-    C4.5 is more accurate and counts every value of a column, which takes memory for
-    all of them. The value of the limit has no say: any gives the same tree.
-    """
-    if rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
-        return recipe
-    bounded = in_bins(recipe)
-    if bounded is not recipe:
-        note(
-            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
-            f"bins, by recipe {bounded.name!r}: ",
-            Setting("recipe", recipe.name),
-            " counts all values and takes more memory",
-            of_reading=False,
-        )
-    return bounded
