@@ -400,8 +400,8 @@ def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
     """
     kind: Any = type(estimator)
     parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
-    new = kind.__new__(kind)  # what may be a parameter was checked before
-    vars(new).update(parameters, _by_name=False)
+    new = kind(**parameters)  # that of a subclass may set others
+    new._by_name = False
     yield new
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)

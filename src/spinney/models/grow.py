@@ -1,4 +1,14 @@
-"""From a table to a model: read, encode, choose, grow, prune, finish."""
+"""From a table to a model: read, encode, choose, grow, prune, finish.
+
+======================  ==========================================================
+read, encode            ``open_source``: rows in memory, or who counts them
+hold                    ``held_rows``: rows to prune by, if a user gives any
+choose                  ``choose_recipe``, where a recipe tries several, by folds
+grow, prune, finish     ``growth.pipeline``: the tree of one recipe
+======================  ==========================================================
+
+A stream is learned row by row and goes none of these ways.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
