@@ -12,7 +12,13 @@ from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.evaluation.evaluation_rows import rows_of
 from spinney.extensions.evaluation.runs import Setup
 from spinney.extensions.evaluation.splits import Scheme, parts_of, with_possible_folds
-from spinney.extensions.evaluation.variants import Recipes, Variant, variants_of
+from spinney.extensions.evaluation.variants import (
+    DEFAULT_RECIPES,
+    RECIPES_AWAY,
+    Recipes,
+    Variant,
+    variants_of,
+)
 from spinney.sources.opened import DECLARING, OPENING, TableInput
 
 
@@ -23,6 +29,7 @@ class Experiment:
     table: TableInput
     scheme: Scheme
     variants: tuple[Variant, ...]
+    by_default: bool  # whether nobody has named the recipes
     cost_matrix: Costs | None
     progress: Progress | None
 
@@ -42,10 +49,13 @@ class Experiment:
 
 
 def experiment_of(
-    data: Any, target: str, recipes: Recipes, arguments: Mapping[str, Any]
+    recipes: Recipes | None, arguments: Mapping[str, Any], **further: Any
 ) -> Experiment:
-    """Return what arguments of ``evaluate`` ask for: its own, and settings for all."""
-    settings = dict(arguments)
+    """Return what arguments of ``evaluate`` ask for: its own, and settings for all.
+
+    Where no recipes are named, they are those that the place of the rows allows.
+    """
+    settings = {**arguments, **further}
 
     def given(*names: str) -> dict[str, Any]:
         return {name: settings.pop(name) for name in names if name in settings}
@@ -55,21 +65,17 @@ def experiment_of(
     cost_matrix = settings.pop("cost_matrix", None)
     seed = seed_of(settings.pop("random_state", None), 0)
     scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
-    table = given(*DECLARING, *OPENING)
+    table = TableInput.of(given("data", "target", *DECLARING, *OPENING))
     refuse_seed(settings)
+    by_default = recipes is None
+    if recipes is None:
+        recipes = RECIPES_AWAY if table.is_remote else DEFAULT_RECIPES
     variants = variants_of(recipes, settings)
-    table_input = TableInput.of({**table, "data": data, "target": target})
-    return Experiment(table_input, scheme, variants, cost_matrix, progress)
+    return Experiment(table, scheme, variants, by_default, cost_matrix, progress)
 
 
-def setup_of(
-    data: Any, target: str, recipes: Recipes, arguments: Mapping[str, Any]
-) -> Setup:
-    """Read and divide the rows; refuse what cannot be evaluated.
-
-    ``arguments`` are those of ``evaluate``: its own, and settings for all recipes.
-    """
-    asked = experiment_of(data, target, recipes, arguments)
+def setup_of(asked: Experiment) -> Setup:
+    """Read and divide the rows; refuse what cannot be evaluated."""
     if asked.table.source not in (None, "memory", "sqlite"):
         raise refusal(
             Setting("source", asked.table.source),

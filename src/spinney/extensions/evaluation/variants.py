@@ -12,6 +12,7 @@ from spinney.recipes import (
     DEFAULT_RECIPE,
     RECIPES,
     Recipe,
+    default_recipe,
     refuse_uncommon,
 )
 from spinney.sources.opened import DECLARING, OPENING
@@ -24,6 +25,10 @@ PRUNED = (
     {"recipe": "cart", "pruning": "cost-complexity"},
 )
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
+# What needs no folds of its own; the default one reserves rows to prune by, if there
+# are enough.
+WITHOUT_ROWS = default_recipe(rows_at_hand=False).name
+RECIPES_AWAY = (DEFAULT_RECIPE, WITHOUT_ROWS)
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"
 
