@@ -8,7 +8,7 @@ from spinney import registry
 from spinney._support.checks import Progress
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
-from spinney.data import Notation, Value, declarations_of
+from spinney.data import Notation, Value
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
@@ -29,6 +29,7 @@ from spinney.models import (
 )
 from spinney.output.file import saved_content
 from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
+from spinney.sources.opened import TableInput
 
 if TYPE_CHECKING:
     import os
@@ -153,9 +154,7 @@ optional
         ├── density ≤ 0.5 → no  (1: no 1 (100 %))
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
-    declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation, values
-    )
+    table_input = TableInput.of(locals())
     settings = our_names(settings)
     parameters = _tree_parameters()
     refuse_uncommon(settings, parameters, "c4.5" if recipe is None else recipe)
@@ -167,21 +166,12 @@ optional
     options = {n: v for n, v in settings.items() if n not in COMMON_SETTINGS}
     with limited_threads(options.pop("n_jobs", None)):
         model = grow_from(
-            data,
-            target,
+            table_input,
             recipe=recipe,
             settings={
                 **{name: settings.get(name) for name in COMMON_SETTINGS},
                 "seed": recipe_seed(options.pop("random_state", None)),
             },
-            declarations=declared,
-            weight=weight,
-            source=source,
-            connection=connection,
-            table=table,
-            memory_limit=memory_limit,
-            format=format,
-            encoding=encoding,
             validation=validation,
             keep_rows=keep_rows,
             progress=progress,
@@ -262,11 +252,11 @@ source, connection, table, memory_limit, format, encoding, notation
     >>> model.predict({"texture": ["clear", None], "density": [0.8, 0.1]}).tolist()
     ['yes', 'no']
     """
+    table_input = TableInput.of(locals())
     settings = our_names(settings)
     refuse_forest_arguments({"trees": recipe, **settings})
     forest, _ = forest_from(
-        data,
-        target,
+        table_input,
         n_trees=n_estimators,
         recipe=recipe,
         settings={
@@ -274,16 +264,6 @@ source, connection, table, memory_limit, format, encoding, notation
             "seed": seed_of(random_state),
         },
         recipe_settings={n: settings.get(n) for n in RECIPE_PARAMETERS},
-        declarations=declarations_of(
-            nominal, ordinal, numeric, ignore, missing_values, notation, values
-        ),
-        weight=weight,
-        source=source,
-        connection=connection,
-        table=table,
-        memory_limit=memory_limit,
-        format=format,
-        encoding=encoding,
         n_jobs=n_jobs,
         progress=progress,
     )

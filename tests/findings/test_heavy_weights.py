@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.data import Declarations
 from spinney.growth import engine, options_of
 from spinney.growth.forest.bags import ForestBags
 from spinney.growth.loop_weights import suit_loops
 from spinney.recipes import RECIPES
-from spinney.sources.opened import open_source
+from spinney.sources.opened import TableInput, open_source
 
 ADD_UP = ForestBags.add_up_exactly  # before tests/conftest.py
 
@@ -29,7 +28,7 @@ ADD_UP = ForestBags.add_up_exactly  # before tests/conftest.py
 )
 def test_loops_decline_weights_that_they_would_round(weights, suit):
     data = {"x": [1, 2, 3, 4], "y": [*"abab"], "w": weights}
-    opened = open_source(data, "y", weight="w", declarations=Declarations())
+    opened = open_source(TableInput(data=data, target="y", weight="w"))
     with opened as rows:
         options = options_of(rows, recipe=RECIPES["cart"])
         assert suit_loops(rows.at_hand, options) == suit

@@ -81,10 +81,10 @@ def test_a_tree_of_a_forest_prints():
 def test_trees_are_grown_without_scikit_learn():
     script = (
         "import sys; sys.modules['sklearn'] = None\n"
-        "from spinney.data import Declarations\n"
         "from spinney.models import grow_from\n"
+        "from spinney.sources.opened import TableInput\n"
         "data = {'x': [*range(40)], 'y': ['a', 'b'] * 20}\n"
-        "print(len(grow_from(data, 'y', declarations=Declarations()).tree))"
+        "print(len(grow_from(TableInput(data=data, target='y')).tree))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

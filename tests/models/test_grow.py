@@ -18,7 +18,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.models.grow import grow_from, grow_model
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import OPENING, OpenedSource, TableInput
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import as_classes, training_set
 
@@ -31,9 +31,10 @@ COLUMNS = {
 
 
 def grow(data: object = None, target: str = "y", **options: object) -> Model:
-    declared = options.pop("declarations", Declarations())
-    given = {"recipe": RECIPES["id3"], "declarations": declared, **options}
-    return grow_from(COLUMNS if data is None else data, target, **given)
+    names = ("declarations", *OPENING)
+    read = {name: options.pop(name) for name in names if name in options}
+    table = TableInput(data=COLUMNS if data is None else data, target=target, **read)
+    return grow_from(table, **{"recipe": RECIPES["id3"], **options})
 
 
 def relation(columns: dict = COLUMNS) -> duckdb.DuckDBPyRelation:

@@ -35,9 +35,8 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.errors import ModelFormatError
-from spinney.growth.model import Member, Model
+from spinney.growth.model import Member, Model, Tried
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.tried_recipes import Tried
 from spinney.output.file import forest_file
 from spinney.output.file.header import ADDED, FORMAT_VERSION
 from spinney.output.file.model_files import load_model, save_model

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
-from spinney.cli.shell_options import all_of, table_option
+from spinney.cli.shell_options import all_of, declarations, table_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from spinney.sources.opened import TableInput
 
 engine_options = all_of(
     click.option(
@@ -31,14 +33,34 @@ engine_options = all_of(
 
 def opening_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return what is said of where rows are, and of how a file is read."""
-    limit = options["memory_limit"]
     return {
         "source": options["source"],
         "table": options["table"],
-        "memory_limit": int(limit) if limit and limit.isdecimal() else limit,
+        "memory_limit": _memory_limit(options),
         "format": options["format_"],
         "encoding": options["encoding"],
     }
+
+
+def table_input(data: str, options: "Mapping[str, Any]") -> "TableInput":
+    """Return the table that a command's options describe, as far as it has them."""
+    from spinney.sources.opened import TableInput
+
+    names = ("target", "weight", "source", "table")
+    given = {name: options[name] for name in names if options.get(name) is not None}
+    return TableInput(
+        data=data,
+        declarations=declarations(options),
+        memory_limit=_memory_limit(options),
+        format=options["format_"],
+        encoding=options["encoding"],
+        **given,
+    )
+
+
+def _memory_limit(options: "Mapping[str, Any]") -> int | str | None:
+    limit: str | None = options.get("memory_limit")
+    return int(limit) if limit and limit.isdecimal() else limit
 
 
 @contextmanager

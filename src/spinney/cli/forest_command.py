@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, opening_of, workers
+from spinney.cli.engine_options import engine_options, table_input, workers
 from spinney.cli.forest_report import forest_text, importances_data
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_model_output,
     class_weight_of,
-    declarations,
     examples,
     in_group,
     jobs_option,
@@ -128,15 +127,11 @@ def forest(data: str, target: str, **options: Any) -> None:
         raise ParameterError(msg)
     with workers(options), progress_bar("growing") as progress:
         grown, bags = forest_from(
-            data,
-            target,
+            table_input(data, {**options, "target": target}),
             n_trees=options["trees"],
             recipe=recipes,
             settings=_settings(options),
             recipe_settings=settings,
-            declarations=declarations(options),
-            weight=options["weight"],
-            **opening_of(options),
             n_jobs=options["jobs"],
             progress=progress,
             accept_bags=_refuse_unasked,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, opening_of, workers
+from spinney.cli.engine_options import engine_options, table_input, workers
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -14,7 +14,6 @@ from spinney.cli.shell_options import (
     class_weight_option,
     cost_matrix_of,
     costs_option,
-    declarations,
     examples,
     in_group,
     jobs_option,
@@ -227,10 +226,9 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     from spinney._support.threads import limited_threads
     from spinney.models import grow_from
     from spinney.recipes import default_recipe
-    from spinney.sources.opened import is_counted_away
 
-    away = is_counted_away(data, options["source"], table=options["table"])
-    default = default_recipe(rows_at_hand=not away)
+    table = table_input(data, {**options, "target": target})
+    default = default_recipe(rows_at_hand=not table.is_remote)
     recipe, settings = recipe_of(options, default)
     with (
         workers(options),
@@ -238,13 +236,9 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
         limited_threads(options["jobs"]),
     ):
         return grow_from(
-            data,
-            target,
+            table,
             recipe=recipe,
             settings=settings,
-            declarations=declarations(options),
-            weight=options["weight"],
-            **opening_of(options),
             class_weight=class_weight_of(options["class_weight"]),
             priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
             cost_matrix=cost_matrix_of(options["costs"]),

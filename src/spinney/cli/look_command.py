@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
+from spinney.cli.engine_options import table_input
 from spinney.cli.shell_options import (
     GroupedCommand,
-    declarations,
     examples,
     in_group,
     reading_options,
@@ -68,14 +68,7 @@ def look(data: str, **options: Any) -> None:
         _show_associations(data, options)
         return
     refuse_given(("weight",), "says nothing without --association")
-    summary = look_at(
-        data,
-        declarations(options),
-        target=options["target"],
-        format=options["format_"],
-        encoding=options["encoding"],
-        table=options["table"],
-    )
+    summary = look_at(table_input(data, options), target=options["target"])
     if options["json_"]:
         write_data(as_json("look", summary.as_dict(), ascii_only=options["ascii_"]))
         return
@@ -90,14 +83,7 @@ def _show_associations(data: str, options: Mapping[str, Any]) -> None:
     """Print how strongly each two columns go together."""
     from spinney.models import associated
 
-    found = associated(
-        data,
-        declarations(options),
-        weight=options["weight"],
-        format=options["format_"],
-        encoding=options["encoding"],
-        table=options["table"],
-    )
+    found = associated(table_input(data, options))
     if options["json_"]:
         write_data(
             as_json("association", found.as_dict(), ascii_only=options["ascii_"])

@@ -14,7 +14,7 @@ from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
 from spinney.estimators.table_estimator import (
     DECLARED,
-    GrownEstimator,
+    TableEstimator,
     names_the_way,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget
@@ -44,7 +44,7 @@ from spinney.sources.rows import TrainingSet
 
 
 @dataclass(eq=False, repr=False)
-class ForestEstimator(GrownEstimator, FittedForest):
+class ForestEstimator(TableEstimator, FittedForest):
     """What a forest for classes and one for numbers share."""
 
     n_estimators: int = 100

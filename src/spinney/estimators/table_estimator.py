@@ -32,7 +32,7 @@ from spinney.errors import (
     SpinneyError,
     warn,
 )
-from spinney.models import Explored
+from spinney.models import FittedBase
 from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
@@ -43,15 +43,38 @@ DECLARED = ("nominal", "ordinal", "numeric", "values", "missing_values")
 MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
+@dataclass(eq=False, repr=False)
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator over tables as they are.
+    """A tree or a forest over tables as they are, by scikit-learn's conventions.
 
     It stands before a class that reads later tables by the names of columns:
-    ``FittedTree``, ``FittedForest``.
+    ``FittedTree``, ``FittedForest``. Parameters are fields, of which the signature of
+    ``__init__`` is made that scikit-learn reads. Here are those that trees and forests
+    have alike.
     """
 
-    _by_name: bool
-    _has_target = True  # whether y is learnt from
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    pruning: str | None = None
+    nominal: Sequence[str | int] = ()
+    ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
+    numeric: Sequence[str | int] = ()
+    values: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
+    missing_values: Sequence[str] = ()
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    # The name of the attribute that has what was grown.
+    _grown_as: ClassVar[str]
+    _by_name = False  # whether later tables are read by the names of columns
 
     # Learning
 
@@ -67,12 +90,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is as good as absent.
         """
-        with limited_threads(self._most_threads()):
-            return learn_anew(self, lambda new: new._fit(X, y, sample_weight, self))
-
-    def _most_threads(self) -> int | None:
-        """Return how many threads ``fit`` may use, as ``n_jobs`` says it."""
-        return None
+        with limited_threads(self.n_jobs), learning_anew(self) as new:
+            new._fit(X, y, sample_weight, self)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         """Learn, as a new estimator that nobody else knows yet.
@@ -80,10 +100,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         ``old`` is the one whose ``fit`` was called, as it was before.
         """
         raise NotImplementedError
-
-    def _declarations(self, *, named: bool) -> Declarations:
-        """Return what is declared of columns, which have names or are x0, x1, x2."""
-        return Declarations()
 
     def _rows(
         self,
@@ -102,11 +118,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if y is None:
             validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
         cells = self._cells_of_target(y)
-        table = self._validated(X, cells, reset=True)
+        declare = self._declarations
+        table = validated_table(self, X, cells, reset=True, declare=declare)
         target, codes = self._target(
             cells, name if isinstance(name, str) else "y", table.n_rows
         )
-        declared = self._declarations(named=True)
+        declared = self._declarations(True)
         doubts = [
             *table_warnings(table, declared, issues=X_ISSUES),
             *class_warnings(target.name, target.classes, codes),
@@ -150,7 +167,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if self._by_name or has_names_only(X):
             table: Table = self.read(X, target=False)
             return table
-        return self._validated(X, reset=False)
+        return validated_table(self, X, reset=False, declare=self._declarations)
 
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
@@ -159,52 +176,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if not named and is_framed(data):
             named = self._grown().schema.target.name in data  # a frame that holds it
         if not named:
-            return self._validated(data, reset=False)
+            return validated_table(self, data, reset=False, declare=self._declarations)
         table: Table = super()._whole_table(data)
         return table
-
-    def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
-        """Return X as a table, by scikit-learn's conventions."""
-        if has_names_only(X):
-            declared = self._declarations(named=True)
-            table = read_table(X, declarations=declared)
-            if isinstance(X, Table):
-                refuse_other_kinds(table, declared)
-            self.n_features_in_ = len(table.columns)
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-            self._fit_names = tuple(table.names)
-            return table
-        if is_framed(X):
-            X = collected(X)
-            table = read_table(X, declarations=self._declarations(named=True))
-            validated(self, X, skip_check_array=True, reset=reset)
-        else:
-            cells = self._validated_array(X, y, reset=reset)
-            table = read_table(cells, declarations=self._declarations(named=False))
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:  # there are none, or another program has put them aside
-            names = table.names if reset else getattr(self, "_fit_names", table.names)
-        names = tuple(map(str, names))
-        if reset:
-            self._fit_names = names
-        if names == table.names:
-            return table
-        columns = zip(names, table.columns, strict=True)
-        renamed = (replace(column, name=name) for name, column in columns)
-        return Table(tuple(renamed), table.n_rows)
-
-    def _validated_array(self, X: Any, y: Any, *, reset: bool) -> Any:
-        """Return X as an array; a list keeps the types of its cells."""
-        if isinstance(X, list) and all(isinstance(row, (list, tuple)) for row in X):
-            widths = {len(row) for row in X}
-            X = np.array(X, dtype=object) if len(widths) == 1 else X
-        settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
-        settings["accept_sparse"] = "csr"
-        if reset and self._has_target:
-            cells = validated(self, X, y=y, **settings)[0]
-        else:
-            cells = validated(self, X, reset=reset, **settings)
-        return dense_cells(cells) if hasattr(cells, "toarray") else cells
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any
@@ -217,63 +191,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         weights = given_weights(sample_weight, table.n_rows)[known]
         return table.take(known), target.encode(column)[known], weights
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        return tags
-
-
-def validated(estimator: Any, X: Any, **settings: Any) -> Any:
-    """Return what scikit-learn makes of X; what it refuses is our error."""
-    with our_errors():
-        return validate_data(estimator, X, **settings)
-
-
-@contextmanager
-def our_errors() -> Iterator[None]:
-    """Make errors of ours, in the same words, of those that scikit-learn raises."""
-    try:
-        yield
-    except SpinneyError:
-        raise
-    except TypeError as error:
-        raise CellError(str(error)) from None
-    except (ValueError, ArithmeticError) as error:
-        raise DataError(str(error)) from None
-
-
-@dataclass(eq=False, repr=False)
-class GrownEstimator(TableEstimator):
-    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says.
-
-    Parameters are fields, of which the signature of ``__init__`` is made that
-    scikit-learn reads. Here are those that trees and forests have alike.
-    """
-
-    _: KW_ONLY
-    criterion: Named | None = None
-    grouping: str | None = None
-    missing: str | None = None
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_samples_split: float | None = None
-    min_samples_leaf: float | None = None
-    min_weight_fraction_leaf: float | None = None
-    min_gain: float | None = None
-    pruning: str | None = None
-    nominal: Sequence[str | int] = ()
-    ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
-    numeric: Sequence[str | int] = ()
-    values: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
-    missing_values: Sequence[str] = ()
-    random_state: Any = None
-    n_jobs: int | None = None
-
-    # The name of the attribute that has what was grown.
-    _grown_as: ClassVar[str]
-
     def _grown(self) -> Any:
         if self._grown_as not in vars(self):
             check_is_fitted(self, self._grown_as)  # raises, in its own words
@@ -284,7 +201,7 @@ class GrownEstimator(TableEstimator):
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return what a notebook shows: the model, or before fit the parameters."""
-        shows: Any = Explored if hasattr(self, self._grown_as) else TableEstimator
+        shows: Any = FittedBase if hasattr(self, self._grown_as) else BaseEstimator
         bundle: dict[str, str] = shows._repr_mimebundle_(self, **options)
         return bundle
 
@@ -296,10 +213,9 @@ class GrownEstimator(TableEstimator):
             raise AttributeError(msg)
         return super()._repr_html_
 
-    def _most_threads(self) -> int | None:
-        return self.n_jobs
+    def _declarations(self, named: bool) -> Declarations:  # noqa: FBT001
+        """Return what is declared of columns, which have names or are x0, x1, x2."""
 
-    def _declarations(self, *, named: bool) -> Declarations:
         def name_of(column: Any) -> Any:
             if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
                 return str(column) if named else f"x{column}"
@@ -338,6 +254,93 @@ class GrownEstimator(TableEstimator):
         """Return the number of each row's leaf; of a forest, rows × trees."""
         with limited_threads(self.n_jobs):
             return super().apply(X)
+
+    def __sklearn_tags__(self) -> Any:
+        return mixed_input(super().__sklearn_tags__())
+
+
+def validated_table(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    reset: bool,
+    declare: Callable[[bool], Declarations] = lambda named: Declarations(),
+) -> Table:
+    """Return X as a table, by scikit-learn's conventions; ``reset`` in fit.
+
+    ``declare`` says what is declared of columns that have names, or that have none.
+    """
+    if has_names_only(X):
+        declared = declare(True)
+        table = read_table(X, declarations=declared)
+        if isinstance(X, Table):
+            refuse_other_kinds(table, declared)
+        estimator.n_features_in_ = len(table.columns)
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        estimator._fit_names = tuple(table.names)
+        return table
+    if is_framed(X):
+        X = collected(X)
+        table = read_table(X, declarations=declare(True))
+        validated(estimator, X, skip_check_array=True, reset=reset)
+    else:
+        cells = _validated_array(estimator, X, y, reset=reset)
+        table = read_table(cells, declarations=declare(False))
+    names: Any = getattr(estimator, "feature_names_in_", None)
+    if names is None:  # there are none, or another program has put them aside
+        names = table.names
+        if not reset:
+            names = getattr(estimator, "_fit_names", names)
+    names = tuple(map(str, names))
+    if reset:
+        estimator._fit_names = names
+    if names == table.names:
+        return table
+    columns = zip(names, table.columns, strict=True)
+    renamed = (replace(column, name=name) for name, column in columns)
+    return Table(tuple(renamed), table.n_rows)
+
+
+def _validated_array(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    """Return X as an array; a list keeps the types of its cells."""
+    if isinstance(X, list) and all(isinstance(row, (list, tuple)) for row in X):
+        widths = {len(row) for row in X}
+        X = np.array(X, dtype=object) if len(widths) == 1 else X
+    settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
+    settings["accept_sparse"] = "csr"
+    if y is None:
+        cells = validated(estimator, X, reset=reset, **settings)
+    else:
+        cells = validated(estimator, X, y=y, **settings)[0]
+    return dense_cells(cells) if hasattr(cells, "toarray") else cells
+
+
+def mixed_input(tags: Any) -> Any:
+    """Return scikit-learn's tags of an estimator that takes tables as they are."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.sparse = True
+    return tags
+
+
+def validated(estimator: Any, X: Any, **settings: Any) -> Any:
+    """Return what scikit-learn makes of X; what it refuses is our error."""
+    with our_errors():
+        return validate_data(estimator, X, **settings)
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Make errors of ours, in the same words, of those that scikit-learn raises."""
+    try:
+        yield
+    except SpinneyError:
+        raise
+    except TypeError as error:
+        raise CellError(str(error)) from None
+    except (ValueError, ArithmeticError) as error:
+        raise DataError(str(error)) from None
 
 
 def names_the_way(estimator: type[Estimator]) -> type[Estimator]:
@@ -389,23 +392,22 @@ def dense_cells(cells: Any) -> Floats:
     return np.asarray(cells.astype(np.float64).toarray())
 
 
-def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Estimator:
-    """Let an estimator forget what it had learnt, and learn; return it.
+@contextmanager
+def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
+    """Give a new estimator that learns; then the old one is as it is.
 
-    It is a new one that learns, so that one which fails, or is interrupted, leaves
-    the old estimator as it was.
+    One which fails, or is interrupted, leaves the old estimator as it was.
     """
     kind: Any = type(estimator)
     parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
-    new = kind(**parameters)
+    new = kind(**parameters)  # that of a subclass may set others
     new._by_name = False
-    learn(new)
+    yield new
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)
     for name, value in vars(new).items():
         if name not in parameters:
             setattr(estimator, name, value)
-    return estimator
 
 
 @cache

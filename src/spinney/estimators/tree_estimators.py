@@ -15,13 +15,13 @@ from spinney._support.threads import limited_threads
 from spinney.data import Costs, Value
 from spinney.errors import Setting, refusal, warn
 from spinney.estimators.table_estimator import (
-    GrownEstimator,
+    TableEstimator,
     has_names_only,
-    learn_anew,
+    learning_anew,
     names_the_way,
+    validated_table,
 )
-from spinney.estimators.target_cells import class_cells
-from spinney.estimators.targets import ClassTarget, NumberTarget
+from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
 from spinney.growth import KeptRows
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
@@ -35,7 +35,7 @@ from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 
 
 @dataclass(eq=False, repr=False)
-class TreeEstimator(GrownEstimator, FittedTree):
+class TreeEstimator(TableEstimator, FittedTree):
     """What a tree for classes and one for numbers share.
 
     A subclass adds the parameters of its own, says what its target is and predicts;
@@ -72,21 +72,23 @@ class TreeEstimator(GrownEstimator, FittedTree):
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
     ) -> Self:
         """Learn from some rows beside those of earlier calls."""
-        with limited_threads(self._most_threads()):
+        with limited_threads(self.n_jobs):
             is_fitted = self._grown_as in vars(self)
             if is_fitted and self.model_.kept is None:
                 warn("fit keeps no rows: partial_fit begins anew, with these alone")
             if not is_fitted or self.model_.kept is None:
-                return learn_anew(
-                    self, lambda new: new._fit_first(X, y, sample_weight, classes)
-                )
+                with learning_anew(self) as new:
+                    new._fit_first(X, y, sample_weight, classes)
+                return self
             if classes is not None:
                 self._refuse_other_classes(classes)
             kept = self._kept_rows()
             if self._by_name or has_names_only(X):
                 table = FittedTree.read(self, X, whole=True)
             else:
-                table = self._validated(X, reset=False)
+                table = validated_table(
+                    self, X, reset=False, declare=self._declarations
+                )
             weights = None
             if sample_weight is not None:
                 weights = given_weights(sample_weight, table.n_rows)

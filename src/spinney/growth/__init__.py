@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
-from spinney.growth.kept_rows import KeptRows
-from spinney.growth.model import Member, Model
-from spinney.growth.tried_recipes import Tried, tried_text
+from spinney.growth.model import KeptRows, Member, Model, Tried, tried_text
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
     from spinney.growth.engine import Engine, choose_engine, only_to_predict
     from spinney.growth.growth_options import Options
+    from spinney.growth.pipeline import grow_and_prune
     from spinney.growth.user_options import (
         class_weights_of,
         options_of,
@@ -26,6 +25,7 @@ __all__ = [
     "Tried",
     "choose_engine",
     "class_weights_of",
+    "grow_and_prune",
     "only_to_predict",
     "options_of",
     "overfitting_columns",
@@ -39,6 +39,7 @@ __getattr__ = names_on_demand(
     {
         "cross_fitting": ("overfitting_columns", "with_constant_columns"),
         "growth_options": ("Options",),
+        "pipeline": ("grow_and_prune",),
         "engine": ("Engine", "choose_engine", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },

@@ -17,27 +17,59 @@ import numpy as np
 from spinney import registry
 from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import WITHOUT_LOOPS, worth_loading
+from spinney.errors import Setting, phrase, refusal
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
 from spinney.growth.counted_nodes import counted_in_order
 from spinney.growth.growth_options import Options
 from spinney.growth.loop_weights import can_replay, evenly_weighed
 from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.ranked.ranked_limits import can_grow_ranked
 from spinney.growth.replayed_nodes import replayed
-from spinney.growth.source_parts import refuse_lacking_source
 from spinney.recipes import Recipe
+from spinney.search import policy_named
+from spinney.sources import Counts, Formulas, Surrogates
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
-    refuse_lacking_source(rows.source, recipe)
+    if rows.training is None:
+        _refuse_lacking_source(rows.source, recipe)
     with WITHOUT_LOOPS.running():
-        return grow_with_construction(rows.source, recipe, options)
+        if recipe.construct:
+            return grow_with_construction(rows.source, recipe, options)
+        return grow_tree(rows.source, recipe, options)
+
+
+def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
+    """Refuse a recipe that asks questions which a source cannot answer."""
+    numeric = source.schema.target.is_numeric
+    surrogates = policy_named(recipe.missing).surrogates
+    needs = (
+        ("missing", surrogates, Surrogates, "branch"),
+        ("linear_terms", recipe.linear_terms > 1, Formulas, 0),
+        ("construct", recipe.construct > 0, Formulas, 0),
+        ("leaves", numeric and recipe.leaves == "linear", Formulas, "mean"),
+        ("pruning", numeric and recipe.fits_models, Formulas, "none"),
+    )
+    for name, is_needed, part, instead in needs:
+        if is_needed and not isinstance(source, part):
+            asked, engine = part.__name__.lower(), type(source).__name__
+            raise refusal(
+                Setting(name, getattr(recipe, name)),
+                f"(recipe {recipe.name!r}) asks for {asked}, which {engine} does not "
+                "answer",
+                phrase(
+                    "take {}, or read the rows ({})",
+                    Setting(name, instead),
+                    Setting("source", "memory"),
+                ),
+            )
 
 
 def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -213,8 +245,8 @@ def choose_engine(
         quick = plain <= patience
         asked = quick or not rivals  # else loops grow it anyway
         exact = not asked or _agree_in_bits(engine, training, options)
-        divides = engine is RANKED and asked and lacks_cells(training)
-        divided = divides and not (quick and exact)
+        divided = engine is RANKED and asked and not (quick and exact)
+        divided = divided and lacks_cells(training)
         if quick and not exact and (rivals or divided):
             continue
         replays = rivals and quick

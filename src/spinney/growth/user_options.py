@@ -19,6 +19,7 @@ from spinney.errors import (
     warn,
 )
 from spinney.growth.growth_options import Options
+from spinney.growth.prune.by_validation import CodedRows
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import LARGEST_TOTAL, check_total
@@ -29,6 +30,7 @@ LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they 
 
 def options_of(
     rows: OpenedSource,
+    validation: CodedRows | None = None,
     *,
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
@@ -52,13 +54,11 @@ def options_of(
             scale = summable(scale, [root.weights])  # as ``growth/loop_weights.py``
     return Options(
         class_weights=scale,
-        preference=[_index(name, schema, "ties") for name in _listed(ties)],
-        forced={
-            _path(path): _question(asked, schema)
-            for path, asked in _mapped(force).items()
-        },
+        preference=() if ties is None else _places(ties, schema),
+        forced={} if force is None else _forced(force, schema),
         costs=None if cost_matrix is None else _costs(cost_matrix, schema),
-        prices=_prices(test_costs, schema),
+        prices={} if test_costs is None else _prices(test_costs, schema),
+        validation=validation,
     )
 
 
@@ -97,10 +97,8 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
     return costs
 
 
-def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int, float]:
+def _prices(test_costs: Mapping[str, float], schema: Schema) -> dict[int, float]:
     """Return what it costs to ask for attributes, by their indices."""
-    if test_costs is None:
-        return {}
     if not isinstance(test_costs, Mapping):
         raise refusal(
             Setting("test_costs", test_costs),
@@ -162,24 +160,24 @@ def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
             )
 
 
-def _listed(ties: Sequence[str] | None) -> Sequence[str]:
-    if ties is None:
-        return ()
+def _places(ties: Sequence[str], schema: Schema) -> list[int]:
+    """Return the attributes that win ties, by their indices."""
     if isinstance(ties, str) or not isinstance(ties, Iterable):
         raise refusal(
             Setting("ties", ties), f"must be a list of names, such as [{ties!r}]"
         )
-    return ties
+    return [_index(name, schema, "ties") for name in ties]
 
 
-def _mapped(
-    force: Mapping[Any, str | Question] | None,
-) -> Mapping[Any, str | Question]:
-    if force is None or isinstance(force, Mapping):
-        return force or {}
-    raise refusal(
-        Setting("force", force), "must map paths to names, such as {(): 'texture'}"
-    )
+def _forced(
+    force: Mapping[Any, str | Question], schema: Schema
+) -> dict[tuple[str, ...], int | Question]:
+    """Return what nodes are to ask, by their paths."""
+    if not isinstance(force, Mapping):
+        raise refusal(
+            Setting("force", force), "must map paths to names, such as {(): 'texture'}"
+        )
+    return {_path(path): _question(asked, schema) for path, asked in force.items()}
 
 
 def _question(asked: Any, schema: Schema) -> int | Question:

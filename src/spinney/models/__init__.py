@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
-from spinney.models.explored import Explored
 from spinney.models.facts import about_installation, as_lines
-from spinney.models.fitted_model import FittedModel
+from spinney.models.fitted_model import FittedBase, FittedModel
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.load import ALL_KINDS, load_model
 
@@ -30,7 +29,7 @@ __all__ = [
     "ALL_KINDS",
     "FOREST_PARAMETERS",
     "RECIPE_PARAMETERS",
-    "Explored",
+    "FittedBase",
     "FittedForest",
     "FittedModel",
     "FittedTree",
@@ -60,6 +59,7 @@ __getattr__ = names_on_demand(
         "fitted_forest": (
             "FOREST_PARAMETERS",
             "RECIPE_PARAMETERS",
+            "FittedBase",
             "FittedForest",
             "forest_from",
             "refuse_forest_arguments",

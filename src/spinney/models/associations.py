@@ -3,15 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spinney.data import (
-    Association,
-    Declarations,
-    Notation,
-    Value,
-    association_of,
-    declarations_of,
-)
-from spinney.sources.opened import table_of_rows
+from spinney.data import Association, Notation, Value, association_of
+from spinney.sources.opened import TableInput, table_of_rows
 
 
 def association(
@@ -63,30 +56,15 @@ notation, table
       price, sort  0.9487  correlation ratio
       size, sort   0.8944  correlation ratio
     """
-    declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation
-    )
-    return associated(
-        data, declared, weight=weight, format=format, encoding=encoding, table=table
-    )
+    return associated(TableInput.of(locals()))
 
 
-def associated(
-    data: Any,
-    declarations: Declarations,
-    *,
-    weight: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    table: str | None = None,
-) -> Association:
+def associated(table: TableInput) -> Association:
     """Return the associations of a table, by what was declared of it."""
     from spinney.sources.rows import row_weights
 
-    rows = table_of_rows(
-        data, declarations, format=format, encoding=encoding, table=table
-    )
-    if weight is None:
+    rows = table_of_rows(table)
+    if table.weight is None:
         return association_of(rows.columns)
-    weights = row_weights(rows[weight])
-    return association_of(rows.without([weight]).columns, weights)
+    weights = row_weights(rows[table.weight])
+    return association_of(rows.without([table.weight]).columns, weights)

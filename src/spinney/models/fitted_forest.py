@@ -15,7 +15,6 @@ from spinney import registry
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress, check_progress
 from spinney._support.text import shown
-from spinney.data import Declarations
 from spinney.data.readers import RowReader
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import forest as forests
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
         Importances,
         Interactions,
     )
+    from spinney.sources.opened import TableInput
     from spinney.sources.rows import HashedRows, TrainingSet
 
 
@@ -372,19 +372,15 @@ FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 
 def forest_from(
-    data: Any,
-    target: str,
+    table: "TableInput",
     *,
     n_trees: int = 100,
     recipe: Recipes = "cart",
     settings: Mapping[str, Any],
     recipe_settings: Mapping[str, Any],
-    declarations: Declarations,
-    weight: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     accept_bags: "Callable[[ForestBags | None], object] | None" = None,
-    **opening: Any,
 ) -> "tuple[Forest, ForestBags | None]":
     """Grow a forest on a table that holds its target; return it and its bags.
 
@@ -394,7 +390,6 @@ def forest_from(
     the recipe; what is None in them is not given. Class weights are by class. Where
     rows are away, bags are those of some that were asked, if these had room;
     ``accept_bags`` is given them before anything is grown, and may refuse.
-    ``opening`` is what ``open_source`` is told of a file or an engine.
     """
     from spinney.sources.opened import open_source
 
@@ -405,14 +400,10 @@ def forest_from(
     check_enough(n_trees, recipes)
     ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     with open_source(
-        data,
-        target,
-        weight=weight,
-        declarations=declarations,
+        table,
         hashed=True,
         from_zero=any(recipe.counts_from_zero for recipe in recipes),
         complete=any(recipe.drops_rows for recipe in recipes),
-        **opening,
     ) as opened:
         if opened.schema.target.is_numeric:
             _refuse_of_classes({**given, **changes})

@@ -1,6 +1,16 @@
-"""From a table to a model: read, code, grow."""
+"""From a table to a model: read, encode, choose, grow, prune, finish.
 
-from collections.abc import Callable, Mapping, Sequence
+======================  ==========================================================
+read, encode            ``open_source``: rows in memory, or who counts them
+hold                    ``held_rows``: rows to prune by, if a user gives any
+choose                  ``choose_recipe``, where a recipe tries several, by folds
+grow, prune, finish     ``growth.pipeline``: the tree of one recipe
+======================  ==========================================================
+
+A stream is learned row by row and goes none of these ways.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,23 +19,18 @@ from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
 from spinney._support.memory_room import bytes_of
 from spinney._support.text import first_of, shown
-from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import (
     Engine,
     KeptRows,
     Model,
     Options,
+    grow_and_prune,
     options_of,
     overfitting_columns,
     with_constant_columns,
 )
-from spinney.growth.folds import (
-    RecipeChoice,
-    choose_recipe,
-    grow_by,
-    warn_of_squares,
-)
+from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squares
 from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
 from spinney.models.held_rows import (
     Held,
@@ -43,12 +48,152 @@ from spinney.recipes import (
     in_bins,
 )
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+from spinney.sources.opened import OpenedSource, TableInput, open_source
 from spinney.trees import Tree
 
 MOST_LISTED = 500_000
 """All values of a column are counted by default in tables of at most so many rows."""
 MAX_NAMED = 3
+
+
+def grow_from(
+    table: TableInput,
+    *,
+    recipe: str | Recipe | None = None,
+    settings: Mapping[str, Any] | None = None,
+    keep_rows: bool = False,
+    **options: Any,
+) -> Model:
+    """Grow on a table that holds its target; ``options`` are those of grow_model.
+
+    ``settings`` change the recipe. Where it is None, it is the default of the place
+    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
+    says that the model is to keep its rows, so that others can be added.
+    """
+    check_choice("keep_rows", keep_rows)
+    by_default = recipe is None
+    if recipe is None:
+        recipe = default_recipe(rows_at_hand=not table.is_remote)
+    recipe = Recipe.named(recipe).changed(**(settings or {}))
+    if recipe.grower.streams:
+        if keep_rows:
+            raise refusal(
+                Setting("keep_rows", True),
+                f"keeps the rows, and recipe {recipe.name!r} learns each of them once",
+                "leave it out, or take another recipe, such as 'c4.5'",
+            )
+        stream = registry.load("operation", "stream")
+        if stream.is_streamed(table.data, table.source):
+            return _grow_streamed(table, recipe, options)
+    if table.is_remote:
+        if keep_rows:
+            raise refusal(
+                Setting("keep_rows", True),
+                "needs the rows, and they stay where they are",
+                phrase("read them ({})", Setting("source", "memory")),
+            )
+        return _grow_remote(table, recipe, options, by_default=by_default)
+    return _grow_in_memory(table, recipe, options, keep_rows=keep_rows)
+
+
+def _grow_streamed(
+    table: TableInput, recipe: Recipe, options: Mapping[str, Any]
+) -> Model:
+    """Learn the rows of a file or a relation once, in batches."""
+    if table.memory_limit is not None:
+        raise refusal(
+            Setting("memory_limit", table.memory_limit),
+            "is for rows that are counted elsewhere, and a stream keeps none",
+            "leave it out",
+        )
+    stream = registry.load("operation", "stream")
+    stream.refuse_options({"connection": table.connection})
+    learned: Model = stream.stream_from(table, recipe=recipe, **options)
+    return learned
+
+
+def _grow_remote(
+    table: TableInput,
+    recipe: Recipe,
+    options: Mapping[str, Any],
+    *,
+    by_default: bool,
+) -> Model:
+    """Grow on rows that an engine counts, or gives where they fit into memory."""
+    options, reserves = dict(options), None
+    validation = options.pop("validation", None)
+    if validation is None and options.get("ccp_alpha") is None:
+        reserves = share_away(recipe, options.get("validation_share"))
+    with open_source(
+        table,
+        reserves=reserves,
+        seed=recipe.seed,
+        from_zero=recipe.counts_from_zero,
+        complete=recipe.drops_rows,
+    ) as rows:
+        if by_default and table.memory_limit and bytes_of(table.memory_limit):
+            recipe = _bounded(recipe, rows)
+        if validation is not None:
+            validation = read_validation(rows.schema, validation, table)
+        if rows.reserved is not None:
+            validation, options["validation_share"] = coded(rows.reserved), None
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+    if not recipe.tries:
+        warn_of_high_cardinality(model, in_memory=False)
+    return model
+
+
+def _grow_in_memory(
+    table: TableInput,
+    recipe: Recipe,
+    options: Mapping[str, Any],
+    *,
+    keep_rows: bool,
+) -> Model:
+    """Read the rows, and grow on them."""
+    options = dict(options)
+    validation = options.pop("validation", None)
+    if options.get("validation_share") is None:
+        options.pop("validation_share", None)
+    with open_source(
+        table, from_zero=recipe.counts_from_zero, complete=recipe.drops_rows
+    ) as rows:
+        if validation is not None:
+            if keep_rows:
+                raise refusal(
+                    Setting("keep_rows", True),
+                    "keeps the rows that a tree is grown on, and not those to prune by",
+                    phrase("reserve some ({})", Setting("validation_share", 0.3)),
+                )
+            validation = read_validation(rows.schema, validation, table)
+        model = grow_model(rows, recipe=recipe, validation=validation, **options)
+        if not recipe.tries:  # folds choose a tree that new rows bear out
+            warn_of_high_cardinality(model)
+        if not keep_rows:
+            return model
+        options.pop("progress", None)
+        kept = KeptRows(rows.at_hand, recipe, options, table.weight)
+        return replace(model, kept=kept)
+
+
+def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
+    """Return the default recipe under a memory limit; it counts many rows in bins.
+
+    C4.5 is more accurate and counts every value of a column, which takes memory for
+    all of them. The value of the limit has no say: any gives the same tree.
+    """
+    if rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
+        return recipe
+    bounded = in_bins(recipe)
+    if bounded is not recipe:
+        note(
+            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
+            f"bins, by recipe {bounded.name!r}: ",
+            Setting("recipe", recipe.name),
+            " counts all values and takes more memory",
+            of_reading=False,
+        )
+    return bounded
 
 
 def grow_model(
@@ -75,39 +220,29 @@ def grow_model(
     """
     counted, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
-        recipe, ccp_alpha = _whole(recipe, ccp_alpha), float(ccp_alpha)
-    share = validation_share
-    held = held_rows(
-        rows, recipe, validation=validation, share=share, ccp_alpha=ccp_alpha
-    )
-    candidates = _candidates(held)
-    first = next(iter(candidates.values()))
+        recipe = _whole(recipe, ccp_alpha)
+    by_rows: dict[str, Any] = {
+        "validation": validation,
+        "validation_share": validation_share,
+    }
+    held = held_rows(rows, recipe, ccp_alpha=ccp_alpha, **by_rows)
     if held.rows.has_one_class:  # there is no split to prune
         tries, ccp_alpha = False, None
-    if first.grower.streams:
-        by_rows = {"validation_share": share, "validation": validation}
-        return _stream(held.rows, first, given, ccp_alpha=ccp_alpha, **by_rows)
-    options = options_of(held.rows, recipe=first, **given)
-    options = replace(options, validation=held.validation)
-    if held.rows.is_away:
-        used, choice = held.rows, RecipeChoice(first)
-        options = _heard(used, first, options, counted)
-    else:
-        tables = _without_overfitting(held.rows, options) if tries else [held.rows]
-        used, choice = _choose(tables, candidates, options, counted)
-        _note_constant(held.rows, used)
-    counted.expect(1 + choice.n_further(options))
-    result = grow_by(
-        used,
-        choice.recipe,
-        options,
-        growth=choice.growth,
-        engine=engine,
-        grown=counted.grown,
+    candidates = _candidates(held)
+    recipe = next(iter(candidates.values()))
+    if recipe.grower.streams:
+        return _stream(rows, recipe, {**given, "ccp_alpha": ccp_alpha, **by_rows})
+    options = _options(held, recipe, given, counted)
+    choice, used = RecipeChoice(recipe), held.rows
+    if tries and not used.is_away:
+        choice, used = _choose(used, candidates, options, counted)
+    counted.expect(1 + _n_fold_trees(choice, options))
+    result = grow_and_prune(
+        used, choice.recipe, options, choice.growth, engine, grown=counted.grown
     )
     counted.finish()
     if ccp_alpha:
-        result = _pruned_at(ccp_alpha, result.tree, choice.recipe)
+        result = _pruned_at(float(ccp_alpha), result.tree, choice.recipe)
     return Model(
         result.tree,
         choice.recipe,
@@ -132,26 +267,27 @@ def _candidates(held: Held) -> dict[str, Recipe]:
     return {first.name: first}
 
 
-def _stream(
-    rows: OpenedSource, recipe: Recipe, given: Mapping[str, Any], **pruning: Any
-) -> Model:
+def _stream(rows: OpenedSource, recipe: Recipe, given: Mapping[str, Any]) -> Model:
     """Return the model of rows in memory that are learned once, in their order."""
     stream = registry.load("operation", "stream")
-    stream.refuse_options({**given, **pruning})
+    stream.refuse_options(given)
     if rows.is_away:
         raise _no_rows(recipe)
     begun: Model = stream.begin_stream(rows.at_hand, recipe, {})
     return begun
 
 
-def _heard(
-    rows: OpenedSource, recipe: Recipe, options: Options, counted: GrownTrees
+def _options(
+    held: Held, recipe: Recipe, given: Mapping[str, Any], counted: GrownTrees
 ) -> Options:
-    """Return the options to grow over rows of an engine, which must suffice."""
+    """Return what is said beside the recipe; where an engine counts, that must do."""
+    rows, progress = held.rows, counted.progress
+    options = options_of(rows, held.validation, recipe=recipe, **given)
+    if not rows.is_away:
+        return options
     # Folds need rows: what is first is taken.
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         raise _no_rows(recipe)
-    progress = counted.progress
     if rows.training is not None or progress is None:
         return options
     counted.progress = None  # there is one tree: its levels are told
@@ -159,12 +295,13 @@ def _heard(
 
 
 def _choose(
-    tables: Sequence[OpenedSource],
+    rows: OpenedSource,
     candidates: Mapping[str, Recipe],
     options: Options,
     counted: GrownTrees,
-) -> tuple[OpenedSource, RecipeChoice]:
+) -> tuple[RecipeChoice, OpenedSource]:
     """Return the recipe that does best on folds of the rows, and on which columns."""
+    tables = _without_overfitting(rows, options)
     n_tried = len(candidates) if len(candidates) > 1 else 0
     folds = next(iter(candidates.values())).folds
     counted.expect(len(tables) * n_tried * (folds + 1))
@@ -173,7 +310,17 @@ def _choose(
         for table in tables
     ]
     best = min(range(len(tables)), key=lambda at: choices[at].risk)
-    return tables[best], choices[best]
+    if tables[best] is not rows:
+        _note_constant(rows, tables[best])
+    return choices[best], tables[best]
+
+
+def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
+    """Return how many trees of folds are still to be grown, to prune by them."""
+    recipe, growth = choice.recipe, choice.growth
+    if recipe.pruning != "cost-complexity" or options.validation is not None:
+        return 0
+    return 0 if growth is not None and growth.before is not None else recipe.folds
 
 
 def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
@@ -202,8 +349,6 @@ def _without_overfitting(rows: OpenedSource, options: Options) -> list[OpenedSou
 
 def _note_constant(rows: OpenedSource, used: OpenedSource) -> None:
     """Say which columns are not split on."""
-    if used is rows:
-        return
     before, after = rows.at_hand, used.at_hand
     excluded = [
         f"{shown(attribute.name)!r} ({len(attribute.values)} values)"
@@ -264,138 +409,3 @@ def _no_rows(recipe: Recipe) -> ParameterError:
         f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
         phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
     )
-
-
-def grow_from(
-    data: Any,
-    target: str,
-    *,
-    recipe: str | Recipe | None = None,
-    settings: Mapping[str, Any] | None = None,
-    declarations: Declarations,
-    weight: str | None = None,
-    source: str | None = None,
-    connection: Any = None,
-    table: str | None = None,
-    memory_limit: int | str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    validation: Any = None,
-    keep_rows: bool = False,
-    validation_share: float | None = None,
-    **options: Any,
-) -> Model:
-    """Grow on a table that holds its target; ``options`` are those of grow_model.
-
-    ``settings`` change the recipe. Where it is None, it is the default of the place
-    where the rows are counted. ``validation`` is a table to prune by. ``keep_rows``
-    says that the model is to keep its rows, so that others can be added.
-    """
-    check_choice("keep_rows", keep_rows)
-    away = is_counted_away(data, source, connection, table=table)
-    by_default = recipe is None and bool(memory_limit and bytes_of(memory_limit))
-    if recipe is None:
-        recipe = default_recipe(rows_at_hand=not away)
-    recipe = Recipe.named(recipe).changed(**(settings or {}))
-    if keep_rows and recipe.search == "hoeffding":
-        raise refusal(
-            Setting("keep_rows", True),
-            "keeps the rows, and recipe 'hoeffding' learns each of them once",
-            "leave it out, or take another recipe, such as 'c4.5'",
-        )
-    if recipe.search == "hoeffding" and (
-        stream := registry.load("operation", "stream")
-    ).is_streamed(data, source):
-        if memory_limit is not None:
-            raise refusal(
-                Setting("memory_limit", memory_limit),
-                "is for rows that are counted elsewhere, and a stream keeps none",
-                "leave it out",
-            )
-        stream.refuse_options({"connection": connection})
-        learned: Model = stream.stream_from(
-            data,
-            target,
-            recipe=recipe,
-            declarations=declarations,
-            weight=weight,
-            format=format,
-            encoding=encoding,
-            validation=validation,
-            validation_share=validation_share,
-            **options,
-        )
-        return learned
-    reserves = None
-    if away and validation is None and options.get("ccp_alpha") is None:
-        reserves = share_away(recipe, validation_share)
-    with open_source(
-        data,
-        target,
-        weight=weight,
-        declarations=declarations,
-        source=source,
-        connection=connection,
-        table=table,
-        memory_limit=memory_limit,
-        reserves=reserves,
-        seed=recipe.seed,
-        from_zero=recipe.counts_from_zero,
-        complete=recipe.drops_rows,
-        format=format,
-        encoding=encoding,
-    ) as rows:
-        if validation is not None:
-            reading = {"format": format, "encoding": encoding}
-            validation = read_validation(rows.schema, validation, weight, **reading)
-        if by_default:
-            recipe = _bounded(recipe, rows)
-        if keep_rows:
-            _refuse_keeping(rows, validation)
-        if (held := rows.reserved) is not None:
-            validation, validation_share = coded(held), None
-        if validation_share is not None:
-            options = {**options, "validation_share": validation_share}
-        model = grow_model(rows, recipe=recipe, validation=validation, **options)
-        if not recipe.tries:  # folds choose a tree that new rows bear out
-            warn_of_high_cardinality(model, in_memory=not rows.is_away)
-        if not keep_rows:
-            return model
-        given = {name: value for name, value in options.items() if name != "progress"}
-        return replace(model, kept=KeptRows(rows.at_hand, recipe, given, weight))
-
-
-def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
-    """Return the default recipe under a memory limit; it counts many rows in bins.
-
-    C4.5 is more accurate and counts every value of a column, which takes memory for
-    all of them. The value of the limit has no say: any gives the same tree.
-    """
-    if not rows.is_away or rows.schema.target.is_numeric or rows.n_rows <= MOST_LISTED:
-        return recipe
-    bounded = in_bins(recipe)
-    if bounded is not recipe:
-        note(
-            f"under a memory limit, more than {MOST_LISTED:,} rows are counted in "
-            f"bins, by recipe {bounded.name!r}: ",
-            Setting("recipe", recipe.name),
-            " counts all values and takes more memory",
-            of_reading=False,
-        )
-    return bounded
-
-
-def _refuse_keeping(rows: OpenedSource, validation: CodedRows | None) -> None:
-    """Refuse to keep rows that are not at hand, or beside others that are not kept."""
-    if rows.is_away:
-        raise refusal(
-            Setting("keep_rows", True),
-            "needs the rows, and they stay where they are",
-            phrase("read them ({})", Setting("source", "memory")),
-        )
-    if validation is not None:
-        raise refusal(
-            Setting("keep_rows", True),
-            "keeps the rows that a tree is grown on, and not those to prune by",
-            phrase("reserve some ({})", Setting("validation_share", 0.3)),
-        )

@@ -12,7 +12,7 @@ from spinney.data.readers import read_by
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.prune import CodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import OpenedSource, TableInput
 from spinney.sources.rows import TrainingSet, known_rows
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -52,13 +52,14 @@ def held_rows(
     recipe: Recipe,
     *,
     validation: CodedRows | None = None,
-    share: float | None = None,
+    validation_share: float | None = None,
     ccp_alpha: float | None = None,
 ) -> Held:
     """Hold rows to prune by, as a user says; refuse a recipe that lacks them.
 
     A recipe that tries several ways to grow is grown as its own settings say.
     """
+    share = validation_share
     if validation is None and share is None:
         if recipe.pruning in ("reduced-error", "pre-pruning"):
             raise refusal(
@@ -87,6 +88,11 @@ def held_rows(
     recipe = _pruned_by_them(recipe, given)
     if share is None:
         return Held(rows, recipe, validation)
+    return _reserved(rows, recipe, share)
+
+
+def _reserved(rows: OpenedSource, recipe: Recipe, share: float) -> Held:
+    """Reserve a share of rows in memory, drawn by what is in them."""
     check_share(share)
     if rows.is_away:
         raise refusal(
@@ -153,16 +159,16 @@ def _pruned_by_them(recipe: Recipe, given: str) -> Recipe:
     return recipe
 
 
-def read_validation(
-    schema: Schema, data: Any, weight: str | None, **reading: Any
-) -> CodedRows:
-    """Read a table to prune by, as the schema of the training table says."""
+def read_validation(schema: Schema, data: Any, training: TableInput) -> CodedRows:
+    """Read a table to prune by, as the training table was read, by its schema."""
+    weight = training.weight
     table = read_by(
         schema,
         range(len(schema.attributes)),
         data,
         also=() if weight is None else (weight,),
-        **reading,
+        format=training.format,
+        encoding=training.encoding,
     )
     return coded_rows(schema, table, weight)
 

@@ -34,10 +34,10 @@ def warn_of_high_cardinality(
     ``in_table`` says that columns can be ignored; an estimator has none but those of X.
     The default recipe excludes such columns only from rows ``in_memory``.
     """
-    found = high_cardinality_columns(model.schema, model.fingerprint.n_rows)
+    schema = model.tree.schema
+    found = high_cardinality_columns(schema, model.fingerprint.n_rows)
     if not found:
         return
-    schema = model.tree.schema
     asked = schema.behind(flatten(model.tree).arrays.asked)
     columns = [schema.attributes[index].name for index in asked]
     # One that nearly numbers the rows has been told of as an identifier.

@@ -4,16 +4,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spinney.data import (
-    Declarations,
-    Notation,
-    TableSummary,
-    Value,
-    declarations_of,
-    summary_of,
-)
+from spinney.data import Notation, TableSummary, Value, summary_of
 from spinney.errors import SpinneyNote
-from spinney.sources.opened import table_of_rows
+from spinney.sources.opened import TableInput, table_of_rows
+from spinney.sources.rows import NO_TARGET
 
 
 def look(
@@ -59,27 +53,13 @@ notation, table
     doubts
       column 'colour' has the same value in every cell: leave it out (ignore=['colour'])
     """
-    declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation, values
-    )
-    return look_at(
-        data, declared, target=target, format=format, encoding=encoding, table=table
-    )
+    given = TableInput.of({**locals(), "target": NO_TARGET})
+    return look_at(given, target=target)
 
 
-def look_at(
-    data: Any,
-    declarations: Declarations,
-    *,
-    target: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    table: str | None = None,
-) -> TableSummary:
+def look_at(table: TableInput, *, target: str | None = None) -> TableSummary:
     """Return how a table is read, by what was declared of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyNote)  # the summary has the notes
-        rows = table_of_rows(
-            data, declarations, format=format, encoding=encoding, table=table
-        )
-    return summary_of(rows, declarations, target)
+        rows = table_of_rows(table)
+    return summary_of(rows, table.declarations, target)

@@ -408,6 +408,12 @@ class Recipe:
         return by_rows or self.grower.needs_rows
 
     @property
+    def fits_models(self) -> bool:
+        """Whether the nodes of a tree of numbers are fitted by linear models."""
+        by_models = self.leaves == "linear" or self.pruning == "adjusted-error"
+        return by_models or self.smoothing > 0
+
+    @property
     def bucketing(self) -> str | None:
         """How numbers are put into buckets, if they are."""
         if self.buckets is None and self.grouping == "merge":

@@ -12,7 +12,7 @@ for other attributes that stand in for missing values: how they agree with a spl
 what a split with its surrogates sends where. ``Formulas`` are for what is made of
 several attributes: take this attribute in; how do these terms vary together, for linear
 models and combinations. A recipe that needs a part which a source lacks is refused
-before a tree is grown (``growth.source_parts``).
+before a tree is grown (``growth.engine``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

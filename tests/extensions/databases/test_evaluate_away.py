@@ -8,12 +8,11 @@ from tests.sources.tables_away import N_ROWS, placed, table_of
 
 import spinney
 from spinney.cli import run
-from spinney.data import declarations_of
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.evaluation.runs_away import parts_by_number
 from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
-from spinney.sources.opened import open_rows, open_source
+from spinney.sources.opened import TableInput, open_rows, open_source
 from spinney.sources.rows import numbers_of_rows
 from spinney.sources.rows.hashed_rows import BYTES
 
@@ -79,7 +78,7 @@ def test_folds_are_those_of_the_numbers_of_rows():
     columns = table_of(2)
     del columns["w"]
     names = list(columns)
-    with open_source(columns, "y", declarations=declarations_of()) as opened:
+    with open_source(TableInput(data=columns, target="y")) as opened:
         numbers = numbers_of_rows(opened.at_hand)
     expected = []
     for _, _, draw in parts_by_number(Scheme(folds=3, seed=1)):

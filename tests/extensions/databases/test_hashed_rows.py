@@ -9,10 +9,9 @@ from tests.extensions.databases.test_bins import rows_of
 from tests.sources.tables_away import placed
 from tests.twins.naive_hash import share_of_rows as naive_numbers
 
-from spinney.data import declarations_of
 from spinney.extensions.partitions import hashed_parts
 from spinney.sources import ROOT
-from spinney.sources.opened import open_rows, open_source
+from spinney.sources.opened import TableInput, open_rows, open_source
 from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
 from spinney.sources.rows.hashed_rows import BYTES
 from spinney.sources.rows.row_numbers import BANDS, band_of, copies_among, least_of_band
@@ -46,8 +45,8 @@ def hashed(place, columns, folder, request, target="y"):
     """Give the rows of a table with their numbers, in some place."""
     with placed(place, columns, folder, request) as (data, how):
         weight = "w" if "w" in columns else None
-        settings = {"declarations": declarations_of(), "weight": weight, "hashed": True}
-        with open_source(data, target, **settings, **how) as rows:
+        table = TableInput(data=data, target=target, weight=weight, **how)
+        with open_source(table, hashed=True) as rows:
             yield rows.hashed or HashedInMemory(rows.at_hand)
 
 

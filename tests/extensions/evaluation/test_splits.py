@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyError, SpinneyWarning
 from spinney.extensions.evaluation.evaluation_rows import rows_of
 from spinney.extensions.evaluation.splits import Scheme, parts_of
+from spinney.sources.opened import TableInput
 
 
 def rows_with(target):
-    return rows_of(
-        {"x": list(range(len(target))), "y": target}, "y", declarations=Declarations()
-    )
+    columns = {"x": list(range(len(target))), "y": target}
+    return rows_of(TableInput(data=columns, target="y"))
 
 
 TWO = ["a"] * 12 + ["b"] * 18

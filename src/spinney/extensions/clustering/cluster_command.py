@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.engine_options import engine_options, opening_of, workers
+from spinney.cli.engine_options import engine_options, table_input, workers
 from spinney.cli.rows_output import JSON, RowsOutput, rows_options, rows_output
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_output,
-    declarations,
     examples,
     in_group,
     jobs_option,
@@ -146,23 +145,16 @@ def cluster(data: str, **options: Any) -> None:
     """
     from spinney.extensions.clustering.cluster_report import ClusterReport, tell_notes
     from spinney.extensions.clustering.models.find_away import cluster_table
-    from spinney.sources.opened import is_counted_away
 
     _check_options(options)
     output = _rows_output(options)
     plan = _plan(options)
-    if is_counted_away(data, options["source"], table=options["table"]):
+    table = table_input(data, options)
+    if table.is_remote:
         refuse_given(OF_ROWS, "needs all rows, and they stay where they are")
     with workers(options), progress_bar("clustering") as progress:
-        clustered = cluster_table(
-            data,
-            plan,
-            columns=options["columns"],
-            declarations=declarations(options),
-            weight=options["weight"],
-            progress=progress,
-            **opening_of(options),
-        )
+        columns = options["columns"]
+        clustered = cluster_table(table, plan, columns, progress=progress)
     report = ClusterReport(*clustered)
     tell_notes(report, quiet=options["quiet"])
     _write_files(report, options, output)

@@ -5,7 +5,7 @@ from typing import Any
 
 from spinney._support.checks import Progress, check_progress
 from spinney._support.keyed_random import seed_of
-from spinney.data import Notation, Value, check_texts_listed, declarations_of
+from spinney.data import Notation, Value, check_texts_listed
 from spinney.errors import ParameterError, did_you_mean
 from spinney.extensions.clustering.estimators import (
     KMeans,
@@ -14,6 +14,7 @@ from spinney.extensions.clustering.estimators import (
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find_away import cluster_table
+from spinney.sources.opened import TableInput
 
 
 def find_clusters(
@@ -75,9 +76,7 @@ connection, table, memory_limit, format, encoding, notation
     >>> sorted(model.cluster_centers_.ravel().tolist())
     [1.5, 10.5]
     """
-    declared = declarations_of(
-        nominal, ordinal, numeric, ignore, missing_values, notation, values
-    )
+    table_input = TableInput.of(locals())
     check_texts_listed("columns", columns)
     check_progress(progress)
     for name in settings:
@@ -90,18 +89,5 @@ connection, table, memory_limit, format, encoding, notation
         seed=seed_of(random_state),
         **settings,
     )
-    clustered = cluster_table(
-        data,
-        plan,
-        columns=columns,
-        declarations=declared,
-        weight=weight,
-        progress=progress,
-        source=source,
-        connection=connection,
-        memory_limit=memory_limit,
-        table=table,
-        format=format,
-        encoding=encoding,
-    )
+    clustered = cluster_table(table_input, plan, columns, progress=progress)
     return estimator_of(clustered.fit.clusters)

@@ -6,14 +6,14 @@ from typing import Any
 from spinney import registry
 from spinney._support.text import first_of
 from spinney.errors import Setting, refusal, warn
-from spinney.models.fitted_model import LargeTables
+from spinney.models.fitted_model import FittedBase
 from spinney.sources.opened import engine_of
 
 MOST_LISTED = 4  # columns in a warning
 
 
 def predict_into(
-    model: LargeTables,
+    model: FittedBase,
     data: Any,
     into: str,
     *,

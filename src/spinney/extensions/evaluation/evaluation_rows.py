@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,14 +9,13 @@ from spinney._support.arrays import Floats
 from spinney.data import (
     Cells,
     Column,
-    Declarations,
     Table,
     Value,
     level_order,
     without_identifiers,
 )
 from spinney.errors import DataError
-from spinney.sources.opened import table_of_rows
+from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import (
     NumberFacts,
     as_target,
@@ -64,22 +62,16 @@ class EvaluationRows:
         return self.table.n_rows
 
 
-def rows_of(
-    data: Any,
-    target: str,
-    declarations: Declarations,
-    *,
-    weight: str | None = None,
-    **reading: Any,
-) -> EvaluationRows:
+def rows_of(table_input: TableInput) -> EvaluationRows:
     """Read the rows; warn of what is odd about the table, once.
 
     Columns that only tell rows apart are found in the whole table, and left out of all
-    its parts: every recipe is measured on the same columns. ``reading`` is as for
-    ``table_of_rows``.
+    its parts: every recipe is measured on the same columns.
     """
+    target, weight = table_input.target, table_input.weight
+    declarations = table_input.declarations
     check_roles(target, weight, declarations)
-    read = table_of_rows(data, declarations, **reading)
+    read = table_of_rows(table_input)
     rows, weights, places = known_rows(read, target, weight)
     if not rows.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"

@@ -7,7 +7,7 @@ those of the whole table.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,12 +27,12 @@ from spinney.extensions.evaluation.runs import (
     naming,
     tested_rows,
 )
-from spinney.extensions.evaluation.setup import asked_of
+from spinney.extensions.evaluation.setup import Experiment
 from spinney.extensions.evaluation.splits import ONE_OUT, USUAL_FOLDS, Scheme
-from spinney.extensions.evaluation.variants import Recipes, Variant
+from spinney.extensions.evaluation.variants import WITHOUT_ROWS, Variant
 from spinney.growth.forest import forest_outputs
 from spinney.models import FittedForest, FittedTree, grow_drawn, grow_drawn_forest
-from spinney.recipes import DEFAULT_RECIPE, default_recipe
+from spinney.recipes import DEFAULT_RECIPE
 from spinney.sources.opened import open_source
 from spinney.sources.rows import (
     Draw,
@@ -43,10 +43,6 @@ from spinney.sources.rows import (
 )
 from spinney.trees.predict import flatten, outputs
 
-# What needs no folds of its own; the default one reserves rows to prune by, if there
-# are enough.
-WITHOUT_ROWS = default_recipe(rows_at_hand=False).name
-RECIPES_AWAY = (DEFAULT_RECIPE, WITHOUT_ROWS)
 FEWEST_FOR_DEFAULT = 60
 ROWS_A_FOLD = 10
 """Where nothing is said, a fold has about so many rows at least."""
@@ -55,14 +51,8 @@ PartAway = tuple[int, int, Draw]
 """A repeat and a fold, counted from 1, and the draw of the rows to test on."""
 
 
-def evaluate_away(
-    data: Any, target: str, recipes: Recipes | None, arguments: Mapping[str, Any]
-) -> Evaluation:
-    """Measure recipes on rows of an engine that their trees have not seen.
-
-    ``arguments`` are those of ``evaluate``: its own, and settings for all recipes.
-    """
-    asked = asked_of(RECIPES_AWAY if recipes is None else recipes, arguments)
+def evaluate_away(asked: Experiment) -> Evaluation:
+    """Measure recipes on rows of an engine that their trees have not seen."""
     scheme = asked.scheme
     if scheme.folds == ONE_OUT:
         raise refusal(
@@ -70,22 +60,20 @@ def evaluate_away(
             "leaves out one row after the other, and these stay where they are",
             "take a number of folds",
         )
-    with open_source(
-        data, target, declarations=asked.declarations, hashed=True, **asked.opening
-    ) as opened:
+    with open_source(asked.table, hashed=True) as opened:
         assert opened.hashed is not None
         form, n_rows, variants = opened.schema.target, opened.n_rows, asked.variants
         classes = None if form.is_numeric else form.classes
-        if recipes is None and n_rows < FEWEST_FOR_DEFAULT:
+        if asked.by_default and n_rows < FEWEST_FOR_DEFAULT:
             variants = tuple(each for each in variants if each.label == WITHOUT_ROWS)
-        runs = RunsAway(opened.hashed, n_rows, asked.costs(target, classes))
+        runs = RunsAway(opened.hashed, n_rows, asked.costs(classes))
         if scheme.holdout is None and scheme.folds is None:
             folds = max(2, min(USUAL_FOLDS, n_rows // ROWS_A_FOLD))
             scheme = replace(scheme, folds=folds)
         parts = list(parts_by_number(scheme))
         with limited_threads(None):  # an interrupt leaves none of them
             results = each_result(parts, variants, runs.prepared, asked.progress)
-    return Evaluation(target, classes, n_rows, scheme, results)
+    return Evaluation(asked.table.target, classes, n_rows, scheme, results)
 
 
 @dataclass(frozen=True, slots=True)

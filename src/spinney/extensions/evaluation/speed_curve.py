@@ -17,7 +17,7 @@ from spinney.errors import DataError, Setting
 from spinney.extensions.evaluation.measures import MEASURES
 from spinney.extensions.evaluation.report import in_ascii, signed
 from spinney.extensions.evaluation.results import Evaluation
-from spinney.extensions.evaluation.setup import setup_of
+from spinney.extensions.evaluation.setup import experiment_of, setup_of
 from spinney.extensions.evaluation.tasks import cut_tasks, row_numbers
 from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 
@@ -162,7 +162,7 @@ def scalability(
     if not {"folds", "holdout"} & given.keys():
         given["holdout"] = USUAL_HOLDOUT
     given.setdefault("repeats", USUAL_REPEATS)
-    setup = setup_of(data, target, recipes, given)
+    setup = setup_of(experiment_of(recipes, given, data=data, target=target))
     most = min(len(part.train) for part in setup.parts)
     numbers = _halves(most) if sizes is None else row_numbers(sizes, most)
     if len(numbers) < 2:

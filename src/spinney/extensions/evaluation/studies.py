@@ -10,7 +10,7 @@ from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
 from spinney.extensions.evaluation.results import Evaluation
 from spinney.extensions.evaluation.runs_away import evaluate_away
-from spinney.extensions.evaluation.setup import setup_of
+from spinney.extensions.evaluation.setup import experiment_of, setup_of
 from spinney.extensions.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
@@ -26,7 +26,6 @@ from spinney.extensions.evaluation.tasks import (
 )
 from spinney.extensions.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
-from spinney.sources.opened import is_counted_away
 
 USUAL_OUTLIERS = (0, 0.1, 0.2)
 
@@ -126,12 +125,11 @@ connection, table, memory_limit, format, encoding, notation
     [('id3', 0.75, 8.5), ('stump', 0.825, 2.0)]
     """
     arguments = {**locals(), **settings}  # all that is given, by name
-    for name in ("data", "target", "recipes", "settings"):
-        del arguments[name]
-    if is_counted_away(data, source, connection, table=table):
-        return evaluate_away(data, target, recipes, arguments)
-    recipes = DEFAULT_RECIPES if recipes is None else recipes
-    setup = setup_of(data, target, recipes, arguments)
+    del arguments["recipes"], arguments["settings"]
+    asked = experiment_of(recipes, arguments)
+    if asked.table.is_remote:
+        return evaluate_away(asked)
+    setup = setup_of(asked)
     return setup.run([plain_task(setup.rows, part, {}) for part in setup.parts])
 
 
@@ -173,7 +171,7 @@ def learning_curve(
     >>> [line["rows"] for line in curve.table]
     [8, 15]
     """
-    setup = setup_of(data, target, recipe, arguments)
+    setup = setup_of(experiment_of(recipe, arguments, data=data, target=target))
     most = min(len(part.train) for part in setup.parts)
     return setup.run(cut_tasks(setup, row_numbers(sizes, most)))
 
@@ -236,7 +234,7 @@ def robustness(
     outliers 0.2
     """
     check_choice("missing_in_test", missing_in_test)
-    setup = setup_of(data, target, recipes, arguments)
+    setup = setup_of(experiment_of(recipes, arguments, data=data, target=target))
     wanted = _wanted_damage(setup.rows, noise, missing, outliers)
     tasks = [
         damaged_task(setup, index, kind, rate, also_test=missing_in_test)

@@ -12,8 +12,10 @@ from spinney.recipes import (
     DEFAULT_RECIPE,
     RECIPES,
     Recipe,
+    default_recipe,
     refuse_uncommon,
 )
+from spinney.sources.opened import DECLARING, OPENING
 
 # What grow grows if no recipe is named, beside the two that everybody knows.
 # CART as it is meant to be used, pruned by folds of the training rows; the recipe alone
@@ -23,6 +25,10 @@ PRUNED = (
     {"recipe": "cart", "pruning": "cost-complexity"},
 )
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
+# What needs no folds of its own; the default one reserves rows to prune by, if there
+# are enough.
+WITHOUT_ROWS = default_recipe(rows_at_hand=False).name
+RECIPES_AWAY = (DEFAULT_RECIPE, WITHOUT_ROWS)
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"
 
@@ -33,17 +39,8 @@ Recipes = (
     | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
 )
 
-# How columns are read, and where the rows are.
-DECLARED = (
-    *("nominal", "ordinal", "numeric", "ignore", "values"),
-    *("missing_values", "notation"),
-)
-OPENING = (
-    *("weight", "source", "connection", "table"),
-    *("memory_limit", "format", "encoding"),
-)
 # All variants see the same rows, which are read once.
-COMMON = ("data", "target", *DECLARED, *OPENING)
+COMMON = ("data", "target", *DECLARING, *OPENING)
 # What a recipe may be given: the parameters of grow that concern no reading of rows.
 OF_GROWING = (
     *COMMON_SETTINGS,

@@ -39,7 +39,7 @@ from spinney.extensions.incremental.table_parts import (
     relaid,
     with_branches,
 )
-from spinney.growth.plain.recollection import NodeOutcome
+from spinney.growth.plain.growing_nodes import NodeOutcome
 from spinney.search import Search, same_question, under_search
 from spinney.sources import ROOT, Agreement, Request, Totals
 from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped

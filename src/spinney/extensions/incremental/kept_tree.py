@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spinney.extensions.incremental.table_change import NOBODY, WeighedRows
-from spinney.growth.plain.recollection import NodeOutcome
+from spinney.growth.plain.growing_nodes import NodeOutcome
 from spinney.search import Search
 from spinney.trees import Route, Split, TableStack
 

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from spinney import registry
+from spinney.cli.engine_options import table_input
 from spinney.cli.shell_options import (
     GroupedCommand,
     all_of,
-    declarations,
     examples,
     file_arguments,
     in_group,
@@ -105,15 +105,7 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
     )
     recipe, settings = recipe_of(options, Recipe.named(RECIPE))
     recipe = RECIPE if recipe is None else recipe
-    grown = grow_from(
-        data,
-        options["target"],
-        recipe=recipe,
-        settings=settings,
-        declarations=declarations(options),
-        format=options["format_"],
-        encoding=options["encoding"],
-    )
+    grown = grow_from(table_input(data, options), recipe=recipe, settings=settings)
     model = FittedTree(grown)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyNote)  # as was said before
@@ -140,13 +132,7 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
         n_init=1,
         **({} if start is None else {"init": start}),
     )
-    _, used, _ = clustering.read_rows(
-        data,
-        columns=options["columns"],
-        declarations=declarations(options),
-        format=options["format_"],
-        encoding=options["encoding"],
-    )
+    _, used, _ = clustering.read_rows(table_input(data, options), options["columns"])
     rows = clustering.measured_rows(used, plan, markers=options["missing"])
     fit = clustering.find_clusters(rows, plan)
     trace = fit.trace(ROWS_TRACED)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney import registry
+from spinney.cli.engine_options import table_input
 from spinney.cli.picture_options import look_options, tree_look
 from spinney.cli.shell_options import (
     all_of,
@@ -391,13 +392,8 @@ def _cluster_fit(k: Any, options: dict[str, Any]) -> Any:
     clustering = registry.load("operation", "cluster")
     standardise, seed = options["standardise"], options["seed"]
     plan = clustering.Plan(n_clusters=k, standardise=standardise, seed=seed)
-    _, used, weights = clustering.read_rows(
-        options["data"],
-        columns=options["columns"],
-        declarations=declarations(options),
-        format=options["format_"],
-        encoding=options["encoding"],
-    )
+    table = table_input(options["data"], options)
+    _, used, weights = clustering.read_rows(table, options["columns"])
     rows = clustering.measured_rows(used, plan, markers=options["missing"])
     with progress_bar("clustering") as progress:
         return clustering.find_clusters(rows, plan, weights=weights, progress=progress)

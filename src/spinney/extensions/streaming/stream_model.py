@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from spinney._support.checks import Progress
-from spinney.data import Declarations, Table
+from spinney.data import Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import table_batches
 from spinney.errors import ParameterError
@@ -14,7 +14,7 @@ from spinney.extensions.streaming.growing_stream import GrowingStream
 from spinney.extensions.streaming.stream_limits import refuse_options
 from spinney.growth import KeptRows, Model
 from spinney.recipes import Recipe
-from spinney.sources.opened import engine_of
+from spinney.sources.opened import TableInput, engine_of
 from spinney.sources.rows import (
     Batch,
     TrainingSet,
@@ -38,14 +38,9 @@ def is_streamed(data: Any, source: str | None) -> bool:
 
 
 def stream_from(
-    data: Any,
-    target: str,
+    table_input: TableInput,
     *,
     recipe: Recipe,
-    declarations: Declarations,
-    weight: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
     progress: Progress | None = None,
     **given: Any,
 ) -> Model:
@@ -53,10 +48,12 @@ def stream_from(
 
     ``progress`` is told how many batches have been learned, and that one more may come.
     """
+    data, target, weight = table_input.data, table_input.target, table_input.weight
+    declarations = table_input.declarations
     check_roles(target, weight, declarations)
     refuse_options(given)
     model: Model | None = None
-    reading = {"format": format, "encoding": encoding}
+    reading = {"format": table_input.format, "encoding": table_input.encoding}
     with table_batches(data, declarations, n_rows=BATCH_ROWS, **reading) as (found,):
         for number, table in enumerate(found.tables):
             if model is None:

@@ -3,7 +3,6 @@
 from spinney.growth.folds.fold_growth import (
     CopiedRows,
     FoldGrowth,
-    grow_by,
     warn_of_squares,
 )
 from spinney.growth.folds.recipe_choice import (
@@ -18,6 +17,5 @@ __all__ = [
     "FoldGrowth",
     "RecipeChoice",
     "choose_recipe",
-    "grow_by",
     "warn_of_squares",
 ]

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
@@ -20,19 +19,17 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
-from spinney.growth.engine import Engine, choose_engine
+from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
-from spinney.growth.model_trees.m5 import with_models
+from spinney.growth.pipeline import grow_and_prune
 from spinney.growth.prune import (
     Pruned,
-    Steps,
     TrainingRows,
     folds_of,
     pruned_after_growing,
 )
 from spinney.growth.prune.cost_complexity import Mask, cost_complexity
 from spinney.recipes import Recipe
-from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
@@ -191,7 +188,7 @@ class FoldGrowth:
     def finished(self, mask: Mask) -> Tree:
         """Return the tree of some copies, pruned, and with models at its leaves."""
         rows = OpenedSource(self.copies.taken(mask))
-        tree = self._freed(lambda g: grow_by(rows, g.recipe, g.options).tree)
+        tree = self._freed(lambda g: grow_and_prune(rows, g.recipe, g.options).tree)
         self.grown()
         return tree
 
@@ -207,20 +204,12 @@ class FoldGrowth:
         # Or its attribute has one value there: then the tree is grown freely.
         return grow(replace(self, options=replace(self.options, forced={})))
 
-    def grown_folds(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
-        """Give the copies of each fold, and the unpruned tree of the others."""
-        return ((held, self.regrow(~held)) for held in self._held(folds))
-
     @cached_property
     def fold_trees(self) -> FoldTrees:
-        """Those of the recipe's own folds, all of them kept."""
-        return list(self.grown_folds(self.folds))
+        """The copies of each of the recipe's own folds, and the tree of the others."""
+        return [(held, self.regrow(~held)) for held in self.held_out(self.folds)]
 
-    def finished_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
-        """Give the copies of each fold, and the finished tree of the others."""
-        return ((held, self.finished(~held)) for held in self._held(folds))
-
-    def _held(self, folds: Integers) -> Iterator[Mask]:
+    def held_out(self, folds: Integers) -> Iterator[Mask]:
         """Give the copies of each fold, as long as too few have been given."""
         n_held = 0
         for fold in np.unique(folds):
@@ -236,7 +225,8 @@ class FoldGrowth:
         counted = training.own_weights
         if scale is not None:
             counted = counted * scale[training.classes]
-        trees = self.grown_folds(folds) if self.before is None else self.before
+        anew = ((held, self.regrow(~held)) for held in self.held_out(folds))
+        trees = anew if self.before is None else self.before
         return TrainingRows(training.columns, training.classes, counted, trees)
 
     def grow_and_prune(self) -> Pruned:
@@ -281,31 +271,3 @@ class FoldGrowth:
             seed=recipe.seed,
             asked=asked,
         )
-
-
-def grow_by(
-    rows: OpenedSource,
-    recipe: Recipe,
-    options: Options,
-    *,
-    growth: FoldGrowth | None = None,
-    engine: Engine | None = None,
-    grown: Callable[[], object] = lambda: None,
-) -> Pruned:
-    """Return the tree of one recipe, pruned as it says, with models at its leaves.
-
-    Where folds are asked for, ``growth`` has those of the rows that there are already.
-    Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
-    """
-    by_folds = recipe.needs_rows and options.validation is None
-    if by_folds or recipe.forest:
-        copied = CopiedRows(rows.at_hand)
-        growth = growth or FoldGrowth(copied, recipe, options, grown=grown)
-        result = growth.grow_and_prune()
-    else:
-        engine = engine or choose_engine(rows.training, recipe, options)
-        result = engine.grow_and_prune(rows, recipe, options)
-        grown()
-    modelled = with_models(result.tree, rows, recipe=recipe)
-    steps = Steps(chain(result.steps, modelled.steps))
-    return replace(result, tree=without_unused(modelled.tree), steps=steps)

@@ -21,10 +21,10 @@ from spinney.errors import SpinneyWarning
 from spinney.growth.engine import only_to_predict
 from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
 from spinney.growth.growth_options import Options
+from spinney.growth.model import Tried
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import costs_of, leaf_risks
-from spinney.growth.tried_recipes import Tried
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree, labels_of
@@ -54,14 +54,6 @@ class RecipeChoice(NamedTuple):
     def risk(self) -> float:
         """What the chosen one costs on rows held out; 0 where nothing was tried."""
         return next((each.risk or 0.0 for each in self.tried if each.chosen), 0.0)
-
-    def n_further(self, options: Options) -> int:
-        """Return how many trees of folds are still to be grown, to prune by them."""
-        by_folds = self.recipe.pruning == "cost-complexity"
-        if not by_folds or options.validation is not None:
-            return 0
-        are_grown = self.growth is not None and self.growth.before is not None
-        return 0 if are_grown else self.recipe.folds
 
 
 def choose_recipe(
@@ -127,8 +119,8 @@ def _judged(name: str, growth: FoldGrowth) -> Tried:
         return _judged_subtree(name, growth)
     rows, costs = growth.training_rows(growth.folds), growth.options.costs
     losses = np.zeros(len(rows.targets))
-    for held, tree in growth.finished_trees(growth.folds):
-        losses[held] = _losses(tree, growth.copies, held, costs)
+    for held in growth.held_out(growth.folds):
+        losses[held] = _losses(growth.finished(~held), growth.copies, held, costs)
     losses = np.nan_to_num(losses, nan=WORST, posinf=WORST)
     shares = rows.weights / rows.weights.sum()
     # Squares of squares of large numbers would be beyond floats, but not in this unit.

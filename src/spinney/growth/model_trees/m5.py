@@ -42,7 +42,6 @@ from spinney.growth.prune.walks import (
     bottom_up,
     recorded,
 )
-from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, RootStatistics, statistics_by_attribute
 from spinney.sources import (
@@ -90,7 +89,7 @@ def with_models(tree: Tree, rows: OpenedSource, *, recipe: Recipe) -> Pruned:
     The rows must be those that the tree was grown on. The steps are those of
     ``pruning="adjusted-error"``.
     """
-    if not tree.schema.target.is_numeric or not fits_models(recipe):
+    if not tree.schema.target.is_numeric or not recipe.fits_models:
         return Pruned(tree, Steps(()))
     fits = _fit(tree, rows.source, linear=recipe.leaves == "linear")
     pruned = Pruned(cut(tree, ()), Steps(()))

@@ -1,7 +1,12 @@
-"""Growing nodes, and the tree of arrays that they become."""
+"""Growing nodes, the tree of arrays that they become, and what is remembered of it.
+
+A source that remembers an earlier tree knows at which nodes nothing has changed. The
+learner asks for what was found there, and searches at the others.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,7 +15,7 @@ from spinney.data import Schema
 from spinney.growth.growth_options import Planned
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
-from spinney.search import Decision
+from spinney.search import Decision, Search
 from spinney.sources import Totals
 from spinney.trees import (
     Candidate,
@@ -142,3 +147,29 @@ def as_tree(
         schema,
         PlainNodes(tree, schema, tuple((n.candidates, n.chosen) for n in order)),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeOutcome:
+    """What came of a node: its decision, and how its rows leave it, if they do."""
+
+    decision: Decision
+    route: Route | None = None
+    routed: CountTable | None = None
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """What a source answers that remembers an earlier tree."""
+
+    def recall(
+        self, node: int, attributes: tuple[int, ...], search: Search
+    ) -> NodeOutcome | None:
+        """Return what was found at a node, if the same would be found again."""
+        ...
+
+    def remember(
+        self, node: int, attributes: tuple[int, ...], found: NodeOutcome, search: Search
+    ) -> None:
+        """Take note of what was found at a node."""
+        ...

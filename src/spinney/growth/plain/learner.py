@@ -44,8 +44,14 @@ from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.growing_nodes import Growing, as_tree, finish, steps_to
-from spinney.growth.plain.recollection import Memory, NodeOutcome
+from spinney.growth.plain.growing_nodes import (
+    Growing,
+    Memory,
+    NodeOutcome,
+    as_tree,
+    finish,
+    steps_to,
+)
 from spinney.growth.prune.while_growing import Descent
 from spinney.recipes import Recipe
 from spinney.search import (
@@ -197,7 +203,8 @@ class _Learner:
 
     def decide(self, front: Sequence[Growing]) -> None:
         """Find the best split of each node, or the reason why there is none."""
-        front = self.recalled(front)
+        if self.memory is not None:
+            front = self.recalled(front, self.memory)
         if not front:
             return
         forced, asked = dict[int, int](), dict[int, Question]()
@@ -239,15 +246,13 @@ class _Learner:
                 self.combine(node)
         self.remember(front)
 
-    def recalled(self, front: Sequence[Growing]) -> Sequence[Growing]:
+    def recalled(self, front: Sequence[Growing], memory: Memory) -> Sequence[Growing]:
         """Let nodes be as they were found before, if they would be; return others."""
-        if self.memory is None:
-            return front
         others = []
         for node in front:
             found = None
             if node is not self.root:  # what all rows say is known after the root
-                found = self.memory.recall(node.number, node.attributes, self.search)
+                found = memory.recall(node.number, node.attributes, self.search)
             if found is None:
                 others.append(node)
                 continue
@@ -520,7 +525,7 @@ class _Learner:
                 depth=node.depth + 1,
                 branch=branch,
                 parent=node,
-                path=self.path_to(node, branch),
+                path=self.path_to(node, branch) if self.options.forced else (),
                 key=branch_key(node.key, branch) if self.options.draws else 0,
                 plan=None if node.plan is None else node.plan.branches[branch],
             )
@@ -536,9 +541,7 @@ class _Learner:
         return tuple(i for i in attributes if columns.isdisjoint(behind([i])))
 
     def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
-        """Return how the path to a child reads, if anybody asked for a path."""
-        if not self.options.forced:
-            return ()
+        """Return how the path to a child reads."""
         assert node.route is not None
         split = node.route.described
         attribute = self.schema.attributes[split.attribute]

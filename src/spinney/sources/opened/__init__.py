@@ -2,16 +2,22 @@
 
 from spinney.sources.opened.open_rows import (
     OpenedSource,
-    engine_of,
-    is_counted_away,
     open_source,
     table_of_rows,
 )
+from spinney.sources.opened.table_input import (
+    DECLARING,
+    OPENING,
+    TableInput,
+    engine_of,
+)
 
 __all__ = [
+    "DECLARING",
+    "OPENING",
     "OpenedSource",
+    "TableInput",
     "engine_of",
-    "is_counted_away",
     "open_source",
     "table_of_rows",
 ]

@@ -27,7 +27,7 @@ from spinney.estimators.table_estimator import (
     collected,
     has_names_only,
     is_framed,
-    learn_anew,
+    learning_anew,
     validated,
 )
 from spinney.extensions.clustering.choose_k.choice import Choice
@@ -119,8 +119,9 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is labelled and no more.
         """
-        with limited_threads(self.n_jobs):
-            return learn_anew(self, lambda new: new._find(X, sample_weight))
+        with limited_threads(self.n_jobs), learning_anew(self) as new:
+            new._find(X, sample_weight)
+        return self
 
     def _find(self, X: Any, sample_weight: Any) -> None:
         """Find the clusters, as a new estimator that nobody else knows yet."""

@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats, Integers
@@ -14,10 +15,11 @@ from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import ParameterError, Setting
 from spinney.estimators.table_estimator import (
-    TableEstimator,
     has_names_only,
     is_framed,
+    mixed_input,
     our_errors,
+    validated_table,
 )
 from spinney.extensions.clustering.clusters import schema_of
 from spinney.extensions.clustering.estimators.cluster_estimator import (
@@ -36,7 +38,7 @@ from spinney.sources.rows import attribute_of
 
 
 @dataclass(eq=False, repr=False)
-class KPrototypes(ClusterEstimator, TableEstimator):
+class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
     """Clusters of mixed tables: numbers, names, ordered names, missing cells.
 
     Each row belongs to its nearest prototype, the first of equals. The distance is the
@@ -123,8 +125,6 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     gamma: float | None = None
     standardise: bool = False
 
-    _has_target = False
-
     # Learning
 
     def _measured_rows(self, X: Any) -> MeasuredRows:
@@ -153,9 +153,12 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         else:
             known = read_table(X) if is_relation(X) else X
             with our_errors():
-                table = self._validated(known, reset=reset)
+                table = validated_table(self, known, reset=reset)
         refuse_no_rows(table)
         return table
+
+    def __sklearn_tags__(self) -> Any:
+        return mixed_input(super().__sklearn_tags__())
 
     # What was found
 

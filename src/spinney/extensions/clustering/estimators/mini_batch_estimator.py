@@ -15,7 +15,7 @@ from spinney.data import Fingerprint, fingerprint_of
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
-from spinney.estimators.table_estimator import learn_anew
+from spinney.estimators.table_estimator import learning_anew
 from spinney.extensions.clustering.clusters import BATCHES, Clusters, schema_of
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
@@ -244,7 +244,9 @@ class MiniBatchKMeans(Centroids):
         >>> MiniBatchKMeans(2, random_state=0).fit_batches(batches).n_steps_
         2
         """
-        return learn_anew(self, lambda new: new._fit_batches(batches))
+        with learning_anew(self) as new:
+            new._fit_batches(batches)
+        return self
 
     def _fit_batches(self, batches: Iterable[Any]) -> None:
         check_whole("n_clusters", self.n_clusters, least=1)

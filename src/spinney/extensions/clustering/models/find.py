@@ -19,7 +19,6 @@ from spinney._support.checks import Progress
 from spinney._support.threads import thread_count
 from spinney.data import (
     Attribute,
-    Declarations,
     Fingerprint,
     Table,
     columns_named,
@@ -58,7 +57,7 @@ from spinney.extensions.clustering.prototypes.mixed_distances import (
     Prototypes,
 )
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
-from spinney.sources.opened import table_of_rows
+from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import attribute_of
 
 # How many iterations a start has at most, if nothing is given.
@@ -118,25 +117,17 @@ class MeasuredRows:
 
 
 def read_rows(
-    data: Any,
-    *,
-    columns: Sequence[str] = (),
-    declarations: Declarations,
-    weight: str | None = None,
-    **reading: Any,
+    table: TableInput, columns: Sequence[str] = ()
 ) -> tuple[Table, Table, Floats | None]:
     """Return a table, its columns that distances are measured in, and the weights.
 
     Columns that are ignored are read all the same, as texts: the result may show them.
     Where none is chosen, those that only tell rows apart are left out, with a note.
-    ``reading`` says how a file, or which table of a database, is read.
     """
+    declarations, weight = table.declarations, table.weight
     as_texts = (*declarations.nominal, *declarations.ignore)
-    whole = table_of_rows(
-        data,
-        declarations=replace(declarations, nominal=as_texts, ignore=()),
-        **reading,
-    )
+    texts = replace(declarations, nominal=as_texts, ignore=())
+    whole = table_of_rows(replace(table, declarations=texts))
     left_out = {*declarations.ignore, *(() if weight is None else (weight,))}
     chosen = _chosen(columns, whole.names)
     for name in chosen:

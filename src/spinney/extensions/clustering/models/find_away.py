@@ -8,12 +8,12 @@ cluster and iteration.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spinney._support.checks import Progress
-from spinney.data import Column, Declarations, Schema, Table, columns_named
+from spinney.data import Column, Schema, Table, columns_named
 from spinney.errors import DataError, Setting, did_you_mean, phrase, refusal
 from spinney.extensions.clustering.iterations import iterate
 from spinney.extensions.clustering.models.cluster_plan import Plan
@@ -27,9 +27,8 @@ from spinney.extensions.clustering.models.find import (
     watch_of,
 )
 from spinney.extensions.clustering.remote_rows import RemoteRows, rows_lacking
-from spinney.sources.opened import is_counted_away, open_source
+from spinney.sources.opened import TableInput, open_source
 from spinney.sources.rows import (
-    NO_TARGET,
     HashedRows,
     Points,
     SummedRows,
@@ -55,35 +54,24 @@ class ClusteredTable(NamedTuple):
 
 
 def cluster_table(
-    data: Any,
+    table: TableInput,
     plan: Plan,
-    *,
     columns: Sequence[str] = (),
-    declarations: Declarations,
-    weight: str | None = None,
+    *,
     progress: Progress | None = None,
-    source: str | None = None,
-    connection: Any = None,
-    **reading: Any,
 ) -> ClusteredTable:
-    """Find the clusters of a table, in memory or where its rows are.
-
-    ``reading`` says how a file, or which table of a database, is read, and within which
-    limit of memory.
-    """
-    used: Any = {"declarations": declarations, "weight": weight, **reading}
-    if is_counted_away(data, source, connection, table=reading.get("table")):
-        used |= {"source": source, "connection": connection, "hashed": True}
-        used["identifiers"] = bool(columns)  # as in memory: what is named stays
-        with open_source(data, NO_TARGET, **used) as opened:
+    """Find the clusters of a table, in memory or where its rows are."""
+    if table.is_remote:
+        named = bool(columns)  # as in memory: what is named stays
+        with open_source(table, hashed=True, identifiers=named) as opened:
             assert opened.hashed is not None
             fit = clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
         sample = sampled_table(fit)
         return ClusteredTable(fit, sample, sample, away=True)
-    table, chosen, weights = read_rows(data, columns=columns, **used)
-    rows = measured_rows(chosen, plan, markers=declarations.missing)
+    whole, chosen, weights = read_rows(table, columns)
+    rows = measured_rows(chosen, plan, markers=table.declarations.missing)
     fit = find_clusters(rows, plan, weights=weights, progress=progress)
-    return ClusteredTable(fit, table, chosen, away=False)
+    return ClusteredTable(fit, whole, chosen, away=False)
 
 
 def clusters_of_hashed(

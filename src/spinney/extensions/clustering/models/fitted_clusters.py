@@ -16,9 +16,8 @@ from spinney._support.text_table import in_columns, number_cells
 from spinney.data import Attribute, Notation, Schema, Table
 from spinney.data.readers import read_by
 from spinney.extensions.clustering.clusters import BATCHES, MIXED, Clusters
-from spinney.models import Explored
+from spinney.models import FittedBase
 from spinney.models.facts import origin_facts
-from spinney.models.fitted_model import LargeTables
 from spinney.output.export_formats import exported
 from spinney.output.file import save_model
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from spinney.extensions.pictures import Picture
 
 
-class FittedClusters(Explored, LargeTables):
+class FittedClusters(FittedBase):
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters

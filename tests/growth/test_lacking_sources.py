@@ -13,7 +13,7 @@ from spinney.growth.growth_options import Options
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import OpenedSource, open_source
+from spinney.sources.opened import OpenedSource, TableInput, open_source
 from spinney.sources.rows.memory import MemorySource
 
 CART, C45, M5 = (RECIPES[name] for name in ("cart", "c4.5", "m5"))
@@ -29,8 +29,10 @@ class CountsOnly:
 
 
 def counts_of(name, target):
+    declared = Declarations(missing=("?",))
+    path = TABLES / f"{name}.csv"
     with open_source(
-        TABLES / f"{name}.csv", target, declarations=Declarations(missing=("?",))
+        TableInput(data=path, target=target, declarations=declared)
     ) as rows:
         source = CountsOnly(rows.source)
         return OpenedSource(counted=source, origin=rows.fingerprint)

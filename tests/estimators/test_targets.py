@@ -17,7 +17,7 @@ from spinney import (
     TreeClassifier,
     TreeRegressor,
 )
-from spinney.estimators.target_cells import class_cells, number_cells
+from spinney.estimators.targets import class_cells, number_cells
 
 ROWS = [[1], [2], [3]]
 HUGE = 10**400

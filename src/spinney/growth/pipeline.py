@@ -1,0 +1,55 @@
+"""From a recipe to a finished tree: grow, prune, fit models, drop unused formulas."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from spinney.growth.engine import Engine, choose_engine
+from spinney.growth.growth_options import Options
+from spinney.growth.model_trees.m5 import with_models
+from spinney.growth.prune import Pruned, Steps
+from spinney.recipes import Recipe
+from spinney.search.oblique import without_unused
+from spinney.sources.opened import OpenedSource
+
+if TYPE_CHECKING:
+    from spinney.growth.folds import FoldGrowth
+
+
+def grow_and_prune(
+    rows: OpenedSource,
+    recipe: Recipe,
+    options: Options,
+    growth: "FoldGrowth | None" = None,
+    engine: Engine | None = None,
+    *,
+    grown: Callable[[], object] = lambda: None,
+) -> Pruned:
+    """Return the tree of one recipe, pruned as it says, with models at its leaves.
+
+    Where folds are asked for, ``growth`` has those of the rows that there are already.
+    Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
+    """
+    if recipe.forest or (recipe.needs_rows and options.validation is None):
+        from spinney.growth.folds import CopiedRows, FoldGrowth
+
+        if growth is None:
+            copied = CopiedRows(rows.at_hand)
+            growth = FoldGrowth(copied, recipe, options, grown=grown)
+        result = growth.grow_and_prune()
+    else:
+        engine = engine or choose_engine(rows.training, recipe, options)
+        if recipe.pruning == "none":
+            result = Pruned(engine.grow(rows, recipe, options), Steps(()))
+        else:
+            result = engine.grow_and_prune(rows, recipe, options)
+        grown()
+    schema = result.tree.schema
+    if schema.target.is_numeric and recipe.fits_models:
+        modelled = with_models(result.tree, rows, recipe=recipe)
+        steps = Steps(chain(result.steps, modelled.steps))
+        result = replace(result, tree=modelled.tree, steps=steps)
+    if len(schema.attributes) > schema.n_columns:
+        result = replace(result, tree=without_unused(result.tree))
+    return result

@@ -1,0 +1,165 @@
+"""A table as a user gives it, and where its rows are counted; nothing is read yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from spinney import registry
+from spinney._support.checks import check_named
+from spinney.data import Declarations, declarations_of
+from spinney.data.duckdb import is_relation
+from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.sources.rows.training_rows import NO_TARGET
+
+SOURCES = ("memory", *registry.ENTRIES["engine"])
+ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
+# Classes of other libraries by module and name, so that none of these is imported.
+CLASSES = {
+    ("psycopg", "Connection"): "postgres",
+    ("sqlite3", "Connection"): "sqlite",
+    ("pyspark.sql", "DataFrame"): "spark",
+    ("dask.dataframe", "DataFrame"): "dask",
+}
+IN_DATABASES = ("postgres", "sqlite", "spark")
+
+# What is near to one of these, and what to give instead.
+NEAR = {
+    ("psycopg", "AsyncConnection"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "AsyncCursor"): "give a psycopg.Connection, which is not async",
+    ("psycopg", "Cursor"): "give the connection that it is of",
+    ("sqlite3", "Cursor"): "give the connection that it is of",
+    ("_duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+    ("duckdb", "DuckDBPyConnection"): "give a relation: connection.table('name')",
+}
+
+# Parameters of public functions that declare columns, and that say where rows are and
+# how they are read.
+DECLARING = (
+    *("nominal", "ordinal", "numeric", "ignore", "values"),
+    *("missing_values", "notation"),
+)
+OPENING = (
+    *("weight", "source", "connection", "table"),
+    *("memory_limit", "format", "encoding"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInput:
+    """A table to learn from: made where a user calls, checked once, passed on whole.
+
+    Parameters
+    ----------
+    data : object
+        A file, a frame, an array, a relation, an address or a connection.
+    target, weight : str, optional
+        The column to predict, if any, and that of row weights.
+    declarations : Declarations
+        What is declared of the columns.
+    source : str, optional
+        Where rows are counted, one of ``SOURCES``. If not given, what is in a database
+        where it is, and anything else in memory.
+    connection : DuckDB connection, optional
+        That of a relation.
+    table : str, optional
+        The table of a database, or a query.
+    memory_limit : int or str, optional
+        What this process may take where rows are counted elsewhere, DuckDB included
+        where it reads a file (``MemoryBudget``).
+    format, encoding : str, optional
+        Those of a file.
+
+    Attributes
+    ----------
+    engine : str, optional
+        The engine that the data names or belongs to.
+    is_remote : bool
+        Whether rows stay where they are.
+    """
+
+    data: Any
+    target: str = NO_TARGET
+    weight: str | None = None
+    declarations: Declarations = field(default_factory=Declarations)
+    source: str | None = None
+    connection: Any = None
+    table: str | None = None
+    memory_limit: int | str | None = None
+    format: str | None = None
+    encoding: str | None = None
+    engine: str | None = field(init=False)
+    is_remote: bool = field(init=False)
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Self:
+        """Return the table that the arguments of a public function describe."""
+        declared = {name: arguments[name] for name in DECLARING if name in arguments}
+        names = ("data", "target", *OPENING)
+        given = {name: arguments[name] for name in names if name in arguments}
+        return cls(declarations=declarations_of(**declared), **given)
+
+    def __post_init__(self) -> None:
+        """Refuse what has no use for the data, and note where its rows are counted."""
+        source, table = self.source, self.table
+        if source is not None and source not in SOURCES:
+            check_named("source", source, ("memory", *registry.names("engine")))
+        engine = engine_of(self.data)
+        if engine is not None and source not in (None, "memory", engine):
+            raise refusal(
+                Setting("source", source),
+                f"is not where the table is, in {engine}",
+                "leave it out",
+            )
+        if engine is None and source in IN_DATABASES:
+            raise refusal(
+                Setting("source", source),
+                "needs a table there",
+                "give its address (postgresql://user@host/database or "
+                "sqlite:///file.db), a connection, or a Spark data frame",
+            )
+        if table is not None and not isinstance(table, str):
+            raise refusal(
+                Setting("table", table),
+                "is no text",
+                "give the name of a table, or a SELECT",
+            )
+        in_database = engine in IN_DATABASES
+        if not in_database and table is not None and source in (None, *SOURCES):
+            raise refusal(
+                Setting("table", table),
+                "is that of a database",
+                "leave it out for others",
+            )
+        related = is_relation(self.data)
+        elsewhere = source not in (None, "memory", *IN_DATABASES)
+        elsewhere |= source is None and related
+        if self.connection is not None and not (elsewhere and related):
+            msg = "connection= is that of a DuckDB relation: leave it out for other "
+            raise ParameterError(msg + "data")
+        stays = engine not in (None, "sqlite") and source != "memory"
+        object.__setattr__(self, "engine", engine)
+        object.__setattr__(self, "is_remote", elsewhere or stays)
+
+
+def engine_of(data: Any) -> str | None:
+    """Return the engine that data names or belongs to, None if there is none.
+
+    >>> engine_of("sqlite:///orders.db"), engine_of("orders.csv")
+    ('sqlite', None)
+    """
+    if isinstance(data, str):
+        return ADDRESSES.get(data.partition("://")[0]) if "://" in data else None
+    if remedy := _listed(data, NEAR):
+        msg = f"data of type {type(data).__name__} is no table"
+        raise DataError(msg, remedy=remedy)
+    return _listed(data, CLASSES)
+
+
+def _listed(data: Any, by_class: Mapping[tuple[str, str], str]) -> str | None:
+    """Return what is listed for the class of an object, or for one that it extends."""
+    for kind in type(data).__mro__:
+        for (module, name), listed in by_class.items():
+            inside = f"{kind.__module__}.".startswith(f"{module}.")
+            if inside and kind.__name__ == name:
+                return listed
+    return None
