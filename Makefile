@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: axe demo test test-core suite lint test-loops test-fallback test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
+.PHONY: axe demo test test-core suite lint test-kernels test-fallback test-spark test-fuzz test-slow fuzz-files trust hostile mutate coverage study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -63,13 +63,13 @@ cluster-speed: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.clusters $(ARGS)
 
-# The compiled loops with every index checked, and as plain Python.
-test-loops: $(VENV)/.tools
+# The compiled kernels with every index checked, and as plain Python.
+test-kernels: $(VENV)/.tools
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/growth tests/trees/test_flat_layout.py \
 	  tests/extensions/clustering/test_fit_k_means.py tests/extensions/clustering/test_fit_k_prototypes.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
-	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \
-	  tests/growth/test_grow_ranked.py tests/trees/test_flat_layout.py \
+	  tests/growth/test_binned_kernels.py tests/growth/test_grow_binned.py \
+	  tests/growth/test_grow_multiway.py tests/trees/test_flat_layout.py \
 	  tests/extensions/clustering/test_fit_k_means.py tests/extensions/clustering/test_fit_k_prototypes.py
 
 # Trees whose loops are compiled by Numba's own njit alone. It stores code by the file of a

@@ -34,7 +34,7 @@ Work = Callable[[], Any]
 # Rows of the lines that vary something else, and the sizes of quick runs relative to
 # full ones.
 FIXED_ROWS = 8000
-MANY_TREES = 1000  # enough for compiled loops to be worth loading
+MANY_TREES = 1000  # enough for compiled kernels to be worth loading
 QUICKLY = 16
 
 
@@ -136,7 +136,7 @@ def clusters(axis: str) -> Any:
     def prepared(size: int, n_rows: int) -> Work:
         n_columns = size if axis == "attributes" else 8
         k = size if axis == "clusters" else 8
-        n_rows = n_rows if axis == "rows" else 8 * n_rows  # for compiled loops
+        n_rows = n_rows if axis == "rows" else 8 * n_rows  # for compiled kernels
         cells = np.random.default_rng(1).normal(size=(n_rows, n_columns))
         model = spinney.KMeans(k, n_init=1, max_iter=10, tol=0, random_state=0)
         return partial(_quietly, model.fit, cells)

@@ -55,7 +55,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
 }
 MEANT = {
     "forest": "a forest of 100 trees, 3 classes",
-    "tree": "a tree of C4.5 with rivals, not pruned, 3 classes",
+    "tree": "a tree of C4.5 with competitors, not pruned, 3 classes",
     "classes": f"a tree of {MANY_CLASSES} classes, on a twentieth of the rows",
 }
 

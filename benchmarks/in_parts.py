@@ -50,19 +50,19 @@ def grown(paths: str, workers: int, depth: int) -> dict[str, Any]:
     import spinney
     import spinney.api
     from spinney.extensions.partitions import local_cluster
-    from spinney.extensions.partitions.parts_source import PartsSource
+    from spinney.extensions.partitions.partitioned_source import PartitionedSource
 
     warnings.simplefilter("ignore")
     recipe = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
     options = {"recipe": recipe, "max_depth": depth, "min_samples_leaf": 20}
-    sources: list[PartsSource] = []
-    made = PartsSource.__init__
+    sources: list[PartitionedSource] = []
+    made = PartitionedSource.__init__
 
-    def noted(source: PartsSource, *given: Any, **named: Any) -> None:
+    def noted(source: PartitionedSource, *given: Any, **named: Any) -> None:
         made(source, *given, **named)
         sources.append(source)
 
-    PartsSource.__init__ = noted  # type: ignore[assignment,method-assign]
+    PartitionedSource.__init__ = noted  # type: ignore[assignment,method-assign]
     if not workers:
         import duckdb
 

@@ -131,7 +131,7 @@ def main() -> None:
 
 def compare(path: Path, asked: argparse.Namespace) -> None:
     """Print a line for each task."""
-    from spinney._support.memory_room import bytes_of
+    from spinney._support.memory_budget import bytes_of
 
     limit = bytes_of(asked.memory_limit)
     print(f"{asked.rows} rows, a limit of {limit >> 20} MiB")

@@ -121,7 +121,7 @@ def by_spinney(stream: str, n_rows: int, leaves: str, drift: int) -> dict[str, A
     for frame, classes in STREAMS[stream](n_rows):
         if model is None:
             warm = TreeClassifier(recipe)
-            warm.partial_fit(frame[:1000], classes[:1000])  # loads the loops
+            warm.partial_fit(frame[:1000], classes[:1000])  # loads the kernels
             warm.predict(frame[:10])
             model, before = TreeClassifier(recipe), _peak()
         start = time.process_time()

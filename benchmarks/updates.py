@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import spinney
-from spinney.extensions.incremental import kept_source
+from spinney.extensions.incremental import incremental_source
 
 
 def drawn(random: np.random.Generator, n_rows: int) -> dict[str, list[object]]:
@@ -40,14 +40,14 @@ def main() -> None:
     parser.add_argument("--recipe", default="c4.5")
     options = parser.parse_args()
     random = np.random.default_rng(0)
-    sources: list[kept_source.KeptSource] = []
-    begin = kept_source.KeptSource.__init__
+    sources: list[incremental_source.IncrementalSource] = []
+    begin = incremental_source.IncrementalSource.__init__
 
-    def noted(self: kept_source.KeptSource, *arguments: object) -> None:
+    def noted(self: incremental_source.IncrementalSource, *arguments: object) -> None:
         begin(self, *arguments)  # type: ignore[arg-type]
         sources.append(self)
 
-    kept_source.KeptSource.__init__ = noted  # type: ignore[method-assign]
+    incremental_source.IncrementalSource.__init__ = noted  # type: ignore[method-assign]
     first = drawn(random, options.rows)
     model = spinney.grow(first, "risk", recipe=options.recipe, keep_rows=True)
     start = time.process_time()

@@ -29,8 +29,8 @@ def test_duckdb():
 def test_what_is_known_by_bins_is_said():
     checked = CheckedSource({"cart": 1}, {"cart": 23}, {"cart": 4})
     assert str(checked) == (
-        "cart: 1 trees of 23 nodes, the same; of 4 rivals, known by bins, only that "
-        "they lose"
+        "cart: 1 trees of 23 nodes, the same; of 4 competitors, known by bins, only "
+        "that they lose"
     )
 
 

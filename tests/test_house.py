@@ -14,7 +14,7 @@ MODULES = [path for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
 # Beside the methods of pruning a recipe may name none, and M5's, which needs models.
 OTHER_PRUNINGS = {"none", "adjusted-error"}
 LONG = 600
-# Names that the loops of several engines give to what is alike in them, and two that
+# Names that the kernels of several engines give to what is alike in them, and two that
 # the learner and its sources share.
 OF_ENGINES = {"Engine", "Grown", "Rules", "Search", "Task", "Workspace"}
 
@@ -22,7 +22,7 @@ OF_ENGINES = {"Engine", "Grown", "Rules", "Search", "Task", "Workspace"}
 def test_no_two_modules_have_one_name():
     homes = defaultdict(list)
     for path in MODULES:
-        if path.parent.name != "loops":
+        if path.parent.name != "kernels":
             homes[path.stem].append(str(path.relative_to(SOURCE)))
     assert {stem: paths for stem, paths in homes.items() if len(paths) > 1} == {}
 

@@ -53,7 +53,7 @@ def test_public_names():
         "MissingExtraError",
         "ModelFormatError",
         "Node",
-        "Notation",
+        "TextFormat",
         "ParameterError",
         "Recipe",
         "RuleSet",

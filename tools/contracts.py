@@ -38,7 +38,7 @@ class DoorsContract(Contract):
         subfield=fields.ModuleExpressionField(), default=set()
     )
     open_folders: Any = fields.SetField(
-        subfield=fields.StringField(), default={"loops"}
+        subfield=fields.StringField(), default={"kernels"}
     )
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: FBT001

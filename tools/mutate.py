@@ -328,7 +328,7 @@ def tests_of(mutant: Mutant, area: str) -> list[str]:
 def drawn(area: str, count: int, seed: int) -> list[Mutant]:
     """Return some of the changes of an area, each as likely as any other."""
     paths = sorted((SOURCE / AREAS[area][0]).rglob("*.py"))
-    plain = [path for path in paths if "loops" not in path.parts]
+    plain = [path for path in paths if "kernels" not in path.parts]
     places = [(path, number) for path in plain for number in changeable(path)]
     chosen = Random(f"{area} {seed}").sample(places, min(count, len(places)))
     return [mutant_at(path, number) for path, number in chosen]

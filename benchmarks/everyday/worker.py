@@ -28,7 +28,7 @@ __all__ = ["timed", "work"]
 # Runs that are shorter are repeated until so many seconds are spent, as timeit does,
 # but no more than so many times as often.
 LEAST_SECONDS, MOST_TIMES = 0.2, 20
-MANY = 10**9  # trees, for which loops are loaded however small these are
+MANY = 10**9  # trees, for which kernels are loaded however small these are
 
 
 def work(

@@ -19,7 +19,7 @@ from benchmarks.speed.data import Data, made
 from benchmarks.speed.measure import peak_of
 from benchmarks.speed.programs import Program, trees
 
-# Enough cells for Spinney's compiled loops; see spinney.swift.suiting.
+# Enough cells for Spinney's compiled kernels; see spinney.swift.suiting.
 WARMING_CELLS = 2_200_000
 FEW_ROWS = 50
 

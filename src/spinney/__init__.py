@@ -27,7 +27,7 @@ from spinney.registry import load as _load
 
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
-    from spinney.data import Notation
+    from spinney.data import TextFormat
     from spinney.data.readers import read_table
     from spinney.estimators import (
         ForestClassifier,
@@ -69,13 +69,13 @@ __all__ = [
     "MissingExtraError",
     "ModelFormatError",
     "Node",
-    "Notation",
     "ParameterError",
     "Recipe",
     "RuleSet",
     "SpinneyError",
     "SpinneyNote",
     "SpinneyWarning",
+    "TextFormat",
     "Tree",
     "TreeClassifier",
     "TreeRegressor",
@@ -104,7 +104,7 @@ _HOMES = {
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
     "Node": "spinney.trees.node",
-    "Notation": "spinney.data.notation",
+    "TextFormat": "spinney.data.text_format",
     "Recipe": "spinney.recipes",
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",

@@ -8,7 +8,7 @@ from spinney import registry
 from spinney._support.checks import Progress
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
-from spinney.data import Notation, Value
+from spinney.data import TextFormat, Value
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
@@ -60,7 +60,7 @@ def grow(
     memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     validation: Any = None,
     keep_rows: bool = False,
     progress: Progress | None = None,
@@ -114,9 +114,9 @@ optional
         memory. The tree is the same; with 0 no row is read.
     format, encoding : str, optional
         Those of a file, where its suffix and what is in it do not tell.
-    notation : Notation or mapping, optional
+    text_format : TextFormat or mapping, optional
         How numbers and dates are written, and how many lines stand above the names,
-        where that cannot be seen: ``notation={"decimal": ",", "skip": 2}``.
+        where that cannot be seen: ``text_format={"decimal": ",", "skip": 2}``.
     validation : table with the target column, optional
         Rows to prune by, which the tree is not grown on: by
         ``pruning="reduced-error"``, which it means if nothing is said,
@@ -213,7 +213,7 @@ def grow_forest(
     memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
@@ -224,7 +224,7 @@ def grow_forest(
     Parameters
     ----------
     data, target, nominal, ordinal, numeric, ignore, values, weight, missing_values, \
-source, connection, table, memory_limit, format, encoding, notation
+source, connection, table, memory_limit, format, encoding, text_format
         As for :func:`spinney.grow`. Of a table in an engine or in parts bags are drawn
         by what is in rows, the same wherever these are (``bootstrap="hash"``).
     n_estimators : int

@@ -55,7 +55,9 @@ class CheckedSource:
             n_nodes, skipped = self.nodes[recipe], self.inexact[recipe]
             line = f"{recipe}: {n_trees} trees of {n_nodes} nodes, the same"
             if skipped:
-                line += f"; of {skipped} rivals, known by bins, only that they lose"
+                line += (
+                    f"; of {skipped} competitors, known by bins, only that they lose"
+                )
             lines.append(line)
         return "\n".join(lines)
 
@@ -138,7 +140,8 @@ class DrawnTable:
     ) -> tuple[int, int]:
         """Compare the trees of memory and source.
 
-        Return how many nodes they have, and how many rivals are known by bins alone.
+        Return how many nodes they have, and how many competitors are known by bins
+        alone.
         """
         options = {**self.declared, **_unlimited(recipe)}
         with warnings.catch_warnings():
@@ -223,8 +226,8 @@ def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> int:
     """Assert that two trees are the same, node by node.
 
     ``whole`` says that weights are whole numbers, which are added up exactly. Return
-    how many rivals the other tree knows by bins alone: they gain no more, and are not
-    compared otherwise.
+    how many competitors the other tree knows by bins alone: they gain no more, and are
+    not compared otherwise.
     """
     assert len(one) == len(other), f"{len(one)} nodes and {len(other)}"
     exact = whole and not _divides_a_row(one)
@@ -272,7 +275,9 @@ def _assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
         if _is_exact(one, place, (expected, actual)):
             _assert_same_candidate(expected, actual, exact=exact)
         else:  # of bins that could not win, the best cut between them
-            assert actual.gain <= expected.gain + ROUNDING, "a rival gains too much"
+            assert actual.gain <= expected.gain + ROUNDING, (
+                "a competitor gains too much"
+            )
     for first, second in zip(one.surrogates, other.surrogates, strict=True):
         assert first.split == second.split, "surrogates differ"
         assert first.reversed == second.reversed, "a surrogate is turned"

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from spinney._support.jit import code_cache
 from spinney._support.jit import compile as jit
-from spinney._support.jit import kept_code
 from spinney._support.jit import trusted_folder as trusted_folders
 from spinney._support.jit.call_arguments import Code
-from spinney._support.jit.kept_code import KeptCode
+from spinney._support.jit.code_cache import CachedCode
 
 if sys.platform == "win32":
     pytest.skip("Windows has no such modes", allow_module_level=True)
@@ -38,7 +38,7 @@ class Stored:
         monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
         if not beside:
             monkeypatch.setenv("NUMBA_CACHE_DIR", str(top / "stored"))
-        self.code = KeptCode(loop, "loop")
+        self.code = CachedCode(loop, "loop")
         self.code.save(KINDS, OWN)
         assert self.load() == OWN
         (self.path,) = top.rglob("*.code")
@@ -49,7 +49,7 @@ class Stored:
 
     def plant(self, path):
         """Write foreign code to a file."""
-        path.write_bytes(b"".join(kept_code._written(FOREIGN)))
+        path.write_bytes(b"".join(code_cache._written(FOREIGN)))
         return path
 
 
@@ -183,9 +183,9 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(stored, monkeyp
 
 
 def test_a_file_that_is_too_large_is_not_read(stored, monkeypatch):
-    monkeypatch.setattr(kept_code, "_LARGEST", stored.path.stat().st_size)
+    monkeypatch.setattr(code_cache, "_LARGEST", stored.path.stat().st_size)
     assert stored.load() == OWN
-    monkeypatch.setattr(kept_code, "_LARGEST", stored.path.stat().st_size - 1)
+    monkeypatch.setattr(code_cache, "_LARGEST", stored.path.stat().st_size - 1)
     assert stored.load() is None
 
 
@@ -337,7 +337,7 @@ def test_why_a_folder_is_refused_is_reported(stored):
 def test_a_loop_stays_where_it_was_imported(stored_beside, monkeypatch, tmp_path):
     """Somebody else's folder may have a loop and code of the same names."""
     monkeypatch.chdir(stored_beside.above)
-    code = KeptCode(Path("loop.py"), "loop")
+    code = CachedCode(Path("loop.py"), "loop")
     (tmp_path / "theirs" / "__pycache__").mkdir(parents=True)
     (tmp_path / "theirs" / "loop.py").touch()
     stored_beside.plant(tmp_path / "theirs" / "__pycache__" / stored_beside.path.name)

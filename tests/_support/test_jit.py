@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import spinney
 from spinney._support.jit import loading_time
 from spinney._support.jit.call_arguments import Code, MissingSymbolError, call_of
+from spinney._support.jit.code_cache import CachedCode, sources
 from spinney._support.jit.compile import Entry, entry, kernel
-from spinney._support.jit.kept_code import KeptCode, sources
 
 PACKAGE = Path(spinney.__file__).parent
 
@@ -135,7 +135,7 @@ def test_what_loops_do_not_take_is_refused():
 LATER = """
 import sys
 import numpy as np
-from spinney._support.loops.hashing import mark_rows
+from spinney._support.kernels.hashing import mark_rows
 marks = np.zeros(2, np.uint64)
 mark_rows(np.arange(6.0).reshape(3, 2), 0, 3, marks)
 print(marks.tolist(), "numba" in sys.modules)
@@ -167,7 +167,7 @@ def test_code_of_older_sources_is_let_go(tmp_path, monkeypatch):
     file, code = tmp_path / "loop.py", Code("f", "q", ("log2",), b"code")
     for text in ("old", "new"):
         file.write_text(text, encoding="utf-8")
-        kept = KeptCode(file, "loop")
+        kept = CachedCode(file, "loop")
         assert not kept.exists()
         assert kept.load((int,)) is None
         kept.save((int,), code)
@@ -180,8 +180,8 @@ def test_code_of_older_sources_is_let_go(tmp_path, monkeypatch):
 def test_code_that_cannot_be_kept_is_used_all_the_same(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
-    KeptCode(Path(__file__), "loop").save((int,), Code("f", "q", (), b""))
-    assert KeptCode(Path(__file__), "loop").load((int,)) is None
+    CachedCode(Path(__file__), "loop").save((int,), Code("f", "q", (), b""))
+    assert CachedCode(Path(__file__), "loop").load((int,)) is None
 
 
 def test_code_that_calls_what_nobody_has_is_not_run():
@@ -192,7 +192,7 @@ def test_code_that_calls_what_nobody_has_is_not_run():
 def loop_files():
     return [
         path
-        for folder in PACKAGE.rglob("loops")
+        for folder in PACKAGE.rglob("kernels")
         if folder.is_dir()
         for path in folder.rglob("*.py")
     ]
@@ -275,9 +275,9 @@ def test_code_of_two_processes_is_not_mixed_up(tmp_path):
 PLAIN = """
 import numpy as np
 from spinney._support.jit.compile import LeftToNumba
-from spinney._support.loops.hashing import mark_rows
+from spinney._support.kernels.hashing import mark_rows
 from spinney.growth.binned.binned_rows import cells_of
-from spinney.growth.binned.loops.send import SentTree, send_all
+from spinney.growth.binned.kernels.send import SentTree, send_all
 from spinney.data import Attribute
 assert LeftToNumba.now
 numbers = np.array([3.0, 1.0, np.nan, 2.0])
@@ -316,11 +316,11 @@ def test_plain_numba_gives_the_same(tmp_path):
     assert without[1] == "function"
 
 
-def kept_code(tmp_path, monkeypatch):
+def code_cache(tmp_path, monkeypatch):
     """Return code that is kept, and its file."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     (tmp_path / "loop.py").touch()
-    kept = KeptCode(tmp_path / "loop.py", "loop")
+    kept = CachedCode(tmp_path / "loop.py", "loop")
     kept.save((int,), Code("f", "q", (), b"code"))
     assert kept.load((int,)) is not None
     (path,) = tmp_path.rglob("*.code")
@@ -329,7 +329,7 @@ def kept_code(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_code_that_others_could_have_written_is_not_run(tmp_path, monkeypatch):
-    kept, path = kept_code(tmp_path, monkeypatch)
+    kept, path = code_cache(tmp_path, monkeypatch)
     path.chmod(0o666)
     assert kept.load((int,)) is None
     path.chmod(0o600)
@@ -341,7 +341,7 @@ def test_code_that_others_could_have_written_is_not_run(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners")
 def test_code_of_another_user_is_not_run(tmp_path, monkeypatch):
-    kept, path = kept_code(tmp_path, monkeypatch)
+    kept, path = code_cache(tmp_path, monkeypatch)
     if os.geteuid() != 0:
         pytest.skip("only the superuser may give files away")
     os.chown(path, 12345, -1)
@@ -353,7 +353,7 @@ def test_code_of_another_user_is_not_run(tmp_path, monkeypatch):
     [b"", b"{}", b"[1, 2]", b'[1, "q", []]', b'["f", "x", []]', b'["f", "", 3]'],
 )
 def test_forged_code_is_no_code(about, tmp_path, monkeypatch):
-    kept, path = kept_code(tmp_path, monkeypatch)
+    kept, path = code_cache(tmp_path, monkeypatch)
     rest = about + b"\n" + b"code"
     path.write_bytes(sha256(rest).hexdigest().encode() + b"\n" + rest)
     assert kept.load((int,)) is None

@@ -16,7 +16,7 @@ from spinney._support.jit import compile as jit
 from spinney._support.jit.compile import (
     OFF,
     TRIED,
-    KeptCode,
+    CachedCode,
     LeftToNumba,
     entry,
     kernel,
@@ -137,7 +137,7 @@ def test_want_of_memory_is_no_reason(own_compiler, monkeypatch):
     def full(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr(KeptCode, "load", full)
+    monkeypatch.setattr(CachedCode, "load", full)
     with pytest.raises(MemoryError):
         first(given())
     assert not LeftToNumba.now

@@ -15,9 +15,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from spinney._support.jit import kept_code
+from spinney._support.jit import code_cache
 from spinney._support.jit.call_arguments import Code
-from spinney._support.jit.kept_code import KeptCode
+from spinney._support.jit.code_cache import CachedCode
 
 if sys.platform == "win32" or os.geteuid() != 0:
     pytest.skip("only the superuser can become two users", allow_module_level=True)
@@ -32,9 +32,9 @@ import os, sys, grp, pwd
 from pathlib import Path
 user, loop = int(sys.argv[1]), Path(sys.argv[2])
 from spinney._support.jit.call_arguments import Code
-from spinney._support.jit.kept_code import KeptCode
+from spinney._support.jit.code_cache import CachedCode
 own = Code("own", "q", (), b"own")
-code = KeptCode(loop, "loop")
+code = CachedCode(loop, "loop")
 code.load((int,))
 os.setgroups([])
 os.setgid(user)
@@ -98,7 +98,7 @@ def place(monkeypatch):
         shared.chmod(0o1777)
         loop.touch(0o644)
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared))
-        code = KeptCode(loop, "loop")
+        code = CachedCode(loop, "loop")
         (folder,) = code.folders()
         yield SimpleNamespace(
             loop=loop, folder=folder, name=code._named(KINDS), top=top
@@ -125,7 +125,7 @@ def output_of(program, place, *arguments):
 
 def begun(program, place):
     """Start a program of the attacker, and wait until it has begun."""
-    foreign = b"".join(kept_code._written(FOREIGN)).hex()
+    foreign = b"".join(code_cache._written(FOREIGN)).hex()
     arguments = [str(place.folder), place.name, foreign, str(os.getpid())]
     process = subprocess.Popen(
         command(program, ATTACKER, place, *arguments),

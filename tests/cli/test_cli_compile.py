@@ -7,8 +7,8 @@ import pytest
 
 from spinney import SpinneyError
 from spinney._support.jit.call_arguments import Code
+from spinney._support.jit.code_cache import CachedCode, sources
 from spinney._support.jit.compiled_ahead import is_compiled
-from spinney._support.jit.kept_code import KeptCode, sources
 from spinney.cli import compile_jobs, run
 from spinney.cli.compile_jobs import all_jobs, compile_ahead
 
@@ -23,8 +23,8 @@ def test_progress_is_told_and_every_job_is_run(monkeypatch):
 
 def test_a_second_time_nothing_is_compiled(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    loop = next(path for path in sources() if path.parent.name == "loops")
-    kept, ran = KeptCode(loop, "a_loop"), []
+    loop = next(path for path in sources() if path.parent.name == "kernels")
+    kept, ran = CachedCode(loop, "a_loop"), []
 
     def compile_one(name):
         ran.append(name)
@@ -34,10 +34,10 @@ def test_a_second_time_nothing_is_compiled(monkeypatch, capsys, tmp_path):
     assert run(["compile"]) == 0
     first, *_, last = capsys.readouterr().err.splitlines()
     assert first == f"spinney: compiling loops: 0 of {len(all_jobs())} sets are done"
-    assert last == "spinney: compiled all loops in 0 s"
+    assert last == "spinney: compiled all kernels in 0 s"
     assert run(["compile"]) == 0
     assert capsys.readouterr().err == (
-        "spinney: all loops are compiled already: there is nothing to do\n"
+        "spinney: all kernels are compiled already: there is nothing to do\n"
     )
     assert len(ran) == len(all_jobs())
     for code in tmp_path.rglob("*.code"):
@@ -88,20 +88,20 @@ def test_a_job_that_fails_is_named():
         compile_ahead(jobs=["no such loops"])
 
 
-BINNED, RANKED = "spinney.growth.binned.loops", "spinney.growth.ranked.loops"
+BINNED, MULTIWAY = "spinney.growth.binned.loops", "spinney.growth.multiway.loops"
 ENTRIES = {
     "trees of two branches": f"{BINNED}.grow:work_on",
-    "trees of a branch per value": f"{RANKED}.grow:grow",
+    "trees of a branch per value": f"{MULTIWAY}.grow:grow",
     "trees of two branches, single precision": f"{BINNED}.grow:work_on",
     "surrogates": f"{BINNED}.surrogates:find_surrogates",
     "surrogates, single precision": f"{BINNED}.route:route_rows",
     "the default recipe": f"{BINNED}.grow:work_on",
-    "forests": "spinney.growth.forest.loops.path_sums:add_paths",
-    "forests, single precision": "spinney.growth.forest.loops.path_sums:add_paths",
-    "optimal trees": "spinney.extensions.optimal.loops.solve:search_subtrees",
-    "streams": "spinney.extensions.streaming.loops.learn:learn_rows",
-    "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
-    "clusters": "spinney.extensions.clustering.loops.assign:settle",
+    "forests": "spinney.growth.forest.kernels.path_sums:add_paths",
+    "forests, single precision": "spinney.growth.forest.kernels.path_sums:add_paths",
+    "optimal trees": "spinney.extensions.optimal.kernels.solve:search_subtrees",
+    "streams": "spinney.extensions.streaming.kernels.learn:learn_rows",
+    "predictions": "spinney.trees.predict.compiled.kernels.walk:descend",
+    "clusters": "spinney.extensions.clustering.kernels.assign:settle",
 }
 
 

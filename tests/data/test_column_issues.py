@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
-from spinney.data.cell_forms import DIGIT, FORMS, in_python
 from spinney.data.column_issues import (
     ISSUES,
     table_warnings,
@@ -17,6 +16,7 @@ from spinney.data.column_issues import (
 )
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
+from spinney.data.text_formats import DIGIT, FORMS, in_python
 from spinney.errors import SpinneyNote, SpinneyWarning
 
 

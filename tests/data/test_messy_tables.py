@@ -12,9 +12,9 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney import look
-from spinney.data import Declarations, Notation
+from spinney.data import Declarations, TextFormat
 from spinney.data.duckdb.sql_forms import evidence_in_sql
-from spinney.data.form_choice import evidence_of
+from spinney.data.format_inference import evidence_of
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyNote
 
@@ -27,7 +27,9 @@ def test_there_are_at_least_forty():
 def test_what_is_read_and_said(write, values, case):
     messy: Messy = MESSY[case]
     path = write(messy.name, messy.content)
-    declared = Declarations(notation=Notation(**messy.settings), missing=messy.missing)
+    declared = Declarations(
+        text_format=TextFormat(**messy.settings), missing=messy.missing
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table = read_table(path, declarations=declared)
@@ -43,7 +45,7 @@ def test_what_is_read_and_said(write, values, case):
 def test_it_can_be_looked_at(write, case):
     messy: Messy = MESSY[case]
     path = write(messy.name, messy.content)
-    summary = look(path, notation=messy.settings)
+    summary = look(path, text_format=messy.settings)
     assert [column.name for column in summary.columns] == list(messy.columns)
     assert messy.told is None or messy.told in str(summary)
 
@@ -97,7 +99,7 @@ def test_a_model_reads_later_tables_as_the_first_was_written(write, tmp_path):
             predicted = each.predict(str(later))
         assert "price" not in str(told[0].message)
         assert predicted.tolist() == each.predict(asked).tolist()
-        assert each.schema.notation == Notation(".", None, "monthfirst")
+        assert each.schema.text_format == TextFormat(".", None, "monthfirst")
 
 
 @pytest.mark.parametrize("cells", [["-"], ["-", "70"], ["-", "70", "80"], ["?", "-"]])
@@ -125,7 +127,7 @@ def test_what_is_said_of_notation_is_checked():
         ({"decimals": ","}, "did you mean 'decimal'"),
     ):
         with pytest.raises(ParameterError, match=message):
-            Notation.of(wrong)
+            TextFormat.of(wrong)
 
 
 CELLS = ["1", "1.5", "1,5", "1,234", "1.234", "1.234,5", "1,234.5", "$5", "5 €", "€6"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spinney.data import Attribute, Schema, Target
-from spinney.data.readers import RowReader, read_by, row_reader
+from spinney.data.readers import RowReader, read_with_schema, row_reader
 from spinney.errors import DataError, SpinneyWarning
 
 SCHEMA = Schema(
@@ -26,7 +26,9 @@ READER = RowReader(SCHEMA, (0, 1, 2, 3), optional=(3,))
 def as_table(row):
     """Return the cells of a table of one row, as its codes say them."""
     table = {name: [value] for name, value in row.items()}
-    columns = SCHEMA.encode(read_by(SCHEMA, (0, 1, 2, 3), table, optional=(3,)))
+    columns = SCHEMA.encode(
+        read_with_schema(SCHEMA, (0, 1, 2, 3), table, optional=(3,))
+    )
     return [float(cells[0]) for cells in columns]
 
 

@@ -10,7 +10,7 @@ import pytest
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
 from spinney.data.table import Column
-from spinney.data.target_doubts import (
+from spinney.data.target_leakage import (
     FEWEST_ROWS,
     MOST_CLASSES,
     MOST_NUMBERS,

@@ -5,7 +5,7 @@ import sys
 import pytest
 from tests.helpers.workbooks import write_workbook
 
-from spinney.data import Declarations, Notation
+from spinney.data import Declarations, TextFormat
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, SpinneyNote
 
@@ -42,7 +42,9 @@ def test_titles_texts_and_placeholders(tmp_path, values):
         "sold": [5, None, 7],
         "day": [20774, 20788, None],
     }
-    given = Declarations(notation=Notation(",", None, "dayfirst", 1), missing=("N/A",))
+    given = Declarations(
+        text_format=TextFormat(",", None, "dayfirst", 1), missing=("N/A",)
+    )
     assert values(read_table(path, declarations=given)) == values(table)
 
 

@@ -32,7 +32,7 @@ from spinney.cli import run
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.growth.binned import grow_binned, subtree
-from spinney.growth.ranked import grow_ranked
+from spinney.growth.multiway import grow_multiway
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 
@@ -148,9 +148,9 @@ WORDS = {f"w{j}": RANDOM.integers(0, 30, 20_000).astype(str) for j in range(8)}
 FITS = {
     "plain": lambda: (TreeClassifier("chaid"), WORDS, CLASSES[:20_000]),
     "default": lambda: (TreeClassifier(), NUMBERS, CLASSES),
-    "loops": lambda: (TreeClassifier("cart", n_jobs=1), NUMBERS, CLASSES),
+    "kernels": lambda: (TreeClassifier("cart", n_jobs=1), NUMBERS, CLASSES),
     "loops in threads": lambda: (TreeClassifier("cart", n_jobs=2), NUMBERS, CLASSES),
-    "ranked loops": lambda: (TreeClassifier("c4.5", n_jobs=1), NUMBERS, CLASSES),
+    "ranked kernels": lambda: (TreeClassifier("c4.5", n_jobs=1), NUMBERS, CLASSES),
     "numbers": lambda: (TreeRegressor("m5"), NUMBERS, NUMBERS[:, 0] ** 2),
     "forest": lambda: (ForestClassifier(500, n_jobs=1), NUMBERS, CLASSES),
     "forest in threads": lambda: (ForestClassifier(500, n_jobs=2), NUMBERS, CLASSES),
@@ -252,7 +252,7 @@ def test_fault_42_an_interrupt_ends_a_command(command, interrupts, tmp_path, cap
 
 ENGINES = {
     "binned": lambda rows: grow_binned.grow(rows, RECIPES["cart"]),
-    "ranked": lambda rows: grow_ranked.grow(rows, RECIPES["id3"]),
+    "ranked": lambda rows: grow_multiway.grow(rows, RECIPES["id3"]),
 }
 
 
@@ -272,7 +272,7 @@ def test_fault_42_pauses_change_nothing(engine, monkeypatch):
             paused.append(self.size)
             return super().__enter__()
 
-    for module in (subtree, grow_ranked):
+    for module in (subtree, grow_multiway):
         monkeypatch.setattr(module, "Pace", Slow)
         monkeypatch.setattr(module, "CELLS_AT_ONCE", 1)
     same_tree(straight, ENGINES[engine](rows), same_node)

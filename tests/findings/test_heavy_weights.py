@@ -1,4 +1,4 @@
-"""Weights that compiled loops would round otherwise than the plain learner does."""
+"""Weights that compiled kernels would round otherwise than the plain learner does."""
 
 from unittest.mock import patch
 
@@ -8,7 +8,7 @@ import pytest
 import spinney
 from spinney.growth import engine, options_of
 from spinney.growth.forest.bags import ForestBags
-from spinney.growth.loop_weights import suit_loops
+from spinney.growth.kernel_weights import suit_kernels
 from spinney.recipes import RECIPES
 from spinney.sources.opened import TableInput, open_source
 
@@ -31,7 +31,7 @@ def test_loops_decline_weights_that_they_would_round(weights, suit):
     opened = open_source(TableInput(data=data, target="y", weight="w"))
     with opened as rows:
         options = options_of(rows, recipe=RECIPES["cart"])
-        assert suit_loops(rows.at_hand, options) == suit
+        assert suit_kernels(rows.at_hand, options) == suit
 
 
 @pytest.mark.parametrize("class_weight", [{"c0": 1, "c1": 1e6, "c2": 3}, {"c1": 3.0}])

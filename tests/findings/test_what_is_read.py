@@ -16,7 +16,7 @@ from tests.sources.tables_away import placed
 
 import spinney
 from spinney.cli import run
-from spinney.data import Declarations, Notation
+from spinney.data import Declarations, TextFormat
 from spinney.data.readers import read_table
 from spinney.errors import SpinneyNote, SpinneyWarning
 
@@ -93,7 +93,7 @@ def test_days_of_a_later_table_that_memory_alone_tells_are_told_of(text, tmp_pat
     with warnings.catch_warnings():
         warnings.simplefilter("error", SpinneyWarning)
         if "2026-03-04" in str(note):
-            model.read(str(later), notation=Notation(dates="dayfirst"))
+            model.read(str(later), text_format=TextFormat(dates="dayfirst"))
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
@@ -102,17 +102,17 @@ def test_what_is_said_of_a_later_table_overrules_what_it_says(
 ):
     path = tmp_path / "later.csv"
     path.write_text("size,other\n1.500,0.25\n", encoding="utf-8")
-    table = model_of_commas.read(str(path), notation=Notation(decimal=","))
+    table = model_of_commas.read(str(path), text_format=TextFormat(decimal=","))
     assert table["size"].cells.tolist() == [1500]
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyNote")
-@pytest.mark.parametrize("said", [None, Notation(decimal=",")])
+@pytest.mark.parametrize("said", [None, TextFormat(decimal=",")])
 @pytest.mark.parametrize("text", LATER)
 def test_kept_cells_are_as_they_stood(model_of_commas, text, said, tmp_path):
     path = tmp_path / "later.csv"
     path.write_text(text, encoding="utf-8")
-    asked = {"n_rows": 10, "keep": "all", "notation": said}
+    asked = {"n_rows": 10, "keep": "all", "text_format": said}
     with model_of_commas.batches(str(path), **asked) as batches:
         ((_, cells),) = batches.parts
     delimiter = ";" if ";" in text else ","

@@ -11,11 +11,11 @@ from tests.helpers.fuzz import examples
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.engine import BINNED, PLAIN, RANKED
+from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
-from spinney.growth.ranked.ranked_limits import can_grow_ranked
+from spinney.growth.multiway.multiway_limits import can_grow_multiway
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees import Reason
 
@@ -76,8 +76,8 @@ def test_loops_of_two_branches(training, max_leaves, weights, costs, missing, li
     recipe = CART.changed(max_leaves=max_leaves, missing=missing, **limits)
     options = options_of(training, weights, costs)
     if can_grow_binned(training, recipe, options):
-        plain = PLAIN.grow(OpenedSource(training), recipe, options)
-        compiled = BINNED.grow(OpenedSource(training), recipe, options)
+        plain = PLAIN.grow(TrainingData(training), recipe, options)
+        compiled = BINNED.grow(TrainingData(training), recipe, options)
         same_tree(plain, compiled, same_with_surrogates)
 
 
@@ -98,8 +98,8 @@ def test_costs_alter_weights_but_not_limits(limits, n_values):
     recipe = CART.changed(missing="branch", **limits)
     options = Options(costs=np.array([[0.0, 1.0], [6.0, 0.0]]))
     assert can_grow_binned(training, recipe, options)
-    plain = PLAIN.grow(OpenedSource(training), recipe, options)
-    compiled = BINNED.grow(OpenedSource(training), recipe, options)
+    plain = PLAIN.grow(TrainingData(training), recipe, options)
+    compiled = BINNED.grow(TrainingData(training), recipe, options)
     same_tree(plain, compiled, same_node)
     assert compiled.schema.target.costs == ((0.0, 1.0), (6.0, 0.0))
     leaves = [leaf.n_rows for leaf in compiled.leaves]
@@ -111,9 +111,9 @@ def test_costs_alter_weights_but_not_limits(limits, n_values):
 def test_loops_of_many_branches(training, max_leaves, weights):
     recipe = C45.changed(max_leaves=max_leaves)
     options = options_of(training, weights)
-    if can_grow_ranked(training, recipe, options):
-        plain = PLAIN.grow_and_prune(OpenedSource(training), recipe, options)
-        compiled = RANKED.grow_and_prune(OpenedSource(training), recipe, options)
+    if can_grow_multiway(training, recipe, options):
+        plain = PLAIN.grow_and_prune(TrainingData(training), recipe, options)
+        compiled = MULTIWAY.grow_and_prune(TrainingData(training), recipe, options)
         same_tree(plain.tree, compiled.tree, same_node)
         steps = ([(s.node, s.action) for s in each.steps] for each in (plain, compiled))
         assert next(steps) == next(steps)
@@ -126,7 +126,7 @@ def test_the_split_of_the_greatest_gain_over_all_rows_comes_first(max_leaves):
     classes = np.array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0])
     rows = TrainingSet(schema, (np.arange(12.0),), classes, None)
     recipe = CART.changed(missing="branch")
-    whole = PLAIN.grow(OpenedSource(rows), recipe, Options())
+    whole = PLAIN.grow(TrainingData(rows), recipe, Options())
     tree = limited(whole, recipe.changed(max_leaves=max_leaves))
     assert tree.n_leaves == min(max_leaves, whole.n_leaves)
     closed = [node for node in tree if node.reason is Reason.LEAVES]

@@ -1,4 +1,4 @@
-"""The surrogates of the compiled loops are those of the plain learner, node by node."""
+"""Surrogates of the compiled kernels are those of the plain learner, node by node."""
 
 from copy import deepcopy
 
@@ -11,11 +11,15 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine as suiting
+from spinney.growth import engine
+from spinney.growth.binned import (
+    binned_rows,
+    binned_surrogates,
+    grow_binned,
+    grow_routed,
+    parallel_search,
+)
 from spinney.growth.binned import binned_rows as coded
-from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import binned_surrogates, grow_routed, meeting
-from spinney.growth.binned import grow_binned as crowd
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -86,12 +90,12 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suiting, "PATIENCE", 0)
-        patch.setattr(prepared, "SMALL", small)
-        patch.setattr(meeting, "FEWEST_ROWS", 20)
+        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(binned_rows, "SMALL", small)
+        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert choose_engine(training, recipe, Options()).name == "binned"
-        swift = crowd.grow(training, recipe)
+        swift = grow_binned.grow(training, recipe)
         same_tree(plain, swift, same_surrogates)  # which are found now
 
 
@@ -115,13 +119,13 @@ def test_rows_without_a_value_go_by_surrogates(small, training, most, said, bala
         options = Options(class_weights=np.array([1.0, 2.5, 0.3])[:n_classes])
     plain = grow_tree(training.source(), recipe, options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suiting, "PATIENCE", 0)
-        patch.setattr(prepared, "SMALL", small)
-        patch.setattr(meeting, "FEWEST_ROWS", 20)
+        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(binned_rows, "SMALL", small)
+        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert choose_engine(training, recipe, options).name == "binned"
-        swift = crowd.grow(training, recipe, options)
+        swift = grow_binned.grow(training, recipe, options)
     same_tree(plain, swift, same_node)
     same_tree(plain, swift, same_surrogates)
 
@@ -151,7 +155,7 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     training = TrainingSet(schema, tuple(cells.T), classes, weights)
     recipe = RECIPES["cart"].changed(max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    swift = crowd.grow(training, recipe)
+    swift = grow_binned.grow(training, recipe)
     assert any(node.surrogates for node in plain)
     same_tree(plain, swift, same_surrogates)
 
@@ -162,7 +166,7 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
     labels = np.where(cells[:, 0] > 0, "up", "down")
     plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     lacking = cells.copy()
     lacking[:, 0] = np.nan
@@ -187,11 +191,11 @@ def correlated(n_rows=200):
 
 def test_surrogates_are_found_when_a_cell_is_first_missing(monkeypatch):
     cells, labels, lacking = correlated()
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     monkeypatch.setattr(binned_surrogates, "MOST_KEPT", 0)
     at_once = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     monkeypatch.undo()
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     given, walks = cells.copy(), []
     run = binned_surrogates._Walk.run
     monkeypatch.setattr(
@@ -232,7 +236,9 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
     columns = (*cells.T, codes.astype(np.int32))
-    tree = crowd.grow(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
+    tree = grow_binned.grow(
+        TrainingSet(schema, columns, classes, None), RECIPES["cart"]
+    )
     quick, plain = flatten(tree), FlatTree(arrays_of_nodes(list(tree)))
     one, other = quick.arrays, plain.arrays
     np.testing.assert_array_equal(one.final_branch, other.final_branch)
@@ -260,7 +266,7 @@ def test_the_best_cut_is_inside_a_bin_after_the_best_edge(seed, n_classes):
     training = TrainingSet(schema, (cells,), classes, None)
     recipe = RECIPES["cart"].changed(surrogates=0, max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    same_tree(plain, crowd.grow(training, recipe), same_node)
+    same_tree(plain, grow_binned.grow(training, recipe), same_node)
 
 
 @pytest.mark.parametrize("numeric", [False, True])
@@ -277,4 +283,4 @@ def test_codes_of_equal_shares_are_taken_in_their_order(numeric):
     training = TrainingSet(schema, (codes,), classes, weights)
     recipe = RECIPES["cart"].changed(surrogates=1, max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    same_tree(plain, crowd.grow(training, recipe), same_node)
+    same_tree(plain, grow_binned.grow(training, recipe), same_node)

@@ -16,7 +16,7 @@ from spinney.growth.engine import choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
 
 CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
@@ -34,8 +34,8 @@ def rows(n_rows: int) -> TrainingSet:
 
 @pytest.fixture(params=[False, True], ids=["not loaded", "loaded"])
 def loaded(request, monkeypatch):
-    """Let compiled loops be loaded, or not."""
-    for module, name in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
+    """Let compiled kernels be loaded, or not."""
+    for module, name in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
         entry = SimpleNamespace(is_loaded=request.param)
         monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: entry}))
     return request.param
@@ -75,7 +75,7 @@ def test_weights_of_rows_and_classes_are_rounded_to_add_up(class_weight, loaded)
     training = replace(rows(300), weights=np.full(300, 0.1))
     chosen = choose_engine(training, BRANCH, Options())
     assert (chosen.name == "binned") is chosen.replays is loaded
-    opened = OpenedSource(rows(300))
+    opened = TrainingData(rows(300))
     options = options_of(opened, recipe=BRANCH, class_weight=class_weight)
     chosen = choose_engine(opened.at_hand, BRANCH, options)
     assert (chosen.name == "binned") is chosen.replays is loaded
@@ -95,7 +95,7 @@ def test_whole_numbers_add_up_in_any_order(loaded):
 @pytest.mark.usefixtures("replays")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
-    for module, _ in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
+    for module, _ in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: compiled)
     monkeypatch.setattr(loading_time, "LOADING", 1e-9)
@@ -103,7 +103,7 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
     training, options = rows(300), Options()
     first = choose_engine(training, BRANCH, options)
     assert first.name == "plain"
-    first.grow(OpenedSource(training), BRANCH, options)
+    first.grow(TrainingData(training), BRANCH, options)
     monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 1e-10)
     chosen = choose_engine(training, BRANCH, options).name
     assert chosen == ("binned" if compiled else "plain")
@@ -120,18 +120,18 @@ def test_whole_weights_add_up_in_any_order(loaded):
 
 @pytest.mark.usefixtures("replays")
 def test_the_second_small_tree_loads_the_loops_of_this_machine(monkeypatch):
-    for module, _ in (engine.BINNED_LOOPS, engine.RANKED_LOOPS):
+    for module, _ in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     training, options = rows(20), Options()
     for expected in ("plain", "binned"):
         chosen = choose_engine(training, BRANCH, options)
         assert chosen.name == expected
-        chosen.grow(OpenedSource(training), BRANCH, options)
+        chosen.grow(TrainingData(training), BRANCH, options)
 
 
 @pytest.mark.parametrize("recipe", [BRANCH, RECIPES["c4.5"]], ids=lambda r: r.name)
 def test_loops_that_are_loaded_grow_what_nobody_looks_at(recipe, loaded):
-    chosen = choose_engine(rows(300), recipe, Options(), rivals=False).name
+    chosen = choose_engine(rows(300), recipe, Options(), competitors=False).name
     assert (chosen != "plain") is loaded
 
 
@@ -149,7 +149,7 @@ def test_loops_are_loaded_once_for_many_trees(loaded):
 
 def test_nobody_waits_for_a_compiler_longer_than_for_trees(monkeypatch):
     """Folds of a small table are grown at once on a machine that never compiled."""
-    monkeypatch.delitem(sys.modules, engine.BINNED_LOOPS[0], raising=False)
+    monkeypatch.delitem(sys.modules, engine.BINNED_KERNELS[0], raising=False)
     training = rows(300)
     many = int(2 * loading_time.LOADING / plain_seconds(training, BRANCH))
     with only_to_predict(many):
@@ -186,7 +186,7 @@ def test_where_a_later_missing_code_goes_by_all_rows_loops_do_not_know(
 def test_splits_that_lost_in_loops_leave_no_rest_of_rounding(
     seed, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(engine, "PATIENCE", -1.0)  # the loops, however few the rows
+    monkeypatch.setattr(engine, "PATIENCE", -1.0)  # the kernels, however few the rows
     draw = np.random.default_rng(seed)
     x = draw.normal(size=1200).round(1)
     y = (x + draw.normal(size=1200)).round(1) * 1e5

@@ -11,8 +11,8 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune.drafts import recounted
 from spinney.growth.prune.error_based import estimated_errors
+from spinney.growth.prune.mutable_nodes import recounted
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees import Reason, Tree

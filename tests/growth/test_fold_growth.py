@@ -30,9 +30,9 @@ def numbers(n_rows: int = 20) -> dict:
 
 def test_one_place_says_what_the_default_is():
     assert default_recipe() is RECIPES["auto"]
-    assert default_recipe(rows_at_hand=False) is RECIPES["c4.5"]
+    assert default_recipe(in_memory=False) is RECIPES["c4.5"]
     assert default_recipe().needs_rows
-    assert not default_recipe(rows_at_hand=False).needs_rows
+    assert not default_recipe(in_memory=False).needs_rows
     for estimator in (TreeClassifier, TreeRegressor):
         parameter = inspect.signature(estimator).parameters["recipe"]
         assert parameter.default == DEFAULT_RECIPE == "auto"

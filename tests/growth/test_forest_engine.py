@@ -38,7 +38,7 @@ def chosen(training, n_trees=100, *, exact=True):
 def unloaded(monkeypatch):
     """Let loops be compiled, and not loaded yet."""
     entry = SimpleNamespace(work_on=SimpleNamespace(is_loaded=False))
-    monkeypatch.setitem(sys.modules, engine.BINNED_LOOPS[0], entry)
+    monkeypatch.setitem(sys.modules, engine.BINNED_KERNELS[0], entry)
 
 
 @pytest.mark.usefixtures("unloaded")

@@ -1,4 +1,4 @@
-"""The trees of the compiled loops are those of the plain learner, node by node."""
+"""The trees of the compiled kernels are those of the plain learner, node by node."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -20,11 +20,15 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth import engine as suiting
+from spinney.growth import engine
+from spinney.growth.binned import (
+    binned_rows,
+    grow_binned,
+    grow_routed,
+    parallel_search,
+    subtree,
+)
 from spinney.growth.binned import binned_rows as coded
-from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned import grow_routed, meeting, subtree
 from spinney.growth.binned.binned_limits import goes_by_surrogates
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
@@ -91,7 +95,7 @@ OF_NUMBERS = ("squared_error", "sdr", "variance_root", "poisson")
 
 @st.composite
 def recipes_for(draw, training):
-    """Draw a recipe that the loops know for these rows."""
+    """Draw a recipe that the kernels know for these rows."""
     schema = training.schema
     numeric = schema.target.is_numeric
     said, criteria = draw(settings_of_recipes), OF_NUMBERS if numeric else OF_CLASSES
@@ -112,7 +116,7 @@ def recipes_for(draw, training):
 
 
 def same_rivals(one, other, rows, training, recipe, *, exact):
-    """Refuse rivals that are not the plain learner's, or not what they say they are.
+    """Refuse competitors that are not the plain learner's or do not hold.
 
     One that is not exact is a cut of the same attribute, counted over the same rows,
     and no better than the best; a number whose rows are in one bin may have none. Where
@@ -191,15 +195,15 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, data):
         training = replace(training, classes=np.abs(training.classes))
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suiting, "PATIENCE", 0)
-        patch.setattr(prepared, "SMALL", small)
+        patch.setattr(engine, "PATIENCE", 0)
+        patch.setattr(binned_rows, "SMALL", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_KEEPING", 1)
-        patch.setattr(meeting, "FEWEST_ROWS", 20)
+        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
         assert choose_engine(training, recipe, Options()).name == "binned"
-        swift = crowd.grow(training, recipe)
+        swift = grow_binned.grow(training, recipe)
     assert len(plain) == len(swift)
     rows = rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
@@ -226,12 +230,12 @@ def test_numbers_without_missing_cells_as_recipes_have_them(
     if recipe == "m5" and buckets is not None:
         pytest.skip("a bucket's mean is that of the node")
     said = RECIPES[recipe].changed(buckets=buckets) if buckets else RECIPES[recipe]
-    monkeypatch.setattr(prepared, "SMALL", small)
-    monkeypatch.setattr(meeting, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(binned_rows, "SMALL", small)
+    monkeypatch.setattr(parallel_search, "FEWEST_ROWS", 100)
     monkeypatch.setattr(coded, "SAMPLE", 60)
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     assert choose_engine(training, said, Options()).name == "binned"
-    plain, swift = grow_tree(training.source(), said), crowd.grow(training, said)
+    plain, swift = grow_tree(training.source(), said), grow_binned.grow(training, said)
     same_tree(plain, swift, same_node)
     assert {node.split.missing for node in swift if node.split} == (
         {0, 1} if recipe == "m5" else {None}
@@ -259,7 +263,10 @@ def test_roots_of_variance_are_those_of_exact_arithmetic(criterion, lacking):
     schema = Schema(attributes, Target("y", origin=0.5))
     training = TrainingSet(schema, tuple(cells), numbers, None)
     recipe = RECIPES["cart"].changed(criterion=criterion)
-    plain, swift = grow_tree(training.source(), recipe), crowd.grow(training, recipe)
+    plain, swift = (
+        grow_tree(training.source(), recipe),
+        grow_binned.grow(training, recipe),
+    )
     same_tree(plain, swift, same_node)
     measure, rows = recipe.measure(numeric=True), rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
@@ -297,7 +304,7 @@ def test_attributes_that_divide_rows_alike_tie_far_from_the_origin(
     criterion, small, monkeypatch
 ):
     """What sums round by, in whatever order, is no reason to ask another attribute."""
-    monkeypatch.setattr(prepared, "SMALL", small)
+    monkeypatch.setattr(binned_rows, "SMALL", small)
     random = np.random.default_rng(2)
     group = np.repeat([0.0, 1.0], 20)
     numbers = 500 + 400 * group + random.normal(size=40) / 100
@@ -307,7 +314,7 @@ def test_attributes_that_divide_rows_alike_tie_far_from_the_origin(
     for _ in range(20):
         columns = tuple(group * 10 + random.normal(size=(6, 40)))
         rows = TrainingSet(schema, columns, numbers, None)
-        for tree in (grow_tree(rows.source(), recipe), crowd.grow(rows, recipe)):
+        for tree in (grow_tree(rows.source(), recipe), grow_binned.grow(rows, recipe)):
             assert next(iter(tree)).split.attribute == 0
 
 
@@ -327,12 +334,12 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
         random.integers(0, 3, 600),
         random.integers(1, 4, 600).astype(float) if weighted else None,
     )
-    monkeypatch.setattr(prepared, "SMALL", 4)
-    monkeypatch.setattr(meeting, "FEWEST_ROWS", 20)
+    monkeypatch.setattr(binned_rows, "SMALL", 4)
+    monkeypatch.setattr(parallel_search, "FEWEST_ROWS", 20)
     recipe = RECIPES["cart"].changed(missing="branch")
-    assert prepared.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
+    assert binned_rows.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)
-    swift = crowd.grow(training, recipe)
+    swift = grow_binned.grow(training, recipe)
     same_tree(plain, swift, same_node)
 
 
@@ -353,7 +360,7 @@ def rows_of_two_weights(heavy, light, n_classes=2):
 def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     training = rows_of_two_weights(*weights, n_classes)
     plain = grow_tree(training.source(), RECIPES["cart"])
-    swift = crowd.grow(training, RECIPES["cart"])
+    swift = grow_binned.grow(training, RECIPES["cart"])
     same_tree(plain, swift, same_node)
 
 
@@ -371,8 +378,8 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
 def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
     heavy, light, engine, monkeypatch
 ):
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
-    monkeypatch.setattr(suiting, "PATIENCE_OF_SEVERAL", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
     rows = rows_of_two_weights(heavy, light)
     assert choose_engine(rows, RECIPES["cart"], Options()).name == engine
     ranked = engine.replace("binned", "ranked")
@@ -380,7 +387,7 @@ def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
     assert choose_engine(training, branch, Options()).name == "binned"
@@ -407,7 +414,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
     said = {"recipe": "cart", "missing": "branch", "max_depth": 4}
     plain = spinney.TreeClassifier(**said).fit(cells, labels)
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     swift = spinney.TreeClassifier(**said).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.rules()) == str(plain.rules())

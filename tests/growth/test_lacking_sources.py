@@ -13,7 +13,7 @@ from spinney.growth.growth_options import Options
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import OpenedSource, TableInput, open_source
+from spinney.sources.opened import TableInput, TrainingData, open_source
 from spinney.sources.rows.memory import MemorySource
 
 CART, C45, M5 = (RECIPES[name] for name in ("cart", "c4.5", "m5"))
@@ -24,7 +24,7 @@ class CountsOnly:
 
     def __init__(self, source):
         self.schema = source.schema
-        for name in ("root", "tables", "partition", "forget"):
+        for name in ("root", "tables", "partition", "release"):
             setattr(self, name, getattr(source, name))
 
 
@@ -35,7 +35,7 @@ def counts_of(name, target):
         TableInput(data=path, target=target, declarations=declared)
     ) as rows:
         source = CountsOnly(rows.source)
-        return OpenedSource(counted=source, origin=rows.fingerprint)
+        return TrainingData(counted=source, origin=rows.fingerprint)
 
 
 def test_parts_are_told_by_what_a_source_answers():

@@ -1,4 +1,4 @@
-"""Trees counted again by the compiled loops are those that drafts give."""
+"""Trees counted again by the compiled kernels are those that drafts give."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -12,9 +12,9 @@ from spinney.growth.binned.grow_binned import grow
 from spinney.growth.engine import BINNED, PLAIN, choose_engine
 from spinney.growth.folds import fold_growth
 from spinney.growth.folds.teacher import smoothed_training
-from spinney.growth.prune.drafts import recounted
+from spinney.growth.prune.mutable_nodes import recounted
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 
 TAUGHT = RECIPES["cart"].changed(
     missing="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
@@ -37,7 +37,7 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
     taught = grow(smoothed_training(training, labels), recipe)
     plain = recounted(taught, training.source(), recipe=recipe)
-    compiled = BINNED.recount(taught, OpenedSource(training), recipe, None)
+    compiled = BINNED.recount(taught, TrainingData(training), recipe, None)
     same_tree(plain, compiled, same_node)
 
 

@@ -17,7 +17,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.replayed_nodes import ReplayedNodes
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
 from spinney.sources.rows.training_rows import origin_of
 
@@ -79,7 +79,7 @@ def weights_of(kind, seed, n_rows):
 
 def both(training, recipe, options=None):
     """Return the tree of the plain learner, and what the chosen engine grew."""
-    opened, options = OpenedSource(training), options or Options()
+    opened, options = TrainingData(training), options or Options()
     chosen = engine.choose_engine(training, recipe, options)
     assert chosen.name != "plain"
     assert chosen.replays
@@ -104,7 +104,7 @@ def test_every_bit_of_a_node_is_the_plain_learners(name):
         training = replace(training, weights=weights_of(weighed, seed, n_rows))
         broken = weighed == "broken" and class_weight is not None
         options = options_of(
-            OpenedSource(training),
+            TrainingData(training),
             recipe=recipe,
             class_weight=None if broken else class_weight,
         )
@@ -186,11 +186,11 @@ def test_a_tree_that_comes_out_otherwise_keeps_what_loops_know(monkeypatch):
     training = rows(3, 50, gaps=False)
     recipe, options = RECIPES_OF_LOOPS["cart"], Options()
     chosen = engine.choose_engine(training, recipe, options)
-    tree = chosen.grow(OpenedSource(training), recipe, options)
-    stump = engine.PLAIN.grow(OpenedSource(rows(4, 4, gaps=False)), recipe, options)
+    tree = chosen.grow(TrainingData(training), recipe, options)
+    stump = engine.PLAIN.grow(TrainingData(rows(4, 4, gaps=False)), recipe, options)
     assert len(stump) != len(tree)
     monkeypatch.setattr(engine, "PLAIN", engine.Engine("plain", lambda *given: stump))
     assert (
         tree.nodes[0].split
-        == chosen.grows(OpenedSource(training), recipe, options).nodes[0].split
+        == chosen.grows(TrainingData(training), recipe, options).nodes[0].split
     )

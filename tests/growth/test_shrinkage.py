@@ -85,7 +85,7 @@ def test_trees_in_runs_choose_as_all_at_once(monkeypatch):
 @pytest.mark.parametrize("missing", ["fractional", "branch"])
 @pytest.mark.parametrize("numeric", [False, True])
 def test_loops_climb_as_plain_paths(numeric, missing):
-    """What rows out of the bag are told: by compiled loops, and node by node."""
+    """What rows out of the bag are told: by compiled kernels, and node by node."""
     random = np.random.default_rng(7)
     frame = pd.DataFrame(random.normal(size=(120, 3)).round(1), columns=list("abc"))
     frame["d"] = random.choice(["x", "y", "z"], size=120)

@@ -11,7 +11,7 @@ from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows.memory import MemorySource
 
 ID3 = RECIPES["id3"]
@@ -30,7 +30,7 @@ def source_of(classes: tuple = ("no", "yes"), weights: object = None) -> MemoryS
 
 
 def options(source: MemorySource | None = None, **given: object) -> Options:
-    return options_of(OpenedSource(counted=source or source_of()), recipe=ID3, **given)
+    return options_of(TrainingData(counted=source or source_of()), recipe=ID3, **given)
 
 
 def test_nothing_said():
@@ -158,7 +158,7 @@ def test_light_rows_are_told(name):
     recipe = ID3.changed(**{name: 3})
     message = f"{name}=3 counts weight, and the 4 rows weigh 1 together"
     with pytest.warns(SpinneyWarning, match=message):
-        options_of(OpenedSource(counted=source), recipe=recipe)
+        options_of(TrainingData(counted=source), recipe=recipe)
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_limits_that_are_no_surprise_are_not_told(limits, weight):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         source = source_of(weights=np.full(4, weight))
-        found = options_of(OpenedSource(counted=source), recipe=ID3.changed(**limits))
+        found = options_of(TrainingData(counted=source), recipe=ID3.changed(**limits))
     assert found.class_weights is None
 
 
 def test_options_of_a_textbook_table():
     source = textbook("netball").source
     found = options_of(
-        OpenedSource(counted=source), recipe=ID3, ties=["wind"], class_weight={"Yes": 2}
+        TrainingData(counted=source), recipe=ID3, ties=["wind"], class_weight={"Yes": 2}
     )
     assert list(found.preference) == [3]
     assert found.class_weights.tolist() == [1, 2]

@@ -15,13 +15,13 @@ from tests.properties.test_pruning import numeric_tables
 import spinney
 from spinney.data import Declarations
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.engine import BINNED, PLAIN, RANKED
+from spinney.growth.engine import BINNED, MULTIWAY, PLAIN
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.prune import CodedRows, pruned
 from spinney.output.file.file_arrays import flatten
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import rows_in_memory
 from spinney.sources.rows.memory import MemorySource
 
@@ -153,14 +153,14 @@ def test_linear_combinations_are_stopped_too():
 
 @pytest.mark.parametrize(
     "recipe, missing, engine",
-    [("cart", "branch", BINNED), ("id3", "fractional", RANKED)],
+    [("cart", "branch", BINNED), ("id3", "fractional", MULTIWAY)],
 )
 def test_all_engines_prune_alike(recipe, missing, engine):
     """Compiled loops grow the whole tree, and cut it; the plain learner stops."""
     rows, options = parted("penguins", "species")
     chosen = replace(RECIPES[recipe], pruning="pre-pruning", missing=missing)
     plain, swift = (
-        each.grow_and_prune(OpenedSource(rows), chosen, options)
+        each.grow_and_prune(TrainingData(rows), chosen, options)
         for each in (PLAIN, engine)
     )
     same_tree(plain.tree, swift.tree, same_node)

@@ -138,7 +138,7 @@ def test_few_values_and_other_groupings_are_left_alone():
 @pytest.fixture
 def plain_is_a_failure(monkeypatch):
     def grow(*_arguments, **_options):
-        pytest.fail("a tree was grown without the compiled loops")
+        pytest.fail("a tree was grown without the compiled kernels")
 
     monkeypatch.setattr(forest_growth, "grow_tree", grow)
 

@@ -1,4 +1,4 @@
-"""What it is for trees of compiled loops to be those of the plain learner."""
+"""What it is for trees of compiled kernels to be those of the plain learner."""
 
 import numpy as np
 import pytest

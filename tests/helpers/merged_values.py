@@ -6,8 +6,8 @@ from math import exp
 import numpy as np
 
 from spinney._support.checks import check_named
-from spinney.search.chaid.merge_values import KINDS, STATISTICS, Merging, merge_stack
-from spinney.trees import CountTable, TableStack
+from spinney.search.chaid.merge_values import KINDS, STATISTICS, Merging, merge_batch
+from spinney.trees import CountTable, TableBatch
 from spinney.trees.criteria import f_test
 
 
@@ -99,8 +99,8 @@ def merge(
     check_named("kind", kind, KINDS)
     settings = settings or Merging()
     test = f_test if table.is_moments else STATISTICS[settings.statistic]
-    stack = TableStack.of([{0: table}])
-    found = merge_stack(
+    stack = TableBatch.of([{0: table}])
+    found = merge_batch(
         stack,
         ordinal=np.array([kind == "ordinal"]),
         floating=floating,

@@ -1,6 +1,6 @@
-"""The compiled loops as plain Python, and small arrays to plant in them.
+"""The compiled kernels as plain Python, and small arrays to plant in them.
 
-A kernel can be called by other loops only. Here its module is imported once more with
+A kernel can be called by other kernels only. Here its module is imported once more with
 compiling turned off, and with it all that it calls, so that a test can look at one loop
 without a compiler.
 """
@@ -12,8 +12,8 @@ from types import ModuleType
 
 import numpy as np
 
-BINNED = "spinney.growth.binned.loops."
-RANKED = "spinney.growth.ranked.loops."
+BINNED = "spinney.growth.binned.kernels."
+MULTIWAY = "spinney.growth.multiway.kernels."
 
 
 def _is_of_loops(name: str) -> bool:
@@ -23,7 +23,7 @@ def _is_of_loops(name: str) -> bool:
 
 
 def plain(*names: str) -> tuple[ModuleType, ...]:
-    """Return modules of loops that Python runs as they are written."""
+    """Return modules of kernels that Python runs as they are written."""
     compiled = {
         name: sys.modules.pop(name) for name in list(sys.modules) if _is_of_loops(name)
     }

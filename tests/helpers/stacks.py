@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from spinney.trees.counts import CountTable
-from spinney.trees.table_stack import TableStack
+from spinney.trees.table_batch import TableBatch
 
 
-def by_node(stacks: Iterable[TableStack], n_nodes: int) -> list[dict[int, CountTable]]:
+def by_node(stacks: Iterable[TableBatch], n_nodes: int) -> list[dict[int, CountTable]]:
     """Return the tables of each node by attribute."""
     answers: list[dict[int, CountTable]] = [{} for _ in range(n_nodes)]
     for stack in stacks:

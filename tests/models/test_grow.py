@@ -18,7 +18,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.models.grow import grow_from, grow_model
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OPENING, OpenedSource, TableInput
+from spinney.sources.opened import OPENING, TableInput, TrainingData
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import as_classes, training_set
 
@@ -240,7 +240,7 @@ def test_growing_over_a_source_directly():
     table = spinney.read_table({"x": COLUMNS["x"], "c": COLUMNS["c"]})
     target = grow().schema.target
     training = training_set(table, target, classes=np.array([0, 1, 1, 0]))
-    found = grow_model(OpenedSource(training), recipe=RECIPES["id3"])
+    found = grow_model(TrainingData(training), recipe=RECIPES["id3"])
     without = {name: COLUMNS[name] for name in ("x", "c", "y")}
     assert_same_model(found, grow(without))
 

@@ -153,7 +153,9 @@ def test_a_taught_tree_has_its_rivals_by_rows():
     model = spinney.grow(IRIS, "class", recipe=taught)
     kept, told = model.explain(0), model.explain(0, data=IRIS)
     assert len(kept.candidates) == 1
-    assert "its rivals are not kept; with the rows (data) all are counted" in str(kept)
+    assert "its competitors are not kept; with the rows (data) all are counted" in str(
+        kept
+    )
     assert len(told.candidates) == 4
     assert "not kept" not in str(told)
     assert "smoothed; on the rows as they are" in told.why

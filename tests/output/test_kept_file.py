@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.output.file.kept_file import CELLS, KEPT, TARGET, WEIGHTS, read_kept
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_file import TREE
+from spinney.output.file.update_state_file import (
+    CELLS,
+    KEPT,
+    TARGET,
+    WEIGHTS,
+    read_kept,
+)
 
 SHOP = {
     "size": [1, 2, 3, None, 2.5],

@@ -164,7 +164,7 @@ def test_a_new_field_must_enter_the_format():
         Tried: "name risk deviation leaves chosen",
         Tree: "schema nodes certificate",
         Certificate: "loss bound depth price leaves one_by_one max_leaves objective",
-        Schema: "attributes target markers notation",
+        Schema: "attributes target markers text_format",
         Attribute: "name kind values unit cost formula _codes",
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",

@@ -43,7 +43,7 @@ def test_each_way_and_its_gain_are_those_of_plain_loops(table, recipe):
         told = every_way(node.search, node.tables[place], table.schema, place, most=ALL)
         known = [row for row in rows if row[0][place] is not None]
         task.known = naive_splits.weight_of(known)
-        ways = naive_splits.all_ways(rows, place, task)
+        ways = naive_splits.all_splits(rows, place, task)
         assert len(told.candidates) == told.n_ways == len(ways)
         if attribute.kind == "nominal":
             ours = [way_of(candidate.split) for candidate in told.candidates]

@@ -18,10 +18,10 @@ from spinney.search.chaid.merge_values import (
     METHODS,
     STATISTICS,
     Merging,
-    merge_stack,
+    merge_batch,
 )
 from spinney.trees.counts import CountTable
-from spinney.trees.table_stack import TableStack
+from spinney.trees.table_batch import TableBatch
 
 ALPHAS = ((0.05, 0.049), (0.05, 0.0), (0.3, 0.29), (0.6, 0.599), (1.0, 0.5))
 
@@ -131,9 +131,9 @@ def test_a_stack_merges_as_its_tables_do_alone(numeric, drawn, chosen, floating,
     made = moment_table if numeric else partial(class_table, n_classes=3)
     tables = [made(known, missing) for (known, missing), _ in drawn]
     ordinal = np.array([in_order for _, in_order in drawn])
-    stack = TableStack.of([{0: table} for table in tables])
+    stack = TableBatch.of([{0: table} for table in tables])
     with patch.object(portions, "CELLS", cells):  # 1 merges each by itself
-        found = merge_stack(stack, ordinal=ordinal, floating=floating, settings=chosen)
+        found = merge_batch(stack, ordinal=ordinal, floating=floating, settings=chosen)
     for number, table in enumerate(tables):
         kind = ("nominal", "ordinal")[int(ordinal[number])]
         alone = merge(table, kind=kind, floating=floating, settings=chosen)

@@ -11,7 +11,7 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 
@@ -49,7 +49,7 @@ def rows(draw, *, missing=False):
 
 def grown(columns, y, w, recipe=M5):
     source = MemorySource(SCHEMA, columns, classes=y, weights=w)
-    return grow_model(OpenedSource(counted=source, origin=ORIGIN), recipe=recipe).tree
+    return grow_model(TrainingData(counted=source, origin=ORIGIN), recipe=recipe).tree
 
 
 def plain(columns, y, w):
@@ -98,7 +98,7 @@ def test_the_steps_of_pruning_tell_the_truth(drawn):
     columns, y, w = drawn
     plain_m5 = M5.changed(smoothing=0.0)
     source = MemorySource(SCHEMA, columns, classes=y, weights=w)
-    model = grow_model(OpenedSource(counted=source, origin=ORIGIN), recipe=plain_m5)
+    model = grow_model(TrainingData(counted=source, origin=ORIGIN), recipe=plain_m5)
     whole = grown(*drawn, recipe=plain_m5.changed(pruning="none"))
     assert len(model.steps) == len(whole) - whole.n_leaves
 

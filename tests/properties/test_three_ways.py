@@ -1,4 +1,4 @@
-"""Every recipe × setting, grown three ways: by stacks, by compiled loops, in DuckDB.
+"""Every recipe × setting, grown three ways: by stacks, by compiled kernels, in DuckDB.
 
 The plain learner over rows in memory is the reference; loops are asked wherever they
 can grow a tree, however small its table; DuckDB counts the rows where they are.
@@ -54,7 +54,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "reuse": {"reuse": False},
     "drop": {"missing": "drop"},
 }
-# What no loops grow: merged groups; missing cells and names of M5's; what a user has
+# What no kernels grow: merged groups; missing cells and names of M5's; what a user has
 # written; attributes that are asked about once, in two branches; complete rows of a
 # branch per value.
 NOT_BY_LOOPS = {("chaid", setting) for setting in SETTINGS} | {

@@ -4,11 +4,11 @@ from spinney.recipes import Recipe, default_recipe, in_bins
 
 
 def test_settings_by_hand_stay():
-    recipe = default_recipe(rows_at_hand=False).changed(max_depth=3, confidence=0.1)
+    recipe = default_recipe(in_memory=False).changed(max_depth=3, confidence=0.1)
     bounded = in_bins(recipe)
     assert (bounded.name, bounded.missing) == ("cart", "branch")
     assert (bounded.max_depth, bounded.confidence) == (3, 0.1)
-    policy = default_recipe(rows_at_hand=False).changed(missing="fractional")
+    policy = default_recipe(in_memory=False).changed(missing="fractional")
     assert in_bins(policy).missing == "fractional"
 
 

@@ -15,7 +15,7 @@ from tests.twins.naive_criteria import GAINS
 from spinney._support.ties import first_best
 from spinney.search.cut_points import midpoint
 from spinney.search.groupings import (
-    Ways,
+    CandidateSplits,
     best_prefixes,
     every_subset,
     multiway,
@@ -26,26 +26,30 @@ from spinney.search.value_order import principal_score
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA
-from spinney.trees.table_stack import TableStack, joined_stacks
+from spinney.trees.table_batch import TableBatch, joined_batches
 
-Builder = Callable[[TableStack], Ways]
-
-
-def alone(table: CountTable) -> TableStack:
-    return TableStack.of([{0: table}])
+Builder = Callable[[TableBatch], CandidateSplits]
 
 
-def prefixes(stack: TableStack) -> Ways:
+def alone(table: CountTable) -> TableBatch:
+    return TableBatch.of([{0: table}])
+
+
+def prefixes(stack: TableBatch) -> CandidateSplits:
     return best_prefixes(stack, free=np.ones(len(stack), dtype=bool))
 
 
-def sides(ways: Ways, stack: TableStack, way: int) -> tuple[tuple[int, ...], ...]:
+def sides(
+    ways: CandidateSplits, stack: TableBatch, way: int
+) -> tuple[tuple[int, ...], ...]:
     """Return the values on each side of a way of the only table."""
     goes = ways.goes(np.array([way]))
     return tuple(tuple(stack.values[goes == side].astype(int)) for side in (0, 1))
 
 
-def every_way(ways: Ways, stack: TableStack) -> list[tuple[tuple[int, ...], ...]]:
+def every_way(
+    ways: CandidateSplits, stack: TableBatch
+) -> list[tuple[tuple[int, ...], ...]]:
     return [sides(ways, stack, way) for way in range(len(ways))]
 
 
@@ -80,7 +84,7 @@ def test_thresholds_cut_between_neighbours():
 def test_midpoints_of_density_and_sugar():
     # EXPECTED.md, 000: 16 each.
     table = textbook("watermelon_3.0", numeric=("density", "sugar"))
-    stack = joined_stacks(table.source.tables([Request(0, (6, 7))]))
+    stack = joined_batches(table.source.tables([Request(0, (6, 7))]))
     ways = thresholds(stack)
     assert ways.owner.tolist() == [0] * 16 + [1] * 16
     cuts = [
@@ -107,7 +111,9 @@ def test_the_rest_of_a_cut_without_rows_weighs_nothing():
 # Cuts that cannot be the best
 
 
-def best_cut(ways: Ways, stack: TableStack, name: str, least: float) -> tuple:
+def best_cut(
+    ways: CandidateSplits, stack: TableBatch, name: str, least: float
+) -> tuple:
     """Return the branches of the first best cut that is allowed, and its gain."""
     gains = np.asarray(CRITERIA[name].gain(ways.table))
     gains[(ways.table.sizes < least).any(axis=1)] = -np.inf
@@ -191,7 +197,7 @@ def test_an_order_of_all_codes_is_cut_between_those_that_occur():
 def test_a_stack_is_searched_as_each_of_its_tables(build: Builder, scale: float):
     tables = [random_table(n, 2, n) for n in (2, 7, 1, 3, 16, 5)]
     scaled = [table.scaled(np.array([scale, scale])) for table in tables]
-    together = build(TableStack.of([{0: table} for table in scaled]))
+    together = build(TableBatch.of([{0: table} for table in scaled]))
     one_by_one = [build(alone(table)) for table in scaled]
     assert together.owner.tolist() == [
         number for number, ways in enumerate(one_by_one) for _ in range(len(ways))

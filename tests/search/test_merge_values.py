@@ -15,7 +15,7 @@ from spinney.search.chaid.group_splits import best_cut, best_of_all
 from spinney.search.chaid.merge_values import Merging
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import CERTAIN, chi_square_test
-from spinney.trees.table_stack import TableStack
+from spinney.trees.table_batch import TableBatch
 
 FOUR = [[10, 30], [12, 28], [28, 12], [30, 10]]
 
@@ -42,7 +42,7 @@ def test_four_values_become_two_groups(kind, ways):
     # 0-1 and 2-3: 80 · 80² / (40 · 40 · 22 · 58) = 0.2508, p = 0.617, a tie: 0-1 is
     # merged first. The nearest others: 1-2, 80 · 640² / 40⁴ = 12.8. Then 2-3. Two
     # groups (22, 58) and (58, 22) are left: 160 · 2880² / 80⁴ = 32.4.
-    # Ways: C(3, 1) = 3 in order, S(4, 2) = 7 without.
+    # CandidateSplits: C(3, 1) = 3 in order, S(4, 2) = 7 without.
     found = merge(CountTable.of(FOUR), kind=kind)
     assert found.groups == ((0, 1), (2, 3))
     assert found.missing is None
@@ -57,7 +57,7 @@ def test_missing_values_float():
     # Missing (11, 29) is nearest to value 1: 80 · 40² / (40 · 40 · 23 · 57) = 0.0610,
     # then value 0 joins, 120 · 120² / (40 · 80 · 33 · 87) = 0.188, then 2-3 as above.
     # (33, 87) and (58, 22): 200 · 4320² / (120 · 80 · 91 · 109) = 39.197.
-    # Ways: C(3, 0) + 2 · C(3, 1) = 7.
+    # CandidateSplits: C(3, 0) + 2 · C(3, 1) = 7.
     found = merge(CountTable.of(FOUR, missing=[11, 29]), kind="ordinal")
     assert found.groups == ((0, 1), (2, 3))
     assert found.missing == 0
@@ -69,7 +69,7 @@ def test_missing_values_stand_alone():
     found = merge(CountTable.of(FOUR, missing=[40, 0]), kind="ordinal")
     assert found.groups == ((0, 1), (2, 3), ())
     assert found.missing == 2
-    # Ways: C(3, 1) + 3 · C(3, 2) = 12.
+    # CandidateSplits: C(3, 1) + 3 · C(3, 2) = 12.
     assert exp(found.log_multiplier) == pytest.approx(12)
     left_out = merge(CountTable.of(FOUR, missing=[40, 0]), floating=False)
     assert left_out == merge(CountTable.of(FOUR))
@@ -81,7 +81,7 @@ def test_a_merged_group_is_split_again():
     # In {0, 1, 2, 4} the split into (5, 9) and (1, 9) is the best:
     # 24 · 36² / (14 · 10 · 6 · 18) = 2.057, p = 0.1515 < 0.19.
     # Left: (5, 9), (1, 9), (12, 6), χ² = 7/24 + 4.40833 + 25/6 = 133/15, two degrees:
-    # p = exp(−133/30). Ways: S(5, 3) = 25.
+    # p = exp(−133/30). CandidateSplits: S(5, 3) = 25.
     table = CountTable.of([[3, 5], [2, 4], [0, 4], [12, 6], [1, 5]])
     chosen = Merging(alpha_merge=0.2, alpha_split_merged=0.19)
     found = merge(table, settings=chosen)
@@ -242,7 +242,7 @@ def test_missing_values_go_to_either_side_of_a_cut(second, side):
 
 
 def test_missing_values_that_have_merged_pair_no_more():
-    stack = TableStack.of([{0: CountTable.of(FOUR, missing=[11, 29])}])
+    stack = TableBatch.of([{0: CountTable.of(FOUR, missing=[11, 29])}])
     every = Categories.of(stack, ordered=np.array([True]), floating=True)
     merging = merger.Merger(every.portions(np.array([0])), chi_square_test)
     tables = np.array([0])
@@ -269,7 +269,7 @@ def test_merging_and_splitting_ends(seed):
         def least_log_p(self):
             return self.log_p.min(axis=-1)
 
-    stack = TableStack.of([{0: CountTable.of(np.eye(5))}])
+    stack = TableBatch.of([{0: CountTable.of(np.eye(5))}])
     every = Categories.of(stack, ordered=np.array([False]), floating=True)
     merging = merger.Merger(every.portions(np.array([0])), Lots)
     merging.merge_alike(0.3, 0.29)

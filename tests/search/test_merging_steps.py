@@ -10,10 +10,10 @@ from tests.helpers.fuzz import examples
 from tests.helpers.merged_values import merge
 
 import spinney
-from spinney.search.chaid.merge_values import MergeStep, Merging, merge_stack
+from spinney.search.chaid.merge_values import MergeStep, Merging, merge_batch
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import chi_square_test
-from spinney.trees.table_stack import TableStack
+from spinney.trees.table_batch import TableBatch
 
 cells = st.integers(0, 30)
 lines = st.tuples(cells, cells, cells).filter(any)
@@ -21,8 +21,8 @@ lines = st.tuples(cells, cells, cells).filter(any)
 
 def steps_of(table: CountTable, settings: Merging, *, ordinal: bool) -> list[MergeStep]:
     steps: list[MergeStep] = []
-    merge_stack(
-        TableStack.of([{0: table}]),
+    merge_batch(
+        TableBatch.of([{0: table}]),
         ordinal=np.array([ordinal]),
         floating=True,
         settings=settings,

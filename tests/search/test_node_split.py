@@ -16,7 +16,7 @@ from spinney.sources.base import Request, tables_of
 from spinney.trees import Candidate, Reason
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
-from spinney.trees.table_stack import TableStack
+from spinney.trees.table_batch import TableBatch
 
 ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
 CART = RECIPES["cart"].changed(missing="branch")
@@ -56,7 +56,7 @@ def decide(
     *,
     forced: int | None = None,
 ) -> Decision:
-    stack = TableStack.of([tables])
+    stack = TableBatch.of([tables])
     search = search.knowing(stack, schema)
     different = attribute_split.n_different(stack, search)
     decisions = node_split.decide_level(

@@ -28,7 +28,7 @@ from spinney.search.surrogate_search import StandIns, ranked_surrogates
 from spinney.trees import Tree
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Surrogate, Threshold
-from spinney.trees.table_stack import TableStack
+from spinney.trees.table_batch import TableBatch
 
 NUMBER = Attribute("number", "numeric")
 LETTER = Attribute("letter", "nominal", tuple("abcd"))
@@ -42,7 +42,7 @@ def found(place: int, weights: list[list[float]], **more: object) -> list[Surrog
 def surrogates_of(agreements: dict[int, CountTable], *, most: int) -> list[Surrogate]:
     """Return the surrogates by tables of value × branch, which send every row."""
     tables = {index: with_unsent(table) for index, table in agreements.items()}
-    parts = [StandIns.of(TableStack.of([tables]), SCHEMA, AtRoot())]
+    parts = [StandIns.of(TableBatch.of([tables]), SCHEMA, AtRoot())]
     (surrogates,) = ranked_surrogates(parts, 1, most=most)
     return surrogates
 
@@ -71,7 +71,7 @@ def test_the_agreement_of_a_threshold_by_hand():
 
 def test_rows_that_the_split_does_not_send_say_nothing():
     told = CountTable.of([[3, 0, 0], [0, 3, 0], [0, 0, 5]])
-    parts = StandIns.of(TableStack.of([{1: told}]), SCHEMA, AtRoot())
+    parts = StandIns.of(TableBatch.of([{1: told}]), SCHEMA, AtRoot())
     assert parts.goes.tolist() == [0, 1, -1]
     assert parts.agreement.tolist() == [1.0]
     # One row that is sent takes the second branch; four beside it are not sent.

@@ -73,8 +73,10 @@ def test_what_is_written_as_it_was_found_is_what_was_found(rows, recipe, data):
     assert written.split.shares == pytest.approx(found.split.shares)
     assert written.split.missing == found.split.missing
     np.testing.assert_allclose(written.branches.weights, found.branches.weights)
-    rivals = [each for each in tree.root.candidates if not each.given]
-    assert [each.split for each in rivals] == [each.split for each in root.candidates]
+    competitors = [each for each in tree.root.candidates if not each.given]
+    assert [each.split for each in competitors] == [
+        each.split for each in root.candidates
+    ]
 
 
 @pytest.mark.parametrize(

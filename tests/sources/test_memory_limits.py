@@ -6,10 +6,10 @@ from tests.extensions.databases.test_bins import rows_of
 from tests.sources.comparing import assert_same_tree, opened
 
 import spinney
-from spinney._support import memory_room
-from spinney._support.memory_room import MemoryBudget
+from spinney._support import memory_budget
+from spinney._support.memory_budget import MemoryBudget
 from spinney.errors import ParameterError, SpinneyNote
-from spinney.extensions.databases.table_batches import TableRoom
+from spinney.extensions.databases.table_batches import TableWorkspace
 from spinney.models import grow
 
 MIB = 1 << 20
@@ -19,14 +19,14 @@ LIMIT = 1000 * MIB
 def test_shares_leave_a_part_of_the_limit():
     for given in ("768MiB", "1GiB", "64GiB"):
         budget = MemoryBudget(given)
-        shares = budget.duckdb + budget.rows + memory_room.LIBRARIES
+        shares = budget.duckdb + budget.rows + memory_budget.LIBRARIES
         assert shares < budget.limit
-        assert budget.duckdb + budget.tables + memory_room.LIBRARIES < budget.limit
+        assert budget.duckdb + budget.tables + memory_budget.LIBRARIES < budget.limit
 
 
 def test_a_small_limit_is_that_of_rows_and_not_of_libraries():
     budget = MemoryBudget(4000)
-    assert (budget.rows, budget.limit) == (1000, memory_room.LEAST_LIMIT)
+    assert (budget.rows, budget.limit) == (1000, memory_budget.LEAST_LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_small_limit_is_that_of_rows_and_not_of_libraries():
     ],
 )
 def test_what_is_resident_is_held_to_the_limit(before, now, fits, monkeypatch):
-    monkeypatch.setattr(memory_room, "resident", lambda: now)
+    monkeypatch.setattr(memory_budget, "resident", lambda: now)
     budget = MemoryBudget(LIMIT, before)
     if fits:
         budget.check()
@@ -52,7 +52,7 @@ def test_what_is_resident_is_held_to_the_limit(before, now, fits, monkeypatch):
 
 def test_growing_stops_where_the_limit_is_used_up(monkeypatch, tmp_path):
     sizes = iter([100 * MIB] * 12)
-    monkeypatch.setattr(memory_room, "resident", lambda: next(sizes, 5000 * MIB))
+    monkeypatch.setattr(memory_budget, "resident", lambda: next(sizes, 5000 * MIB))
     with opened("bound relation", rows_of(1), tmp_path) as (rows, how):
         options = {**how, "memory_limit": 4, "recipe": "c4.5"}
         with pytest.raises(ParameterError, match=r"used up: 4\.\d GiB are taken"):
@@ -66,16 +66,16 @@ def test_growing_stops_where_the_limit_is_used_up(monkeypatch, tmp_path):
 @pytest.mark.parametrize("most", [401, 900])
 def test_some_tables_at_a_time_grow_the_same_tree(most, recipe, monkeypatch, tmp_path):
     asked = []
-    batches = TableRoom.batches
+    batches = TableWorkspace.batches
 
     def counted(room, wanted):
         found = list(batches(room, wanted))
         asked.append(len(found))
         return iter(found)
 
-    monkeypatch.setattr(TableRoom, "batches", counted)
-    monkeypatch.setattr(TableRoom, "most", most)
-    monkeypatch.setattr(TableRoom, "check", lambda *_: None)
+    monkeypatch.setattr(TableWorkspace, "batches", counted)
+    monkeypatch.setattr(TableWorkspace, "most", most)
+    monkeypatch.setattr(TableWorkspace, "check", lambda *_: None)
     columns = rows_of(1, missing=0.1)
     options = {"recipe": recipe, "min_samples_leaf": 2}
     expected = spinney.grow(columns, "y", **options)
@@ -89,7 +89,7 @@ def test_some_tables_at_a_time_grow_the_same_tree(most, recipe, monkeypatch, tmp
 
 @pytest.mark.parametrize("recipe", ["c4.5", "cart"])
 def test_all_values_of_a_column_need_room(recipe, monkeypatch, tmp_path):
-    monkeypatch.setattr(TableRoom, "most", 100)
+    monkeypatch.setattr(TableWorkspace, "most", 100)
     with opened("bound relation", rows_of(1), tmp_path) as (rows, how):
         words = r"no room for all values of column '\w+': raise it to 1GiB, or count"
         options = {"recipe": recipe, **how}
@@ -101,7 +101,7 @@ def test_all_values_of_a_column_need_room(recipe, monkeypatch, tmp_path):
 
 
 def test_of_numbers_as_targets_a_column_is_to_be_left_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(TableRoom, "most", 10)
+    monkeypatch.setattr(TableWorkspace, "most", 10)
     numbers = [i / 7 for i in range(60)]
     columns = {"x": numbers, "y": [number % 3 for number in numbers]}
     with (

@@ -7,7 +7,7 @@ from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
 from spinney.data.schema import Target
 from spinney.data.table import Column, Table
-from spinney.data.target_doubts import MOST_CLASSES
+from spinney.data.target_leakage import MOST_CLASSES
 from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyWarning
 from spinney.sources.rows.training_rows import (

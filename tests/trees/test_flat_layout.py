@@ -21,9 +21,8 @@ from spinney._support.jit.loading_time import LEAST_WORK
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
-from spinney.growth import engine as suiting
-from spinney.growth.binned import binned_rows as prepared
-from spinney.growth.binned import meeting
+from spinney.growth import engine
+from spinney.growth.binned import binned_rows, parallel_search
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
@@ -31,7 +30,7 @@ from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
@@ -42,7 +41,7 @@ from spinney.trees.predict.compiled.flat_layout import (
     majority,
     words_of,
 )
-from spinney.trees.predict.compiled.loops.walk import BY_TABLE
+from spinney.trees.predict.compiled.kernels.walk import BY_TABLE
 from spinney.trees.predict.compiled.walk_rows import NO_WORDS, leaves, votes
 from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of
@@ -133,8 +132,8 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     if laplace and not training.schema.target.is_numeric:
         recipe = recipe.changed(probability="laplace")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "SMALL", 8)
-        patch.setattr(meeting, "FEWEST_ROWS", 20)
+        patch.setattr(binned_rows, "SMALL", 8)
+        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
@@ -320,7 +319,7 @@ def readable_models(draw):
         said |= {"buckets": "equal-frequency", "n_buckets": 4}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyWarning)  # of rows too light to split
-        model = grow_model(OpenedSource(training), recipe=recipe.changed(**said))
+        model = grow_model(TrainingData(training), recipe=recipe.changed(**said))
     return FittedTree(model), training
 
 
@@ -346,7 +345,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
-    monkeypatch.setattr(suiting, "PATIENCE", 0)
+    monkeypatch.setattr(engine, "PATIENCE", 0)
     monkeypatch.setitem(LEAST_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.trees.counts import CountTable
-from spinney.trees.table_stack import TableStack, joined_stacks
+from spinney.trees.table_batch import TableBatch, joined_batches
 
 COLOR = CountTable.of([[3, 1], [0, 2]], missing=[1, 0])
 SIZE = CountTable.of([[1, 1], [2, 0], [1, 2]])
@@ -16,7 +16,7 @@ def same(one: CountTable, other: CountTable) -> bool:
 
 
 def test_a_stack_gives_back_its_tables():
-    stack = TableStack.of([{4: SIZE, 0: COLOR}, {}, {1: NOTHING}])
+    stack = TableBatch.of([{4: SIZE, 0: COLOR}, {}, {1: NOTHING}])
     assert stack.node.tolist() == [0, 0, 2]
     assert stack.attribute.tolist() == [0, 4, 1]
     for number, table in enumerate((COLOR, SIZE, NOTHING)):
@@ -25,7 +25,7 @@ def test_a_stack_gives_back_its_tables():
 
 
 def test_what_is_known_of_each_table():
-    stack = TableStack.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
+    stack = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
     assert stack.counts.tolist() == [2, 3, 0]
     assert stack.owner.tolist() == [0, 0, 1, 1, 1]
     assert stack.total.tolist() == [[3, 3], [4, 3], [0, 0]]
@@ -35,7 +35,7 @@ def test_what_is_known_of_each_table():
 
 
 def test_tables_are_taken_in_any_order():
-    stack = TableStack.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
+    stack = TableBatch.of([{0: COLOR, 1: SIZE, 2: NOTHING}])
     taken = stack.taken(np.array([2, 1]))
     assert same(taken.table(0), NOTHING)
     assert same(taken.table(1), SIZE)
@@ -43,13 +43,13 @@ def test_tables_are_taken_in_any_order():
 
 
 def test_stacks_are_joined():
-    both = joined_stacks([TableStack.of([{0: COLOR}]), TableStack.of([{3: SIZE}])])
+    both = joined_batches([TableBatch.of([{0: COLOR}]), TableBatch.of([{3: SIZE}])])
     assert both.attribute.tolist() == [0, 3]
     assert same(both.table(1), SIZE)
 
 
 def test_classes_are_weighed():
-    scaled = TableStack.of([{0: COLOR}]).scaled(np.array([2.0, 0.5]))
+    scaled = TableBatch.of([{0: COLOR}]).scaled(np.array([2.0, 0.5]))
     assert same(scaled.table(0), COLOR.scaled(np.array([2.0, 0.5])))
     nothing = scaled.without_missing(np.array([True]))
     assert nothing.missing.tolist() == [[0, 0]]

@@ -113,7 +113,7 @@ def all_sides(
     return [tuple((code,) for code in range(n_codes))]
 
 
-def all_ways(rows: Rows, place: int, task: Task) -> list[Way]:
+def all_splits(rows: Rows, place: int, task: Task) -> list[Way]:
     """Return every way to branch that the policy for missing values allows."""
     attribute, recipe = task.schema.attributes[place], task.recipe
     weights: dict[float, float] = {}
@@ -206,7 +206,7 @@ def best_candidate(
     attribute, name = task.schema.attributes[place], recipe.criterion
     task.known = weight_of([row for row in rows if row[0][place] is not None])
     ways, gains, merits, informations = [], [], [], []
-    for way in all_ways(rows, place, task):
+    for way in all_splits(rows, place, task):
         branches, rest = divide(rows, place, way)
         if is_admissible(branches, task, attribute):
             table = [class_weights_of(branch, n_classes) for branch in branches]

@@ -1,6 +1,6 @@
 """A Hoeffding tree in plain lists, which keeps every row and counts it when asked.
 
-What the compiled loops count row by row is counted here from the rows that a leaf has
+What the compiled kernels count row by row is counted here from the rows that a leaf has
 had, each time anew. Cells are numbers, or codes of values; None where missing. A column
 is "numeric", "nominal", or the number of its ordered values.
 """
@@ -319,7 +319,7 @@ class NaiveStream:
             anew.counts = self.n_free() > 0
 
     def has_risen(self, node, wrong):
-        """Return whether the errors at a node rose; forget them where they fell."""
+        """Return whether the errors at a node rose; release them where they fell."""
         node.wrong.append(wrong)
         n, log = len(node.wrong), -math.log(self.delta)
 

@@ -111,7 +111,7 @@ def stems(modules: Iterable[Module]) -> Section:
     times = Counter(
         module.path.stem
         for module in modules
-        if module.path.stem != "__init__" and "loops" not in module.path.parts[:-1]
+        if module.path.stem != "__init__" and "kernels" not in module.path.parts[:-1]
     )
     repeated = [count for count in times.values() if count > 1]
     return {

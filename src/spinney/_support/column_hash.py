@@ -26,7 +26,7 @@ def marks_of(columns: Sequence[NDArray[Any]]) -> list[int]:
     matrix = matrix_behind(columns)
     if matrix is None or not wants_kernels("hash", matrix.size):
         return [mark_of(column) for column in columns]
-    from spinney._support.loops.hashing import mark_rows
+    from spinney._support.kernels.hashing import mark_rows
 
     def marked(start: int, stop: int) -> NDArray[np.uint64]:
         marks = np.zeros(len(columns), np.uint64)

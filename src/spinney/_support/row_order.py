@@ -155,7 +155,7 @@ def _keys(
     """
     keys = np.zeros(len(columns[0]) if matrix is None else len(matrix), np.uint64)
     if matrix is not None and wants_kernels("hash", matrix.size):
-        from spinney._support.loops.hashing import stir_rows
+        from spinney._support.kernels.hashing import stir_rows
 
         def stir(start: int, stop: int) -> None:
             stir_rows(matrix, start, stop, keys)

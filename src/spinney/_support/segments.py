@@ -66,7 +66,7 @@ def sums_by(owner: Integers, values: NDArray[Any], n_parts: int) -> Floats:
 def sums_in_order(values: Floats) -> Floats:
     """Return the sums over the last axis, each added up from first to last.
 
-    So do compiled loops; NumPy adds up eight and more in another order.
+    So do compiled kernels; NumPy adds up eight and more in another order.
 
     >>> sums_in_order(np.array([[1.0, 2.0, 4.0], [0.5, 0.0, 0.0]]))
     array([7. , 0.5])

@@ -1,4 +1,4 @@
-"""The command that compiles all loops ahead."""
+"""The command that compiles all kernels ahead."""
 
 import time
 
@@ -11,10 +11,10 @@ from spinney.cli.shell_output import progress_bar, say
 @click.command(
     "compile",
     epilog=examples("spinney compile"),
-    short_help="Compile all loops now, so that nobody waits for it later.",
+    short_help="Compile all kernels now, so that nobody waits for it later.",
 )
 def compile_() -> None:
-    """Compile all loops for this machine and keep them on disk.
+    """Compile all kernels for this machine and keep them on disk.
 
     Otherwise they are compiled when they are first needed, once. It is for images of
     machines, and for those who do not like to wait in the middle of something. A second
@@ -28,14 +28,14 @@ def compile_() -> None:
     from spinney.cli.compile_jobs import compile_ahead
 
     if is_compiled():
-        say("all loops are compiled already: there is nothing to do")
+        say("all kernels are compiled already: there is nothing to do")
         return
     refuse_if_nothing_is_kept()
     start = time.perf_counter()
     with progress_bar("compiling") as progress:
         compile_ahead(progress or _say_progress)
     note_compiled()
-    say(f"compiled all loops in {time.perf_counter() - start:.0f} s")
+    say(f"compiled all kernels in {time.perf_counter() - start:.0f} s")
 
 
 def _say_progress(done: int, total: int) -> None:

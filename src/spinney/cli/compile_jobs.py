@@ -1,4 +1,4 @@
-"""All compiled loops, compiled before anybody waits for them.
+"""All compiled kernels, compiled before anybody waits for them.
 
 Loops are compiled when they are first called, for what they are called with, and kept
 on disk. So each set of them is called once, on made rows of the kinds that users have.
@@ -97,7 +97,7 @@ def all_jobs() -> list[str]:
 
 
 def run_job(name: str) -> None:
-    """Call the loops of a job, so that they are compiled and kept."""
+    """Call the kernels of a job, so that they are compiled and kept."""
     with only_to_predict(ALL_BY_LOOPS), limited_threads(1):
         (JOBS.get(name) or registry.load("kernels", name))()
 
@@ -106,7 +106,7 @@ def compile_ahead(
     progress: Progress | None = None,
     jobs: Sequence[str] | None = None,
 ) -> None:
-    """Compile the loops of all jobs, each in a process, as many at once as can be.
+    """Compile the kernels of all jobs, each in a process, as many at once as can be.
 
     ``progress`` is told how many are done, and how many there are. Jobs are all that
     are installed, if not given.
@@ -134,5 +134,5 @@ def _in_process(name: str) -> None:
     )
     if result.returncode:
         last = (result.stderr.strip().splitlines() or ["no message"])[-1]
-        msg = f"the loops of {name!r} could not be compiled: {last}"
+        msg = f"the kernels of {name!r} could not be compiled: {last}"
         raise SpinneyError(msg)

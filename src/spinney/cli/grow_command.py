@@ -228,7 +228,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     from spinney.recipes import default_recipe
 
     table = table_input(data, {**options, "target": target})
-    default = default_recipe(rows_at_hand=not table.is_remote)
+    default = default_recipe(in_memory=not table.is_remote)
     recipe, settings = recipe_of(options, default)
     with (
         workers(options),

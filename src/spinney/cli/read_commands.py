@@ -253,8 +253,8 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 @click.option(
     "--data",
     metavar="DATA",
-    help="The table MODEL was grown on: the node is counted there, with all rivals, "
-    "exactly, and the numbers of its rows.",
+    help="The table MODEL was grown on: the node is counted there, with all "
+    "competitors, exactly, and the numbers of its rows.",
 )
 @click.option(
     "--limit",

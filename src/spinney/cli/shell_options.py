@@ -14,7 +14,7 @@ from spinney.cli.shell_words import option_of
 from spinney.errors import ModelFormatError, ParameterError
 
 if TYPE_CHECKING:
-    from spinney.data import Declarations, Notation
+    from spinney.data import Declarations, TextFormat
     from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -421,7 +421,7 @@ def declarations(options: Mapping[str, Any]) -> "Declarations":
     kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     given = {kind: options[kind] for kind in kinds}
     return declarations_of(
-        **given, missing_values=options["missing"], notation=notation_of(options)
+        **given, missing_values=options["missing"], text_format=text_format_of(options)
     )
 
 
@@ -430,16 +430,16 @@ def file_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "format": options["format_"],
         "encoding": options["encoding"],
-        "notation": notation_of(options),
+        "text_format": text_format_of(options),
     }
 
 
-def notation_of(options: Mapping[str, Any]) -> "Notation":
+def text_format_of(options: Mapping[str, Any]) -> "TextFormat":
     """Return what the options of :data:`file_options` say of how a table is written."""
-    from spinney.data import Notation
+    from spinney.data import TextFormat
 
     names = ("decimal", "thousands", "dates", "skip")
-    return Notation(*(options[name] for name in names))
+    return TextFormat(*(options[name] for name in names))
 
 
 def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:

@@ -36,16 +36,16 @@ from spinney.data.declarations import (
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.data.notation import Notation
 from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
-from spinney.data.target_doubts import (
+from spinney.data.target_leakage import (
     class_warnings,
     doubts_of,
     holds_classes,
     target_note,
 )
+from spinney.data.text_format import TextFormat
 from spinney.data.times import SECONDS_OF_A_DAY, TIME_UNITS
 
 __all__ = [
@@ -69,12 +69,12 @@ __all__ = [
     "Formula",
     "IssueFacts",
     "Linear",
-    "Notation",
     "Ratio",
     "Schema",
     "Table",
     "TableSummary",
     "Target",
+    "TextFormat",
     "Value",
     "WholeNumbers",
     "association_of",

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.cell_forms import DATES_AND_CLOCKS, NUMBERS, Form
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Kind, Table, Value, factorise, level_order
+from spinney.data.text_formats import DATES_AND_CLOCKS, NUMBERS, Form
 from spinney.data.times import (
     TIME_UNITS,
     as_instant,

@@ -17,8 +17,9 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import first_of, joined, value_text
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import LIKELY, SURE, evidence_of
-from spinney.data.odd_cells import (
+from spinney.data.format_inference import LIKELY, SURE, evidence_of
+from spinney.data.table import Column, Table, Value, with_row
+from spinney.data.unparsable_cells import (
     FEWEST_NUMBERS,
     MOST_NAMED,
     MOST_TRIED,
@@ -27,7 +28,6 @@ from spinney.data.odd_cells import (
     turned,
     written_as,
 )
-from spinney.data.table import Column, Table, Value, with_row
 from spinney.errors import (
     Setting,
     SpinneyWarning,

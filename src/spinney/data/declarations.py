@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spinney._support.text import first_of
-from spinney.data.notation import Notation
 from spinney.data.table import Kind, Value
+from spinney.data.text_format import TextFormat
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -42,9 +42,9 @@ class Declarations:
     only : tuple of str, optional
         The columns that a model looks for: others are left out, and what is
         declared of a column that is not there is of no concern.
-    notation : Notation
+    text_format : TextFormat
         How numbers and dates are written, where somebody has said so.
-    remembered : Notation
+    remembered : TextFormat
         How they were in the table of a model, which holds where cells leave it open.
     as_written : bool
         Whether every column is nominal: text stays as it is written. Those that are
@@ -62,8 +62,8 @@ class Declarations:
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
-    notation: Notation = field(default_factory=Notation)
-    remembered: Notation = field(default_factory=Notation)
+    text_format: TextFormat = field(default_factory=TextFormat)
+    remembered: TextFormat = field(default_factory=TextFormat)
     as_written: bool = False
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -269,7 +269,7 @@ def declarations_of(
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
     missing_values: Sequence[str] = (),
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
 ) -> Declarations:
     """Return what was declared, in one value."""
@@ -287,7 +287,7 @@ def declarations_of(
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
-        notation=Notation.of(notation),
+        text_format=TextFormat.of(text_format),
         values=_levels_of("values", values),
     )
 

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from spinney._support.text import first_of, joined
-from spinney.data.cell_forms import DATES, NUMBERS, DateForm, Form
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import (
+from spinney.data.format_inference import (
     Evidence,
     certain,
     marks_of,
     orders_of,
 )
-from spinney.data.notation import DATE_ORDERS, Notation
+from spinney.data.text_format import DATE_ORDERS, TextFormat
+from spinney.data.text_formats import DATES, NUMBERS, DateForm, Form
 from spinney.errors import Setting, Text, note
 
 MOST_NAMED = 3
@@ -23,7 +23,7 @@ MOST_NAMED = 3
 
 @dataclass
 class ReadingNotes:
-    """Notes of one table, and the notation that its cells were found to have.
+    """Notes of one table, and the text_format that its cells were found to have.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class ReadingNotes:
 
     quiet: bool = False
     notes: list[Text] = field(default_factory=list)
-    notation: Notation = field(default_factory=Notation)
+    text_format: TextFormat = field(default_factory=TextFormat)
     markers: list[str] = field(default_factory=list)
     _forms: dict[str, list[str]] = field(default_factory=dict)
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class ReadingNotes:
         Where it is in none, it is one of dates that could be read in two ways, or one
         of plain numbers.
         """
-        given, remembered = declared.notation, declared.remembered
+        given, remembered = declared.text_format, declared.remembered
         if not evidence.plain or remembered.decimal:
             self.hear([evidence])
         in_two_ways = given.decimal is None and len(marks_of(evidence)) > 1
@@ -94,13 +94,13 @@ class ReadingNotes:
             self._placeholders[name] = evidence.placeholders
         if isinstance(form, DateForm):
             in_two_ways = given.dates is None and len(orders_of(evidence)) > 1
-            dates = form.name if form.name in DATE_ORDERS else self.notation.dates
-            self.notation = replace(self.notation, dates=dates)
+            dates = form.name if form.name in DATE_ORDERS else self.text_format.dates
+            self.text_format = replace(self.text_format, dates=dates)
             plain = self.quiet and form.name not in DATE_ORDERS
             mark, known = form.name, given.dates or remembered.dates
         else:
-            decimal = form.decimal if evidence.pointed else self.notation.decimal
-            self.notation = replace(self.notation, decimal=decimal)
+            decimal = form.decimal if evidence.pointed else self.text_format.decimal
+            self.text_format = replace(self.text_format, decimal=decimal)
             plain = evidence.plain and form.decimal == "." and not in_two_ways
             mark, known = form.decimal, given.decimal or remembered.decimal
         if in_two_ways:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
-from spinney.data.cell_forms import DATES_AND_CLOCKS, NUMBERS
 from spinney.data.cells import culprit, parse_number, refuse_later
 from spinney.data.formula import Conjunction, Difference, moved
-from spinney.data.notation import Notation
 from spinney.data.table import Column, Kind, Value, factorise
+from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import DATES_AND_CLOCKS, NUMBERS
 from spinney.data.times import TIME_UNITS, converted, parse_time
 from spinney.errors import DataError, ParameterError, did_you_mean
 
@@ -212,14 +212,14 @@ class Schema:
 
     Attributes with a formula stand after those that columns hold.
     ``markers`` are the texts that stood for missing cells in the training table,
-    and do so in later ones; ``notation`` is how it wrote numbers and dates, where that
-    is not how programs do.
+    and do so in later ones; ``text_format`` is how it wrote numbers and dates, where
+    that is not how programs do.
     """
 
     attributes: tuple[Attribute, ...]
     target: Target
     markers: tuple[str, ...] = ()
-    notation: Notation = field(default_factory=Notation)
+    text_format: TextFormat = field(default_factory=TextFormat)
 
     def __post_init__(self) -> None:
         """Refuse formulas over attributes that cannot be behind them."""

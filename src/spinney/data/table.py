@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.notation import Notation
+from spinney.data.text_format import TextFormat
 from spinney.errors import DataError, Text, did_you_mean
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Column:
 class Table:
     """Columns of equal length with distinct names.
 
-    ``notes`` say what was done to read it, ``notation`` how it was written, where that
-    is not how programs write tables, and ``markers`` what was found to stand for
+    ``notes`` say what was done to read it, ``text_format`` how it was written, where
+    that is not how programs write tables, and ``markers`` what was found to stand for
     missing cells in all columns. ``typed`` says that its cells have types, so that a
     text such as "7" stays one; those of CSV and TSV are what they look like.
     ``as_written`` says that texts which all are dates, times of day or numbers such as
@@ -98,7 +98,7 @@ class Table:
     n_rows: int
     first_row: int = 1  # its number in the table that this one is a part of
     notes: tuple[Text, ...] = field(default=(), compare=False)
-    notation: Notation = field(default_factory=Notation, compare=False)
+    text_format: TextFormat = field(default_factory=TextFormat, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)
     typed: bool = field(default=True, compare=False)
     as_written: bool = field(default=False, compare=False)

@@ -23,7 +23,7 @@ from spinney._support.text_table import aligned
 from spinney.data.column_issues import facts_of, look_warnings, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
-from spinney.data.target_doubts import doubts_of, target_reading
+from spinney.data.target_leakage import doubts_of, target_reading
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
 from spinney.errors import Part, Text, in_words
 

@@ -15,7 +15,7 @@ from spinney.errors import Setting, refusal
 from spinney.estimators.table_estimator import (
     DECLARED,
     TableEstimator,
-    names_the_way,
+    reject_unknown_parameters,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.estimators.tree_estimators import (
@@ -175,7 +175,7 @@ def _reporter(verbose: int) -> Callable[[int, int], None] | None:
     return report
 
 
-@names_the_way
+@reject_unknown_parameters
 @dataclass(eq=False, repr=False)
 class ForestClassifier(ClassTarget, ForestEstimator):
     """A random forest for classes, over tables as they are.
@@ -274,7 +274,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
         self.oob_decision_function_ = votes
 
 
-@names_the_way
+@reject_unknown_parameters
 @dataclass(eq=False, repr=False)
 class ForestRegressor(NumberTarget, ForestEstimator):
     """A random forest for numbers: the mean of what its trees say.

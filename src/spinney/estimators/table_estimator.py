@@ -343,7 +343,7 @@ def our_errors() -> Iterator[None]:
         raise DataError(str(error)) from None
 
 
-def names_the_way(estimator: type[Estimator]) -> type[Estimator]:
+def reject_unknown_parameters(estimator: type[Estimator]) -> type[Estimator]:
     """Let a constructor refuse settings that only recipes have, and name the way.
 
     It takes the aliases of parameters, too. The signature, which scikit-learn reads,

@@ -18,11 +18,11 @@ from spinney.estimators.table_estimator import (
     TableEstimator,
     has_names_only,
     learning_anew,
-    names_the_way,
+    reject_unknown_parameters,
     validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
-from spinney.growth import KeptRows
+from spinney.growth import UpdateState
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
@@ -30,7 +30,7 @@ from spinney.models import (
     warn_of_high_cardinality,
 )
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 
 
@@ -61,7 +61,7 @@ class TreeEstimator(TableEstimator, FittedTree):
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, (recipe,))
-        model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
+        model = grow_model(TrainingData(training), recipe=recipe, **self._options())
         if not recipe.tries:
             warn_of_high_cardinality(model, in_table=False)
         self._adopt(model)
@@ -99,7 +99,7 @@ class TreeEstimator(TableEstimator, FittedTree):
             self._adopt_update(update.update_model(self.model_, batch))
         return self
 
-    def _kept_rows(self) -> KeptRows:
+    def _kept_rows(self) -> UpdateState:
         """Return the rows of earlier calls, whose settings must be those of now."""
         kept = self.model_.kept
         assert kept is not None
@@ -205,7 +205,7 @@ class TreeEstimator(TableEstimator, FittedTree):
         return {**super()._growing_options(), **given}
 
 
-@names_the_way
+@reject_unknown_parameters
 @dataclass(eq=False, repr=False)
 class TreeClassifier(ClassTarget, TreeEstimator):
     """A decision tree for classes, over tables as they are.
@@ -379,7 +379,7 @@ confidence, probability, linear_terms : optional
             )
 
 
-@names_the_way
+@reject_unknown_parameters
 @dataclass(eq=False, repr=False)
 class TreeRegressor(NumberTarget, TreeEstimator):
     """A regression tree, over tables as they are: a leaf predicts a number.

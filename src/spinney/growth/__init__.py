@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
-from spinney.growth.model import KeptRows, Member, Model, Tried, tried_text
+from spinney.growth.model import Member, Model, Tried, UpdateState, tried_text
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Engine",
-    "KeptRows",
     "Member",
     "Model",
     "Options",
     "Tried",
+    "UpdateState",
     "choose_engine",
     "class_weights_of",
     "grow_and_prune",

@@ -1,9 +1,9 @@
 """Trees whose nodes are counted in one order, whoever grew them.
 
-The plain learner adds up the rows of a node value by value, compiled loops as they go.
-Where sums round, the last bits differ. A tree that either may have grown, by what the
-process has loaded, is counted once more: its rows are sent down, and each node adds up
-its own in the order of the table.
+The plain learner adds up the rows of a node value by value, compiled kernels as they
+go. Where sums round, the last bits differ. A tree that either may have grown, by what
+the process has loaded, is counted once more: its rows are sent down, and each node adds
+up its own in the order of the table.
 """
 
 from dataclasses import replace

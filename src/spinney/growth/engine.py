@@ -1,10 +1,10 @@
-"""Who grows a tree: the plain learner, or one of two sets of compiled loops.
+"""Who grows a tree: the plain learner, or one of two sets of compiled kernels.
 
 All of them grow the same tree, and its file is the same to the byte, whatever the
 process has loaded before (docs/reliability.md). The plain learner takes anything, and
-rows wherever they are; compiled loops take what ``binned_limits`` and ``ranked_limits``
-say, where it takes longer to do without them than to load them: one large tree, or
-small ones from the second on. Asking loads none.
+rows wherever they are; compiled kernels take what ``binned_limits`` and
+``multiway_limits`` say, where it takes longer to do without them than to load them: one
+large tree, or small ones from the second on. Asking loads none.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,22 +22,22 @@ from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
 from spinney.growth.counted_nodes import counted_in_order
 from spinney.growth.growth_options import Options
-from spinney.growth.loop_weights import can_replay, evenly_weighed
+from spinney.growth.kernel_weights import can_replay, evenly_weighed
+from spinney.growth.multiway.multiway_limits import can_grow_multiway
 from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import Pruned, pruned_after_growing
-from spinney.growth.prune.drafts import recounted
-from spinney.growth.ranked.ranked_limits import can_grow_ranked
+from spinney.growth.prune.mutable_nodes import recounted
 from spinney.growth.replayed_nodes import replayed
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.sources import Counts, Formulas, Surrogates
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 
 
-def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     if rows.training is None:
         _refuse_lacking_source(rows.source, recipe)
     with WITHOUT_LOOPS.running():
@@ -72,14 +72,14 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
             )
 
 
-def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+def _grow_binned(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.binned.grow_binned import grow
 
     return limited(grow(rows.at_hand, recipe, options), recipe)
 
 
-def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
-    from spinney.growth.ranked.grow_ranked import grow
+def _grow_multiway(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
+    from spinney.growth.multiway.grow_multiway import grow
 
     return grow(rows.at_hand, recipe, options)
 
@@ -110,11 +110,11 @@ class Engine:
     """
 
     name: str
-    grows: Callable[[OpenedSource, Recipe, Options], Tree]
+    grows: Callable[[TrainingData, Recipe, Options], Tree]
     replays: bool = False
     recounts: bool = False
 
-    def grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    def grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         """Return the unpruned tree."""
         rows = _evenly_weighed(rows)
         tree = self.grows(rows, recipe, options)
@@ -124,12 +124,12 @@ class Engine:
         return replayed(tree, lambda: PLAIN.grow(kept, recipe, options))
 
     def grow_and_prune(
-        self, rows: OpenedSource, recipe: Recipe, options: Options
+        self, rows: TrainingData, recipe: Recipe, options: Options
     ) -> Pruned:
         """Return the tree, pruned as the recipe says where that takes no folds."""
         rows = _evenly_weighed(rows)
         if self.name == "ranked" and recipe.pruning == "error-based":
-            from spinney.growth.ranked.grow_ranked import grow_and_prune
+            from spinney.growth.multiway.grow_multiway import grow_and_prune
 
             result = grow_and_prune(rows.at_hand, recipe, options)
             if not self.replays:
@@ -158,7 +158,7 @@ class Engine:
     def recount(
         self,
         tree: Tree,
-        rows: OpenedSource,
+        rows: TrainingData,
         recipe: Recipe,
         class_weights: Floats | None,
     ) -> Tree:
@@ -172,7 +172,7 @@ class Engine:
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
 
     def _counted(
-        self, tree: Tree, rows: OpenedSource, recipe: Recipe, scale: Floats | None
+        self, tree: Tree, rows: TrainingData, recipe: Recipe, scale: Floats | None
     ) -> Tree:
         """Return the tree, counted once more where it must be."""
         if not self.recounts:
@@ -182,17 +182,17 @@ class Engine:
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
 # level, and besides for a row, which ends up in a node of few, of numbers alone, and
-# for a level of however few rows; how long somebody waits for all rivals of splits,
-# exactly: of two branches, or of several; and for a tree of a forest, of many.
+# for a level of however few rows; how long somebody waits for all competitors of
+# splits, exactly: of two branches, or of several; and for a tree of a forest, of many.
 PER_CELL, PER_ROW, PER_NUMBER, PER_LEVEL = 0.3e-6, 40e-6, 250e-6, 0.5e-3
 PATIENCE, PATIENCE_OF_SEVERAL, PATIENCE_OF_MANY = 0.5, 0.75, 0.1
 
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
-RANKED = Engine("ranked", _grow_ranked)
+MULTIWAY = Engine("ranked", _grow_multiway)
 
-BINNED_LOOPS = ("spinney.growth.binned.loops.grow", "work_on")
-RANKED_LOOPS = ("spinney.growth.ranked.loops.grow", "grow")
+BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "work_on")
+MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow")
 
 # How many trees are grown of which nobody will ask what lost; None for one to look at.
 _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)
@@ -202,7 +202,7 @@ _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default
 def only_to_predict(n_trees: int) -> Iterator[None]:
     """Let so many trees that are grown meanwhile be grown to predict, not to look at.
 
-    They keep no rivals of their splits, and loops are loaded once for all of them.
+    They keep no competitors of their splits, and loops are loaded once for all of them.
     """
     token = _ONLY_TO_PREDICT.set(n_trees)
     try:
@@ -216,13 +216,13 @@ def choose_engine(
     recipe: Recipe,
     options: Options,
     *,
-    rivals: bool = True,
+    competitors: bool = True,
 ) -> Engine:
     """Return the engine that grows the tree of these rows soonest.
 
     Rows that are not at hand, where ``training`` is None, are for the plain learner.
-    ``rivals`` says that somebody may ask for the splits that lost. Loops do not keep
-    all of these exactly; where the plain learner is quick, it finds them then.
+    ``competitors`` says that somebody may ask for the splits that lost. Loops do not
+    keep all of these exactly; where the plain learner is quick, it finds them then.
 
     The same rows give the same model, and its file is the same to the byte, whatever a
     process has loaded before. What is loaded decides in two cases only. Either all
@@ -237,20 +237,20 @@ def choose_engine(
     plain = plain_seconds(training, recipe)
     n_trees = _ONLY_TO_PREDICT.get()
     if n_trees is not None:
-        plain, rivals = plain * n_trees, False
+        plain, competitors = plain * n_trees, False
     for engine, loops, can_grow, patience in (
-        (BINNED, BINNED_LOOPS, can_grow_binned, PATIENCE),
-        (RANKED, RANKED_LOOPS, can_grow_ranked, PATIENCE_OF_SEVERAL),
+        (BINNED, BINNED_KERNELS, can_grow_binned, PATIENCE),
+        (MULTIWAY, MULTIWAY_KERNELS, can_grow_multiway, PATIENCE_OF_SEVERAL),
     ):
         quick = plain <= patience
-        asked = quick or not rivals  # else loops grow it anyway
+        asked = quick or not competitors  # else loops grow it anyway
         exact = not asked or _agree_in_bits(engine, training, options)
-        divided = engine is RANKED and asked and not (quick and exact)
+        divided = engine is MULTIWAY and asked and not (quick and exact)
         divided = divided and lacks_cells(training)
-        if quick and not exact and (rivals or divided):
+        if quick and not exact and (competitors or divided):
             continue
-        replays = rivals and quick
-        by_price = replays or not (rivals or divided)
+        replays = competitors and quick
+        by_price = replays or not (competitors or divided)
         loads = not by_price or worth_loading(*loops, instead=plain)
         if not loads and exact:
             continue
@@ -268,7 +268,7 @@ def _agree_in_bits(engine: Engine, training: TrainingSet, options: Options) -> b
     added up.
     """
     scaled = options.class_weights is not None
-    if engine is RANKED and scaled and lacks_cells(training):
+    if engine is MULTIWAY and scaled and lacks_cells(training):
         return False
     return can_replay(training, options)
 
@@ -294,7 +294,7 @@ def choose_engine_of_forest(
     if plain > PATIENCE_OF_MANY or not exact():
         return BINNED
     together = n_trees * (_ONLY_TO_PREDICT.get() or 1)
-    if not worth_loading(*BINNED_LOOPS, instead=together * plain):
+    if not worth_loading(*BINNED_KERNELS, instead=together * plain):
         return PLAIN
     return replace(BINNED, replays=True)
 
@@ -316,7 +316,7 @@ def plain_seconds(
     return float(n_rows * by_row + n_levels * PER_LEVEL)
 
 
-def _evenly_weighed(rows: OpenedSource) -> OpenedSource:
+def _evenly_weighed(rows: TrainingData) -> TrainingData:
     """Return rows that all engines add up to the same bits, where they can."""
     if rows.training is None:
         return rows
@@ -326,7 +326,7 @@ def _evenly_weighed(rows: OpenedSource) -> OpenedSource:
     return replace(rows, training=evenly, counted=None)
 
 
-def _kept(rows: OpenedSource) -> OpenedSource:
+def _kept(rows: TrainingData) -> TrainingData:
     """Return a copy of rows, which whoever gave them may change."""
     every = np.arange(len(rows.at_hand.classes))
-    return OpenedSource(rows.at_hand.taken(every))
+    return TrainingData(rows.at_hand.taken(every))

@@ -11,7 +11,7 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.extensions.incremental.kept_tree import KeptTree
+    from spinney.extensions.incremental.tree_state import TreeState
     from spinney.extensions.streaming import GrowingStream, Learned
     from spinney.growth.prune import Sequence, Steps
 
@@ -68,7 +68,7 @@ def tried_text(tried: tuple[Tried, ...]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptRows:
+class UpdateState:
     """The rows of a model, and what it takes to grow it again.
 
     Parameters
@@ -82,7 +82,7 @@ class KeptRows:
         ``validation_share``.
     weight : str, optional
         The column of weights, in the tables that rows come from.
-    tree : KeptTree, optional
+    tree : TreeState, optional
         The tree with its count tables, in the process that has grown it; neither files
         nor pickles have it.
     stream : GrowingStream, optional
@@ -94,12 +94,12 @@ class KeptRows:
     recipe: Recipe
     given: Mapping[str, Any] = field(default_factory=dict)
     weight: str | None = None
-    tree: "KeptTree | None" = field(default=None, repr=False)
+    tree: "TreeState | None" = field(default=None, repr=False)
     stream: "GrowingStream | None" = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self.training, self.recipe, dict(self.given), self.weight
-        return KeptRows, (*parts, None, self.stream)
+        return UpdateState, (*parts, None, self.stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Model:
     tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
-    kept: KeptRows | None = field(default=None, compare=False, repr=False)
+    kept: UpdateState | None = field(default=None, compare=False, repr=False)
     learned: "Learned | None" = field(default=None, compare=False, repr=False)
 
     @property

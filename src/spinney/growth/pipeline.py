@@ -11,14 +11,14 @@ from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.prune import Pruned, Steps
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 
 if TYPE_CHECKING:
     from spinney.growth.folds import FoldGrowth
 
 
 def grow_and_prune(
-    rows: OpenedSource,
+    rows: TrainingData,
     recipe: Recipe,
     options: Options,
     growth: "FoldGrowth | None" = None,

@@ -1,4 +1,4 @@
-"""Nodes whose rivals are found when somebody asks for them.
+"""Nodes whose competitors are found when somebody asks for them.
 
 Loops grow the tree of a small table in a fraction of the plain learner's time, but do
 not keep every split that lost. Most trees only predict. So the rows are kept, and where
@@ -44,7 +44,7 @@ class ReplayedNodes(LazyNodes):
 
     @cached_property
     def _looked_at(self) -> Tree:
-        """The tree grown again; that of the loops, should a near tie part the two."""
+        """The tree grown again; that of the kernels, should a near tie part the two."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)  # they were told before
             again = self.replay()
@@ -65,5 +65,5 @@ def _nodes_of(tree: Tree) -> LazyNodes:
 
 
 def replayed(tree: Tree, replay: Callable[[], Tree]) -> Tree:
-    """Return a tree that loops grew, with the rivals of the one that is grown again."""
+    """Return a tree that kernels grew, with competitors found by growing it again."""
     return Tree(tree.schema, ReplayedNodes(tree, tree.schema, replay))

@@ -21,7 +21,7 @@ from spinney.errors import (
 from spinney.growth.growth_options import Options
 from spinney.growth.prune.by_validation import CodedRows
 from spinney.recipes import Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import LARGEST_TOTAL, check_total
 from spinney.trees import Question, read_question
 
@@ -29,7 +29,7 @@ LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they 
 
 
 def options_of(
-    rows: OpenedSource,
+    rows: TrainingData,
     validation: CodedRows | None = None,
     *,
     recipe: Recipe,
@@ -51,7 +51,7 @@ def options_of(
         if priors is not None:
             scale = _from_priors(priors, schema, root.weights, class_weight)
         if scale is not None and root.rows.sum() <= MOST_NUMBERS:
-            scale = summable(scale, [root.weights])  # as ``growth/loop_weights.py``
+            scale = summable(scale, [root.weights])  # as ``growth/kernel_weights.py``
     return Options(
         class_weights=scale,
         preference=() if ties is None else _places(ties, schema),

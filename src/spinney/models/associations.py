@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spinney.data import Association, Notation, Value, association_of
+from spinney.data import Association, TextFormat, Value, association_of
 from spinney.sources.opened import TableInput, table_of_rows
 
 
@@ -18,7 +18,7 @@ def association(
     missing_values: Sequence[str] = (),
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     table: str | None = None,
 ) -> Association:
     """Return how strongly each two columns of a table go together.
@@ -29,7 +29,7 @@ def association(
     Parameters
     ----------
     data, nominal, ordinal, numeric, ignore, missing_values, format, encoding, \
-notation, table
+text_format, table
         As for :func:`spinney.grow`; a table of a database is read whole.
     weight : str, optional
         The column of row weights.

@@ -14,13 +14,18 @@ from spinney.models.fitted_forest import (
     forest_on,
 )
 from spinney.models.grow import grow_model
-from spinney.models.held_rows import coded, share_away
+from spinney.models.validation_split import coded, remote_validation_share
 from spinney.recipes import COMMON_SETTINGS, Recipe
-from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import HashedInMemory, HashedRows, mixing_of, share_of_rows
+from spinney.sources.opened import TrainingData
+from spinney.sources.rows import (
+    HashedInMemory,
+    SampleableRows,
+    mixing_of,
+    share_of_rows,
+)
 
 
-def grow_drawn(rows: HashedRows, arguments: Mapping[str, Any]) -> Model:
+def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
     """Grow a tree on rows by arguments of ``spinney.grow``; ``recipe`` is one of them.
 
     What is reserved to prune by is drawn by the numbers of the rows, too.
@@ -32,7 +37,9 @@ def grow_drawn(rows: HashedRows, arguments: Mapping[str, Any]) -> Model:
     options = {name: v for name, v in arguments.items() if name not in beside}
     if options.get("ccp_alpha") is None:
         given = options.pop("validation_share", None)
-        share = share_away(recipe, given)(rows.root().n_rows, rows.schema.target)
+        share = remote_validation_share(recipe, given)(
+            rows.root().n_rows, rows.schema.target
+        )
         if share is not None:
             draw = share_of_rows(share, mixing_of(recipe.seed))
             options["validation"] = coded(rows.fetched(draw)[0])
@@ -42,17 +49,17 @@ def grow_drawn(rows: HashedRows, arguments: Mapping[str, Any]) -> Model:
 
 
 @contextmanager
-def opened_rows(rows: HashedRows) -> Iterator[OpenedSource]:
+def opened_rows(rows: SampleableRows) -> Iterator[TrainingData]:
     """Give rows that have numbers to grow one tree on."""
     origin = rows.fingerprint()
     if isinstance(rows, HashedInMemory):
-        yield OpenedSource(rows.training, origin=origin)
+        yield TrainingData(rows.training, origin=origin)
         return
     with rows.drawn() as source:
-        yield OpenedSource(counted=source, origin=origin)
+        yield TrainingData(counted=source, origin=origin)
 
 
-def grow_drawn_forest(rows: HashedRows, arguments: Mapping[str, Any]) -> Forest:
+def grow_drawn_forest(rows: SampleableRows, arguments: Mapping[str, Any]) -> Forest:
     """Grow a forest on rows by arguments of ``spinney.grow_forest``.
 
     ``trees`` is the recipe of its trees.

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         Interactions,
     )
     from spinney.sources.opened import TableInput
-    from spinney.sources.rows import HashedRows, TrainingSet
+    from spinney.sources.rows import SampleableRows, TrainingSet
 
 
 class FittedForest(FittedTable):
@@ -323,10 +323,10 @@ class FittedForest(FittedTable):
 
     def _bags(self, X: Any, y: Any, sample_weight: Any) -> "ForestBags":
         """Return the bags of the rows that the forest was grown on."""
-        from spinney.models.grown_rows import rows_again
+        from spinney.models.training_match import recode_training_rows
 
         forest = self._grown()
-        training, _ = rows_again(
+        training, _ = recode_training_rows(
             forest.schema,
             forest.recipes[0],
             self._whole_table(X),
@@ -425,7 +425,7 @@ def forest_from(
 
 
 def forest_on(
-    rows: "TrainingSet | HashedRows",
+    rows: "TrainingSet | SampleableRows",
     recipes: Sequence[Recipe],
     given: Mapping[str, Any],
     *,

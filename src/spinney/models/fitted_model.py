@@ -12,13 +12,13 @@ import numpy as np
 
 from spinney import registry
 from spinney._support.arrays import Floats
-from spinney.data import Notation, Schema, Table, Value
+from spinney.data import Schema, Table, TextFormat, Value
 from spinney.data.readers import (
     Keep,
     ModelBatches,
     RowReader,
     batches_by,
-    read_by,
+    read_with_schema,
     unseen_values,
 )
 from spinney.errors import MissingExtraError
@@ -48,7 +48,7 @@ class FittedModel(Protocol):
         *,
         format: str | None = None,
         encoding: str | None = None,
-        notation: Notation | None = None,
+        text_format: TextFormat | None = None,
     ) -> Table:
         """Read a table as the model understands it; columns are found by name."""
 
@@ -112,7 +112,7 @@ class FittedBase:
         weight: str | None = None,
         format: str | None = None,
         encoding: str | None = None,
-        notation: Notation | None = None,
+        text_format: TextFormat | None = None,
     ) -> AbstractContextManager[ModelBatches]:
         """Give a table of any size to predict, as :meth:`read` reads it, in parts.
 
@@ -129,7 +129,7 @@ class FittedBase:
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,
-            notation=notation,
+            text_format=text_format,
         )
 
     # Looking
@@ -215,7 +215,7 @@ class FittedTable(FittedBase):
         *,
         format: str | None = None,
         encoding: str | None = None,
-        notation: Notation | None = None,
+        text_format: TextFormat | None = None,
         whole: bool = False,
         target: bool = True,
         weight: str | None = None,
@@ -228,7 +228,7 @@ class FittedTable(FittedBase):
             The table.
         format, encoding : str
             Those of a file, where its suffix does not tell.
-        notation : Notation, optional
+        text_format : TextFormat, optional
             How it is written, where that is not how the training table was.
         whole : bool
             Whether all attributes of the model must be there, and not only those
@@ -239,7 +239,7 @@ class FittedTable(FittedBase):
             A column of weights to read too.
         """
         schema = self.schema
-        return read_by(
+        return read_with_schema(
             schema,
             range(len(schema.attributes)) if whole else self._needed,
             data,
@@ -248,7 +248,7 @@ class FittedTable(FittedBase):
             target=target,
             format=format,
             encoding=encoding,
-            notation=notation,
+            text_format=text_format,
         )
 
     def _table(self, X: Any) -> Table:

@@ -29,7 +29,7 @@ from spinney.errors import (
 from spinney.growth import Model, Tried
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
-from spinney.models.seen_tree import SeenTree
+from spinney.models.tree_display import TreeDisplay
 from spinney.output.file import save_model
 from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs, row_walk_of
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
 
 
-class FittedTree(SeenTree):
+class FittedTree(TreeDisplay):
     """A grown tree and what can be done with it.
 
     Parameters
@@ -236,8 +236,8 @@ class FittedTree(SeenTree):
         """Return the arithmetic of a node, of one attribute there, or a row's path.
 
         A model keeps counts and no rows. What they do not tell is counted on rows that
-        are given: all rivals of a split, exactly, also where compiled loops kept the
-        runner-up alone; the cuts of a number; which rows are at the node and at its
+        are given: all competitors of a split, exactly, also where compiled kernels kept
+        the runner-up alone; the cuts of a number; which rows are at the node and at its
         children.
 
         Parameters
@@ -297,7 +297,7 @@ class FittedTree(SeenTree):
             return explain_row(model, self._encoded(table), table.row(0))
         rows: dict[str, Any] = {}
         if data is not None:
-            from spinney.models.grown_rows import rows_at_node
+            from spinney.models.training_match import rows_at_node
 
             rows["counted"], rows["given"] = rows_at_node(
                 model,

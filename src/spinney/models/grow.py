@@ -17,14 +17,14 @@ from typing import Any
 from spinney import registry
 from spinney._support.checks import Progress, check_choice, check_number
 from spinney._support.grown_trees import GrownTrees
-from spinney._support.memory_room import bytes_of
+from spinney._support.memory_budget import bytes_of
 from spinney._support.text import first_of, shown
 from spinney.errors import ParameterError, Setting, note, phrase, refusal
 from spinney.growth import (
     Engine,
-    KeptRows,
     Model,
     Options,
+    UpdateState,
     grow_and_prune,
     options_of,
     overfitting_columns,
@@ -32,14 +32,14 @@ from spinney.growth import (
 )
 from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squares
 from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
-from spinney.models.held_rows import (
+from spinney.models.high_cardinality import warn_of_high_cardinality
+from spinney.models.validation_split import (
     Held,
     coded,
     held_rows,
     read_validation,
-    share_away,
+    remote_validation_share,
 )
-from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.recipes import (
     RECIPES,
     Recipe,
@@ -48,7 +48,7 @@ from spinney.recipes import (
     in_bins,
 )
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import OpenedSource, TableInput, open_source
+from spinney.sources.opened import TableInput, TrainingData, open_source
 from spinney.trees import Tree
 
 MOST_LISTED = 500_000
@@ -73,7 +73,7 @@ def grow_from(
     check_choice("keep_rows", keep_rows)
     by_default = recipe is None
     if recipe is None:
-        recipe = default_recipe(rows_at_hand=not table.is_remote)
+        recipe = default_recipe(in_memory=not table.is_remote)
     recipe = Recipe.named(recipe).changed(**(settings or {}))
     if recipe.grower.streams:
         if keep_rows:
@@ -123,7 +123,7 @@ def _grow_remote(
     options, reserves = dict(options), None
     validation = options.pop("validation", None)
     if validation is None and options.get("ccp_alpha") is None:
-        reserves = share_away(recipe, options.get("validation_share"))
+        reserves = remote_validation_share(recipe, options.get("validation_share"))
     with open_source(
         table,
         reserves=reserves,
@@ -172,11 +172,11 @@ def _grow_in_memory(
         if not keep_rows:
             return model
         options.pop("progress", None)
-        kept = KeptRows(rows.at_hand, recipe, options, table.weight)
+        kept = UpdateState(rows.at_hand, recipe, options, table.weight)
         return replace(model, kept=kept)
 
 
-def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
+def _bounded(recipe: Recipe, rows: TrainingData) -> Recipe:
     """Return the default recipe under a memory limit; it counts many rows in bins.
 
     C4.5 is more accurate and counts every value of a column, which takes memory for
@@ -197,7 +197,7 @@ def _bounded(recipe: Recipe, rows: OpenedSource) -> Recipe:
 
 
 def grow_model(
-    rows: OpenedSource,
+    rows: TrainingData,
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
@@ -234,7 +234,7 @@ def grow_model(
         return _stream(rows, recipe, {**given, "ccp_alpha": ccp_alpha, **by_rows})
     options = _options(held, recipe, given, counted)
     choice, used = RecipeChoice(recipe), held.rows
-    if tries and not used.is_away:
+    if tries and not used.is_remote:
         choice, used = _choose(used, candidates, options, counted)
     counted.expect(1 + _n_fold_trees(choice, options))
     result = grow_and_prune(
@@ -267,11 +267,11 @@ def _candidates(held: Held) -> dict[str, Recipe]:
     return {first.name: first}
 
 
-def _stream(rows: OpenedSource, recipe: Recipe, given: Mapping[str, Any]) -> Model:
+def _stream(rows: TrainingData, recipe: Recipe, given: Mapping[str, Any]) -> Model:
     """Return the model of rows in memory that are learned once, in their order."""
     stream = registry.load("operation", "stream")
     stream.refuse_options(given)
-    if rows.is_away:
+    if rows.is_remote:
         raise _no_rows(recipe)
     begun: Model = stream.begin_stream(rows.at_hand, recipe, {})
     return begun
@@ -283,7 +283,7 @@ def _options(
     """Return what is said beside the recipe; where an engine counts, that must do."""
     rows, progress = held.rows, counted.progress
     options = options_of(rows, held.validation, recipe=recipe, **given)
-    if not rows.is_away:
+    if not rows.is_remote:
         return options
     # Folds need rows: what is first is taken.
     if recipe.forest or (recipe.needs_rows and options.validation is None):
@@ -295,11 +295,11 @@ def _options(
 
 
 def _choose(
-    rows: OpenedSource,
+    rows: TrainingData,
     candidates: Mapping[str, Recipe],
     options: Options,
     counted: GrownTrees,
-) -> tuple[RecipeChoice, OpenedSource]:
+) -> tuple[RecipeChoice, TrainingData]:
     """Return the recipe that does best on folds of the rows, and on which columns."""
     tables = _without_overfitting(rows, options)
     n_tried = len(candidates) if len(candidates) > 1 else 0
@@ -330,7 +330,7 @@ def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
     return replace(result, tree=without_unused(result.tree))
 
 
-def _without_overfitting(rows: OpenedSource, options: Options) -> list[OpenedSource]:
+def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:
     """Return rows without the columns of many values that a tree would overfit.
 
     Such columns are constant. Where folds have to decide, the rows that keep the
@@ -347,7 +347,7 @@ def _without_overfitting(rows: OpenedSource, options: Options) -> list[OpenedSou
     return tables if noise or sparse else [rows]
 
 
-def _note_constant(rows: OpenedSource, used: OpenedSource) -> None:
+def _note_constant(rows: TrainingData, used: TrainingData) -> None:
     """Say which columns are not split on."""
     before, after = rows.at_hand, used.at_hand
     excluded = [

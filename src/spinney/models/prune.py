@@ -23,11 +23,11 @@ from spinney.growth.prune import (
     method_named,
     pruned,
 )
-from spinney.models.grown_rows import class_scale, rows_again
-from spinney.models.held_rows import rows_for
+from spinney.models.training_match import class_scale, recode_training_rows
+from spinney.models.validation_split import rows_for
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet, row_weights
 from spinney.trees import Groups, Question, Threshold, Tree
 
@@ -189,7 +189,7 @@ def _raising(
         )
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)
-    opened = OpenedSource(rows)
+    opened = TrainingData(rows)
     options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
     arguments["rows"] = DraftRows(
         model.tree, opened.source, recipe, options.class_weights
@@ -227,7 +227,7 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     origin = model.fingerprint
     weights = None if weight is None else row_weights(data[weight])
     schema = model.schema.of_columns()
-    rows, _ = rows_again(schema, model.recipe, data, sample_weight=weights)
+    rows, _ = recode_training_rows(schema, model.recipe, data, sample_weight=weights)
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
     if len(rows.classes) != origin.n_rows or not same_weight:
         raise DataError(
@@ -265,7 +265,7 @@ def growth_on(
     counted: GrownTrees,
 ) -> FoldGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
-    options = options_of(OpenedSource(rows), recipe=recipe, **grown_with)
+    options = options_of(TrainingData(rows), recipe=recipe, **grown_with)
     return FoldGrowth(CopiedRows(rows), recipe, options, grown=counted.grown)
 
 

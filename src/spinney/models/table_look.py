@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spinney.data import Notation, TableSummary, Value, summary_of
+from spinney.data import TableSummary, TextFormat, Value, summary_of
 from spinney.errors import SpinneyNote
 from spinney.sources.opened import TableInput, table_of_rows
 from spinney.sources.rows import NO_TARGET
@@ -22,7 +22,7 @@ def look(
     missing_values: Sequence[str] = (),
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     table: str | None = None,
 ) -> TableSummary:
     """Return how a table is read: kinds, missing cells, values, and what is doubtful.
@@ -32,7 +32,7 @@ def look(
     target : str, optional
         What is to be predicted: how it would be read, and which columns give it away.
     data, nominal, ordinal, numeric, ignore, values, missing_values, format, encoding, \
-notation, table
+text_format, table
         As for :func:`spinney.grow`; a table of a database is read whole.
 
     Returns

@@ -113,15 +113,15 @@ RECIPES = {
 }
 
 
-def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
+def default_recipe(*, in_memory: bool = True) -> Recipe:
     """Return the recipe that is meant where none is named.
 
-    ``rows_at_hand`` says whether rows are in memory; in a database they are not.
+    ``in_memory`` says whether rows are in memory; in a database they are not.
 
-    >>> default_recipe().name, default_recipe(rows_at_hand=False).name
+    >>> default_recipe().name, default_recipe(in_memory=False).name
     ('auto', 'c4.5')
     """
-    return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
+    return RECIPES[DEFAULT_RECIPE if in_memory else _WITHOUT_ROWS]
 
 
 def in_bins(recipe: Recipe) -> Recipe:
@@ -130,7 +130,7 @@ def in_bins(recipe: Recipe) -> Recipe:
     It is CART without surrogates, pruned by errors as C4.5 does. Settings that were
     changed by hand stay; where CART has no use for one of them nothing changes.
 
-    >>> in_bins(default_recipe(rows_at_hand=False)).missing
+    >>> in_bins(default_recipe(in_memory=False)).missing
     'branch'
     """
     settings: dict[str, Any] = {"missing": "branch", "min_samples_leaf": 2}

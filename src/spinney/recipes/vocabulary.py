@@ -1,7 +1,7 @@
 """The names that settings of a recipe take; what they mean stands where it is done.
 
-Ways to branch are in ``search``, ways to prune in ``growth.prune``; a test wants their
-names to be these.
+Ways to branch are in ``search``, ways to prune in ``growth.prune``; a test
+wants their names to be these.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """From count tables to the best splits of nodes; no row is seen here."""
 
-from spinney.search.all_ways import EveryWay, every_way, same_question
+from spinney.search.all_splits import AllSplits, every_way, same_question
 from spinney.search.attribute_split import best_splits, n_different
 from spinney.search.bin_bounds import SETTINGS as UNBOUNDED_SETTINGS
 from spinney.search.bin_bounds import bins_to_open, can_bound
@@ -36,9 +36,9 @@ __all__ = [
     "LISTED",
     "MOST_BRANCHES",
     "UNBOUNDED_SETTINGS",
+    "AllSplits",
     "Decision",
     "Draws",
-    "EveryWay",
     "Form",
     "LevelSplits",
     "MergeStep",

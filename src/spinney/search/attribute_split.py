@@ -23,7 +23,7 @@ from spinney.data import Schema
 from spinney.search.buckets import in_buckets
 from spinney.search.chaid.merge_values import merging_of
 from spinney.search.groupings import (
-    Ways,
+    CandidateSplits,
     best_prefixes,
     count_missing_at,
     every_subset,
@@ -44,7 +44,7 @@ from spinney.search.table_traits import (
 )
 from spinney.search.tree_search import Search
 from spinney.search.value_order import ENUMERATED
-from spinney.trees import Candidate, CountTable, TableStack, ratio_of
+from spinney.trees import Candidate, CountTable, TableBatch, ratio_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,23 +57,23 @@ class FormPart:
         How their values are grouped.
     tables : array of shape (tables,)
         Which of the level's they are.
-    stack : TableStack
+    stack : TableBatch
         Their counts as they are searched: numbers by bucket, missing rows at a value
         if the policy says which, the classes' weights altered.
     traits : Traits
         What their attributes are.
     missing_told : array of shape (tables,)
         Whether missing is one of their values.
-    level : TableStack
+    level : TableBatch
         The tables of the level, not altered, their missing rows aside.
     """
 
     form: Form
     tables: Integers
-    stack: TableStack
+    stack: TableBatch
     traits: Traits
     missing_told: NDArray[np.bool_]
-    level: TableStack
+    level: TableBatch
 
     @property
     def weight(self) -> Floats:
@@ -129,9 +129,9 @@ class SearchedLevel:
 
     Parameters
     ----------
-    stack : TableStack
+    stack : TableBatch
         As they were counted.
-    coarse : TableStack
+    coarse : TableBatch
         With numbers by bucket, if they have any.
     bucket_line : array of shape (lines,)
         The line of ``coarse`` that counts each line of ``stack``.
@@ -141,14 +141,14 @@ class SearchedLevel:
         With missing rows at a value, if the policy says which.
     """
 
-    stack: TableStack
-    coarse: TableStack
+    stack: TableBatch
+    coarse: TableBatch
     bucket_line: Integers
     traits: Traits
     counted: Filled
 
     @classmethod
-    def of(cls, search: Search, stack: TableStack) -> "SearchedLevel":
+    def of(cls, search: Search, stack: TableBatch) -> "SearchedLevel":
         """Return tables as they are searched; what all rows say of them is known."""
         coarse, bucket_line = in_buckets(stack, search.at_root.cuts)
         traits = search.at_root.traits.taken(stack.attribute)
@@ -170,7 +170,7 @@ class SearchedLevel:
         )
 
 
-def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplits:
+def best_splits(search: Search, stack: TableBatch, schema: Schema) -> LevelSplits:
     """Return the best split of each table, of those that can be split.
 
     ``stack`` has the classes' own weights; gain and merit are those of the classes as
@@ -238,7 +238,7 @@ def propose(
     >>> propose(search, height, schema, 0).split.threshold
     2.5
     """
-    stack = TableStack.of([{index: table}])
+    stack = TableBatch.of([{index: table}])
     splits = best_splits(search.knowing(stack, schema), stack, schema)
     return splits.candidate(0) if len(splits) else None
 
@@ -257,13 +257,13 @@ def _parts(search: Search, level: SearchedLevel) -> Iterator[FormPart]:
         yield level.part(search, Form(int(form[tables[0]])), tables)
 
 
-def n_different(stack: TableStack, search: Search) -> Integers:
+def n_different(stack: TableBatch, search: Search) -> Integers:
     """Return how many values the rows of each table have, as the policy tells them."""
     return np.asarray(stack.counts + (stack.lacking & search.policy.tells))
 
 
 def forms_of(
-    search: Search, stack: TableStack, traits: Traits
+    search: Search, stack: TableBatch, traits: Traits
 ) -> tuple[Integers, Integers]:
     """Return the form of question about each table, and what tells sizes apart."""
     grouping, counts = search.recipe.grouping, stack.counts
@@ -287,7 +287,7 @@ def forms_of(
     return form, size
 
 
-def _is_free(search: Search, stack: TableStack) -> NDArray[np.bool_]:
+def _is_free(search: Search, stack: TableBatch) -> NDArray[np.bool_]:
     """Return of which tables every subset is allowed and counted as it is."""
     recipe = search.recipe
     limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
@@ -295,7 +295,7 @@ def _is_free(search: Search, stack: TableStack) -> NDArray[np.bool_]:
     return ~moved & (search.criterion.ordered and not limited)
 
 
-def _is_bounded(search: Search, stack: TableStack) -> NDArray[np.bool_]:
+def _is_bounded(search: Search, stack: TableBatch) -> NDArray[np.bool_]:
     """Return in which tables partial subsets bound what they can come to."""
     recipe, several = search.recipe, ~has_two_classes(stack)
     moved = stack.lacking & search.policy.moves
@@ -327,7 +327,7 @@ def write_down(
     level: SearchedLevel,
     best: BestSoFar,
     *,
-    ways: Ways,
+    ways: CandidateSplits,
     first: Integers,
     n_cuts: Integers,
 ) -> None:
@@ -369,7 +369,11 @@ def write_down(
 
 
 def _bounds(
-    part: FormPart, ways: Ways, able: Integers, gain: Floats, table: CountTable
+    part: FormPart,
+    ways: CandidateSplits,
+    able: Integers,
+    gain: Floats,
+    table: CountTable,
 ) -> Floats:
     """Return what the gains of some tables could be at most, NaN where they are it.
 
@@ -391,7 +395,9 @@ def _least(search: Search, part: FormPart) -> Floats:
     return np.where(part.traits.kind == NOMINAL, least, np.maximum(least, side))
 
 
-def ways_of_part(search: Search, part: FormPart, *, every: bool = False) -> Ways:
+def ways_of_part(
+    search: Search, part: FormPart, *, every: bool = False
+) -> CandidateSplits:
     """Return the ways to branch, with missing rows where the policy moves them.
 
     Cuts that cannot be the best are among them only where ``every`` one is wanted.
@@ -432,7 +438,7 @@ def merging_arguments(search: Search, part: FormPart) -> dict[str, Any]:
     }
 
 
-def _root_ranks(search: Search, stack: TableStack) -> Integers:
+def _root_ranks(search: Search, stack: TableBatch) -> Integers:
     """Return where the code of each line stands in the order of all rows."""
     ranks = np.zeros(len(stack.values), dtype=np.int64)
     attribute, codes = stack.attribute[stack.owner], stack.values.astype(np.int64)
@@ -442,7 +448,9 @@ def _root_ranks(search: Search, stack: TableStack) -> Integers:
     return ranks
 
 
-def is_allowed(search: Search, part: FormPart, ways: Ways) -> NDArray[np.bool_]:
+def is_allowed(
+    search: Search, part: FormPart, ways: CandidateSplits
+) -> NDArray[np.bool_]:
     """Return which ways give two branches enough rows each, by their own weights.
 
     Enough is the least weight of a branch, and a share of all rows of the table.
@@ -468,7 +476,7 @@ def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _by_branch(
     search: Search,
-    stack: TableStack,
+    stack: TableBatch,
     branch: Integers,
     n_branches: int,
     tables: Integers,
@@ -494,7 +502,7 @@ def _by_branch(
 
 
 def _next_to_cuts(
-    search: Search, stack: TableStack, best: BestSoFar
+    search: Search, stack: TableBatch, best: BestSoFar
 ) -> tuple[Floats, Floats]:
     """Return the values next to each threshold; ∞ above where nothing is.
 
@@ -515,7 +523,7 @@ def _next_to_cuts(
 
 
 def _typical_branches(
-    coarse: TableStack, branch: Integers, traits: Traits, best: BestSoFar
+    coarse: TableBatch, branch: Integers, traits: Traits, best: BestSoFar
 ) -> Floats:
     """Return the typical values, of merged buckets their branch, -1 if none has it."""
     merged_buckets = traits.numeric & (best.form == Form.MERGED)
@@ -528,12 +536,12 @@ def _typical_branches(
 
 
 def _behind_splits(
-    stack: TableStack,
+    stack: TableBatch,
     branch: Integers,
     able: Integers,
     traits: Traits,
     best: BestSoFar,
-) -> tuple[TableStack, Integers]:
+) -> tuple[TableBatch, Integers]:
     """Return the counts behind the splits of some tables, and the branch of each line.
 
     Numbers are counted by branch: of a threshold at the values next to it, of

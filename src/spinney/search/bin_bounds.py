@@ -4,9 +4,9 @@ A source may count a number of many values by bins: lines of a table that stand 
 values from ``low`` to ``values``. The cuts between bins are known then. Of a cut inside
 a bin b, between L, all that lies below, and R, all above, only s is not known, the part
 of the bin on the left. The gain is a convex function of s for the criteria that
-kernels know (``growth/binned/loops/score.py`` has the proof), so no cut inside exceeds
-the greatest gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin is on
-one side.
+kernels know (``growth/binned/kernels/score.py`` has the proof), so no cut inside
+exceeds the greatest gain at a corner of the box 0 ≤ s ≤ b, where each class of the bin
+is on one side.
 
 A bin is opened unless all its corners, its own two edges among them, fall short of the
 best cut between bins by more than ties do. So no cut that could win, or tie, is unseen,
@@ -27,7 +27,7 @@ from spinney.data import Schema
 from spinney.search.attribute_split import best_splits
 from spinney.search.level_splits import LevelSplits
 from spinney.search.tree_search import Search
-from spinney.trees import CountTable, TableStack
+from spinney.trees import CountTable, TableBatch
 
 MOST_CLASSES = 6  # whose corners are tried, 64 of them
 TOGETHER = 20_000  # bins whose corners are tried at once
@@ -63,7 +63,7 @@ def can_bound(search: Search, schema: Schema) -> bool:
 
 
 def bins_to_open(
-    search: Search, stack: TableStack, schema: Schema
+    search: Search, stack: TableBatch, schema: Schema
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Return which lines of a stack are bins that may hold the best cut of their node.
 
@@ -110,8 +110,8 @@ def _contended(
 ) -> Floats:
     """Return what a cut of each table must come to: the best of its node, or its own.
 
-    Any cut will do for a table that has none between its bins, to be among the rivals.
-    ``splits`` are those of all tables of the nodes.
+    Any cut will do for a table that has none between its bins, to be among the
+    competitors. ``splits`` are those of all tables of the nodes.
     """
     if not by_gain_alone(search, schema):
         return best
@@ -129,7 +129,7 @@ def by_gain_alone(search: Search, schema: Schema) -> bool:
 
 
 def _may_hold_a_cut(
-    search: Search, stack: TableStack, lines: Integers
+    search: Search, stack: TableBatch, lines: Integers
 ) -> NDArray[np.bool_]:
     """Return inside which bins a cut leaves enough on both sides.
 
@@ -143,7 +143,7 @@ def _may_hold_a_cut(
     return np.asarray((upto + absent >= least) & (above + absent >= least))
 
 
-def _bounds(search: Search, stack: TableStack, lines: Integers) -> Floats:
+def _bounds(search: Search, stack: TableBatch, lines: Integers) -> Floats:
     """Return the greatest gain at a corner of each of some bins.
 
     Where missing rows are moved to a branch, they are in one, and then in the other.
@@ -170,7 +170,7 @@ def _bounds(search: Search, stack: TableStack, lines: Integers) -> Floats:
 def _gains(
     search: Search,
     sides: Floats,
-    stack: TableStack,
+    stack: TableBatch,
     owner: Integers,
     place: int | None,
 ) -> Floats:

@@ -14,7 +14,7 @@ from spinney._support.arrays import Integers
 from spinney._support.keyed_random import WORD
 from spinney.search.attribute_split import n_different
 from spinney.search.tree_search import Search
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 FACTOR = 0x2545F4914F6CDD1D
 
@@ -62,7 +62,7 @@ def drawn(
 
 
 def drawn_places(
-    stack: TableStack,
+    stack: TableBatch,
     search: Search,
     draws: Draws,
     keys: Sequence[int],

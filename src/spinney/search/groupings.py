@@ -1,7 +1,7 @@
 """Ways to group the values of attributes into branches, of many tables at once.
 
-Each function takes a stack of count tables and returns :class:`Ways`: a stack of tables
-by branches, one for each way considered.
+Each function takes a stack of count tables and returns :class:`CandidateSplits`: a
+stack of tables by branches, one for each way considered.
 
 thresholds
     numbers and ordered codes: one cut between every two neighbouring values.
@@ -51,9 +51,9 @@ from spinney._support.arrays import (
 from spinney._support.segments import running_sums
 from spinney._support.ties import TOLERANCE
 from spinney.search.bounded_subsets import best_subset, room_for
-from spinney.search.chaid.merge_values import Merging, merge_stack
+from spinney.search.chaid.merge_values import Merging, merge_batch
 from spinney.search.value_order import principal_score
-from spinney.trees import CountTable, TableStack, ratio_of
+from spinney.trees import CountTable, TableBatch, ratio_of
 from spinney.trees.criteria import Impurity
 
 MOST_CERTAIN = 1000  # rows of a table whose gains differ by more than ties do
@@ -61,7 +61,7 @@ LISTED = 256  # values of an attribute that are listed in full where an order sp
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ways:
+class CandidateSplits:
     """The ways considered to branch on the tables of a stack, one after the other.
 
     Parameters
@@ -105,7 +105,7 @@ class Ways:
         """How many branches each way has, those without rows too."""
         return int(self.table.weights.shape[1])
 
-    def taken(self, ways: Integers) -> "Ways":
+    def taken(self, ways: Integers) -> "CandidateSplits":
         """Return some of the ways, in this order."""
         goes = self.goes
         return replace(
@@ -129,7 +129,7 @@ class Ways:
 
 
 def ways_of(
-    stack: TableStack,
+    stack: TableBatch,
     weights: Floats,
     rows: Integers,
     *,
@@ -137,7 +137,7 @@ def ways_of(
     goes: Callable[[Integers], Integers],
     exact: bool | NDArray[np.bool_] = True,
     log_multiplier: Floats | float = 0.0,
-) -> Ways:
+) -> CandidateSplits:
     """Return ways whose missing rows, those of their tables, are still aside."""
     table = CountTable(
         np.arange(weights.shape[1]),
@@ -146,7 +146,7 @@ def ways_of(
         stack.missing[owner],
         stack.missing_rows[owner],
     )
-    return Ways(
+    return CandidateSplits(
         table,
         owner,
         goes,
@@ -157,14 +157,14 @@ def ways_of(
 
 
 def prefixes(
-    stack: TableStack,
+    stack: TableBatch,
     order: Integers | None = None,
     *,
     apart: NDArray[np.bool_] | None = None,
     least: Floats | None = None,
     first_is_left: bool = False,
     exact: bool | NDArray[np.bool_] = True,
-) -> Ways:
+) -> CandidateSplits:
     """Return the cuts of each table's lines in some order, or in their own.
 
     ``order`` lists the lines, table by table. ``apart`` says which lines may be the
@@ -209,7 +209,7 @@ def prefixes(
 
 
 def boundary_cuts(
-    stack: TableStack, left: Integers, owner: Integers, *, least: Floats
+    stack: TableBatch, left: Integers, owner: Integers, *, least: Floats
 ) -> tuple[Integers, Integers]:
     """Return the cuts that can be the best, and how many of each table are left out.
 
@@ -236,7 +236,7 @@ def boundary_cuts(
 
 
 def _both_sides(
-    stack: TableStack, left: Floats | None, left_rows: Integers, owner: Integers
+    stack: TableBatch, left: Floats | None, left_rows: Integers, owner: Integers
 ) -> tuple[Floats, Integers]:
     """Return weights and rows on both sides of ways, of which the left one is known.
 
@@ -260,13 +260,13 @@ def _sides(left: Numbers, total: Numbers) -> Numbers:
 
 
 def thresholds(
-    stack: TableStack, step: Floats | float = 0.0, *, least: Floats | None = None
-) -> Ways:
+    stack: TableBatch, step: Floats | float = 0.0, *, least: Floats | None = None
+) -> CandidateSplits:
     """Return the cuts between neighbours more than ``step`` apart, one for each table.
 
     What ``least`` is for is said of :func:`prefixes`.
 
-    >>> ways = thresholds(TableStack.of([{0: CountTable.of([[1, 0], [0, 2], [3, 0]])}]))
+    >>> ways = thresholds(TableBatch.of([{0: CountTable.of([[1, 0], [0, 2], [3, 0]])}]))
     >>> ways.table.weights.tolist()
     [[[1.0, 0.0], [3.0, 2.0]], [[1.0, 2.0], [3.0, 0.0]]]
     """
@@ -275,7 +275,7 @@ def thresholds(
     return prefixes(stack, apart=apart, least=least)
 
 
-def multiway(stack: TableStack, n_branches: Integers) -> Ways:
+def multiway(stack: TableBatch, n_branches: Integers) -> CandidateSplits:
     """Return for each table the one way that gives each code its own branch.
 
     Tables of fewer than two values have none.
@@ -288,7 +288,7 @@ def multiway(stack: TableStack, n_branches: Integers) -> Ways:
     )
 
 
-def every_subset(stack: TableStack) -> Ways:
+def every_subset(stack: TableBatch) -> CandidateSplits:
     """Return every subset that holds a table's first value, but not all of them.
 
     All tables have the same number of values.
@@ -312,7 +312,7 @@ def every_subset(stack: TableStack) -> Ways:
     return ways_of(stack, both, both_rows, owner=owner, goes=goes)
 
 
-def best_prefixes(stack: TableStack, *, free: NDArray[np.bool_]) -> Ways:
+def best_prefixes(stack: TableBatch, *, free: NDArray[np.bool_]) -> CandidateSplits:
     """Return the prefixes of the values in order of class share, mean or direction.
 
     ``free`` says of which tables every subset is allowed and counted as it is.
@@ -323,13 +323,13 @@ def best_prefixes(stack: TableStack, *, free: NDArray[np.bool_]) -> Ways:
 
 
 def searched_subsets(
-    stack: TableStack,
+    stack: TableBatch,
     impurity: Impurity,
     *,
     own: Floats,
     least: Floats,
     total: float,
-) -> Ways:
+) -> CandidateSplits:
     """Return the best two subsets that branch and bound finds of each table.
 
     ``own`` is the weight of each line, ``least`` that of a side, and ``total`` that of
@@ -368,7 +368,7 @@ def searched_subsets(
     return replace(ways, short_of=short_of)
 
 
-def has_two_classes(stack: TableStack) -> NDArray[np.bool_]:
+def has_two_classes(stack: TableBatch) -> NDArray[np.bool_]:
     """Return which tables have at most two classes; a number has one order, too."""
     if stack.is_moments:
         return np.ones(len(stack), dtype=bool)
@@ -376,7 +376,7 @@ def has_two_classes(stack: TableStack) -> NDArray[np.bool_]:
     return np.asarray(present.sum(axis=1) <= 2)
 
 
-def _scores(stack: TableStack) -> tuple[Floats, NDArray[np.bool_]]:
+def _scores(stack: TableBatch) -> tuple[Floats, NDArray[np.bool_]]:
     """Return what the values of each table are ordered by, and where that is proven."""
     two, weights = has_two_classes(stack), stack.weights
     if stack.is_moments:
@@ -391,7 +391,7 @@ def _scores(stack: TableStack) -> tuple[Floats, NDArray[np.bool_]]:
     return scores, two
 
 
-def ordered(stack: TableStack, ranks: Integers) -> Ways:
+def ordered(stack: TableBatch, ranks: Integers) -> CandidateSplits:
     """Return the cuts of an order of all codes; ``ranks`` says where each line stands.
 
     Of cuts that no code at the node tells apart the first one stands for all.
@@ -400,18 +400,18 @@ def ordered(stack: TableStack, ranks: Integers) -> Ways:
 
 
 def merged(
-    stack: TableStack,
+    stack: TableBatch,
     *,
     settings: Merging,
     ordinal: NDArray[np.bool_],
     floating: bool,
-) -> Ways:
+) -> CandidateSplits:
     """Return the one way of each table that CHAID's merging leads to, if it has groups.
 
     ``ordinal`` says in which tables only neighbours may merge, ``floating`` that
     missing rows are a category of their own, which may merge with any.
     """
-    found = merge_stack(stack, ordinal=ordinal, floating=floating, settings=settings)
+    found = merge_batch(stack, ordinal=ordinal, floating=floating, settings=settings)
     owner = np.flatnonzero(found.n_groups > 1)
     weights, rows = stack.by_branch(found.branch, int(found.n_groups.max(initial=1)))
     ways = ways_of(
@@ -426,7 +426,9 @@ def merged(
     return with_missing_at(ways, np.arange(len(owner)), found.missing[owner])
 
 
-def with_missing_at(ways: Ways, chosen: Integers, branches: Integers) -> Ways:
+def with_missing_at(
+    ways: CandidateSplits, chosen: Integers, branches: Integers
+) -> CandidateSplits:
     """Return some ways, missing rows counted in the given branches; -1 leaves them."""
     placed = ways.taken(chosen)
     count_missing_at(placed.table, branches)

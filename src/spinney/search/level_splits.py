@@ -27,7 +27,7 @@ from spinney.trees import (
     Groups,
     Intervals,
     Split,
-    TableStack,
+    TableBatch,
     Threshold,
 )
 
@@ -50,7 +50,7 @@ class LevelSplits:
 
     Parameters
     ----------
-    tables : TableStack
+    tables : TableBatch
         The counts behind each split: by value, of a number by branch.
     branch : array of shape (lines,)
         The branch of each line.
@@ -74,7 +74,7 @@ class LevelSplits:
         What the codes mean, and how the splits were sought.
     """
 
-    tables: TableStack
+    tables: TableBatch
     branch: Integers
     form: Integers
     n_branches: Integers

@@ -37,9 +37,9 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, sums_over
 from spinney._support.segments import heaviest_by, starts_of
 from spinney.errors import refuse_unknown
-from spinney.search.groupings import Ways, ways_of, with_missing_at
+from spinney.search.groupings import CandidateSplits, ways_of, with_missing_at
 from spinney.search.table_traits import NOMINAL, Traits
-from spinney.trees import CountTable, TableStack
+from spinney.trees import CountTable, TableBatch
 
 # With more values at a node than this a branch each would be a tree that nobody can
 # read, grown on hardly any rows a branch: such an attribute is split in two subsets.
@@ -110,7 +110,7 @@ class Filled:
 
     Parameters
     ----------
-    stack : TableStack
+    stack : TableBatch
         The tables, with a further line where none had that value.
     line : array of shape (tables,)
         The line that counts a table's missing rows; -1 where none does.
@@ -118,12 +118,12 @@ class Filled:
         Which lines were there before.
     """
 
-    stack: TableStack
+    stack: TableBatch
     line: Integers
     own: NDArray[np.bool_]
 
 
-def filled(stack: TableStack, policy: Policy, traits: Traits) -> Filled:
+def filled(stack: TableBatch, policy: Policy, traits: Traits) -> Filled:
     """Return a stack with its missing rows counted at a value, if the policy says so.
 
     Missing as a value of its own is a code after all others.
@@ -144,7 +144,7 @@ def filled(stack: TableStack, policy: Policy, traits: Traits) -> Filled:
     return Filled(stack, np.full(len(stack), -1), own)
 
 
-def _counted_at(stack: TableStack, line: Integers) -> Filled:
+def _counted_at(stack: TableBatch, line: Integers) -> Filled:
     """Return the stack with the missing rows of tables counted at a line, or aside."""
     tables = np.flatnonzero(line >= 0)
     weights, rows = stack.weights.copy(), stack.rows.copy()
@@ -155,7 +155,7 @@ def _counted_at(stack: TableStack, line: Integers) -> Filled:
 
 
 def _counted_as(
-    stack: TableStack,
+    stack: TableBatch,
     value: Floats,
     lacking: NDArray[np.bool_],
     *,
@@ -182,7 +182,7 @@ def _counted_as(
 
 
 def _with_line(
-    stack: TableStack, tables: NDArray[np.bool_], value: NDArray[Any], before: Integers
+    stack: TableBatch, tables: NDArray[np.bool_], value: NDArray[Any], before: Integers
 ) -> Filled:
     """Return the stack with the missing rows of some tables as one more line each.
 
@@ -203,7 +203,7 @@ def _with_line(
     return Filled(grown.without_missing(tables), line, own)
 
 
-def placed(ways: Ways, stack: TableStack, policy: Policy) -> Ways:
+def placed(ways: CandidateSplits, stack: TableBatch, policy: Policy) -> CandidateSplits:
     """Return the ways with missing rows in each branch in turn, if the policy moves.
 
     Where missing is a value of its own, there is one more way: is the value known?
@@ -219,7 +219,9 @@ def placed(ways: Ways, stack: TableStack, policy: Policy) -> Ways:
     return _joined(moved, known_or_missing(stack), stack) if policy.tells else moved
 
 
-def _joined(ways: Ways, more: Ways, stack: TableStack) -> Ways:
+def _joined(
+    ways: CandidateSplits, more: CandidateSplits, stack: TableBatch
+) -> CandidateSplits:
     """Return ways of two branches, and after those of each table the further ones."""
     n_ways, owner = len(ways), stack.owner
     tables = zip(_arrays(ways.table), _arrays(more.table), strict=True)
@@ -243,7 +245,7 @@ def _arrays(table: CountTable) -> tuple[NDArray[Any], ...]:
     return table.weights, table.rows, table.missing, table.missing_rows
 
 
-def known_or_missing(stack: TableStack) -> Ways:
+def known_or_missing(stack: TableBatch) -> CandidateSplits:
     """Return the question whether a value is known, of tables where some are not.
 
     It is the threshold ∞: all known values are on the left.

@@ -20,7 +20,7 @@ from spinney.data import Attribute, Schema
 from spinney.search.attribute_split import best_splits
 from spinney.search.level_splits import LevelSplits
 from spinney.search.tree_search import Search
-from spinney.trees import Candidate, CountTable, Groups, TableStack, Threshold
+from spinney.trees import Candidate, CountTable, Groups, TableBatch, Threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class DrawnSplits(LevelSplits):
 
 
 def splits_of_drawn_cuts(
-    search: Search, stack: TableStack, schema: Schema, keys: Sequence[int]
+    search: Search, stack: TableBatch, schema: Schema, keys: Sequence[int]
 ) -> DrawnSplits:
     """Return the split of each table at a drawn cut; ``keys`` are those of the nodes.
 
@@ -75,7 +75,7 @@ def splits_of_drawn_cuts(
         ends = [left[0 if attribute.kind == "nominal" else -1], right[0]]
         sides = table.merged(cut.branches, 2)
         coarse[node][index] = replace(sides, values=table.values[ends])
-    splits = best_splits(search, TableStack.of(coarse), schema)
+    splits = best_splits(search, TableBatch.of(coarse), schema)
     given = {each.name: getattr(splits, each.name) for each in fields(splits)}
     return DrawnSplits(**given, drawn=drawn)
 

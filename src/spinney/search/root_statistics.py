@@ -13,7 +13,7 @@ from spinney.data import Attribute, Schema
 from spinney.recipes import Recipe
 from spinney.search.buckets import cuts_of
 from spinney.search.table_traits import KINDS, NOMINAL, ORDINAL, Traits
-from spinney.trees import CountTable, TableStack
+from spinney.trees import CountTable, TableBatch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ class AtRoot:
     traits: Traits = field(default_factory=lambda: Traits.unknown(0))
 
     def with_tables(
-        self, stack: TableStack, schema: Schema, recipe: Recipe
+        self, stack: TableBatch, schema: Schema, recipe: Recipe
     ) -> "AtRoot":
         """Return what is known after these tables of all rows have been seen.
 

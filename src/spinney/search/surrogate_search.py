@@ -46,7 +46,7 @@ from spinney.trees import (
     Route,
     Split,
     Surrogate,
-    TableStack,
+    TableBatch,
     Threshold,
     counts_by_branch,
     ratio_of,
@@ -155,7 +155,7 @@ class StandIns:
 
     Parameters
     ----------
-    stack : TableStack
+    stack : TableBatch
         Value × branch, the last column for rows that the split does not send; numbers
         by bucket, where they have any.
     agreement, adjusted : arrays of shape (tables,)
@@ -168,7 +168,7 @@ class StandIns:
         The branch of each code of a nominal attribute; -1 where no row tells.
     """
 
-    stack: TableStack
+    stack: TableBatch
     agreement: Floats
     adjusted: Floats
     cut: Integers
@@ -178,7 +178,7 @@ class StandIns:
     at_root: AtRoot
 
     @classmethod
-    def of(cls, stack: TableStack, schema: Schema, at_root: AtRoot) -> "StandIns":
+    def of(cls, stack: TableBatch, schema: Schema, at_root: AtRoot) -> "StandIns":
         """Find the best question about each attribute.
 
         Examples
@@ -186,7 +186,7 @@ class StandIns:
         >>> from spinney.data import Attribute
         >>> length = CountTable.of([[3, 0, 0], [2, 1, 0], [0, 4, 0]])
         >>> schema = Schema((Attribute("length", "numeric"),), None)
-        >>> best = StandIns.of(TableStack.of([{0: length}]), schema, AtRoot())
+        >>> best = StandIns.of(TableBatch.of([{0: length}]), schema, AtRoot())
         >>> [each.split.threshold for each in best.surrogates(np.array([0]))]
         [1.5]
         """
@@ -255,7 +255,7 @@ class StandIns:
 
 
 def _best_cuts(
-    stack: TableStack,
+    stack: TableBatch,
 ) -> tuple[Integers, NDArray[np.bool_], Floats]:
     """Return the last line on the left, the way round, and the weight that agrees.
 
@@ -278,7 +278,7 @@ def _best_cuts(
     return cut, turned, np.where(first < 0, np.nan, best)
 
 
-def _best_codes(stack: TableStack) -> tuple[Integers, Floats]:
+def _best_codes(stack: TableBatch) -> tuple[Integers, Floats]:
     """Return the branch that each code takes, and the weight that agrees.
 
     That is NaN where too few rows take one of the branches.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import heaviest_by
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 KINDS = ("numeric", "ordinal", "nominal")
 NUMERIC, ORDINAL, NOMINAL = range(3)
@@ -63,7 +63,7 @@ class Traits:
         return wider
 
 
-def with_typical_at_nodes(traits: Traits, stack: TableStack) -> Traits:
+def with_typical_at_nodes(traits: Traits, stack: TableBatch) -> Traits:
     """Return the traits of tables, typical of buckets what is so at their nodes.
 
     That is the commonest bucket, or the one next to the mean.

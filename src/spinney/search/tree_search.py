@@ -13,7 +13,7 @@ from spinney.recipes import Recipe
 from spinney.search.missing_values import Policy, policy_named
 from spinney.search.root_statistics import AtRoot
 from spinney.search.value_order import ENUMERATED
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 from spinney.trees.criteria import Criterion
 
 
@@ -56,7 +56,7 @@ class Search:
         criterion = recipe.measure(numeric=numeric)
         return cls(recipe, criterion, policy_named(recipe.missing), **more)
 
-    def knowing(self, stack: TableStack, schema: Schema) -> "Search":
+    def knowing(self, stack: TableBatch, schema: Schema) -> "Search":
         """Return the search that knows what tables, as a source counts them, say.
 
         They are those of all rows, or of an attribute that only one node has.

@@ -15,7 +15,7 @@ from spinney._support.text import number_text, shown
 from spinney._support.ties import TOLERANCE, first_best
 from spinney.data import Attribute, Schema
 from spinney.errors import ParameterError, Setting
-from spinney.search.groupings import Ways, ways_of
+from spinney.search.groupings import CandidateSplits, ways_of
 from spinney.search.missing_values import Filled, filled, known_or_missing, placed
 from spinney.search.split_recount import sides_of
 from spinney.search.tree_search import Search
@@ -25,7 +25,7 @@ from spinney.trees import (
     Groups,
     Question,
     Split,
-    TableStack,
+    TableBatch,
     Threshold,
 )
 
@@ -39,7 +39,7 @@ def given_split(
     """
     attribute = schema.attributes[question.attribute]
     _refuse_buckets(search, attribute)
-    stack = TableStack.of([{question.attribute: table}])
+    stack = TableBatch.of([{question.attribute: table}])
     traits = search.at_root.traits.taken(stack.attribute)
     counted = filled(stack, search.policy, traits)
     branch = question.branch_of(counted.stack.values)
@@ -80,7 +80,7 @@ def given_split(
     )
 
 
-def _ways(search: Search, counted: Filled, branch: Integers) -> Ways:
+def _ways(search: Search, counted: Filled, branch: Integers) -> CandidateSplits:
     """Return the question with missing rows in each branch that they may take."""
     stack = counted.stack.scaled(search.altered)
     weights, rows = stack.by_branch(branch, 2)
@@ -154,7 +154,9 @@ def _refuse_one_sided(
         )
 
 
-def _allowed(search: Search, ways: Ways, attribute: Attribute) -> Ways:
+def _allowed(
+    search: Search, ways: CandidateSplits, attribute: Attribute
+) -> CandidateSplits:
     """Return the ways that give both branches enough weight, or refuse."""
     altered, least = search.altered, search.recipe.least_branch(search.total)
     own = ways.table if altered is None else ways.table.scaled(1 / altered)

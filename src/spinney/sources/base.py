@@ -6,8 +6,8 @@ weight: a row whose value is missing may be in several nodes with a part of its 
 in each.
 
 Four parts may lack. ``Bins`` are for numbers of very many values, of which not every
-line is needed to find the best cut; without them all are counted. ``Turns`` say in
-which order nodes are asked about; without them a level at a time. ``Surrogates`` are
+line is needed to find the best cut; without them all are counted. ``NodeBatches`` say
+in which order nodes are asked about; without them a level at a time. ``Surrogates`` are
 for other attributes that stand in for missing values: how they agree with a split, and
 what a split with its surrogates sends where. ``Formulas`` are for what is made of
 several attributes: take this attribute in; how do these terms vary together, for linear
@@ -28,7 +28,7 @@ from spinney.trees import (
     CountTable,
     Route,
     Split,
-    TableStack,
+    TableBatch,
     Term,
     ratio_of,
     sizes,
@@ -177,7 +177,7 @@ class Counts(Protocol):
         """Return the totals of all rows."""
         ...
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
         """Give the tables of all requests, in one stack or in several.
 
         The nodes of a stack are the requests by their number. Where there is more than
@@ -201,7 +201,7 @@ class Counts(Protocol):
         """
         ...
 
-    def forget(self, nodes: Iterable[int]) -> None:
+    def release(self, nodes: Iterable[int]) -> None:
         """Let go of nodes that are not asked about again; never of the root."""
         ...
 
@@ -210,7 +210,7 @@ class Counts(Protocol):
 class Surrogates(Protocol):
     """What is asked where other attributes stand in for a missing value."""
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch, as ``tables`` does.
 
         The columns of a table are the branches of the split in the place of
@@ -246,7 +246,7 @@ class BinnedTables:
 
     Parameters
     ----------
-    stack : TableStack
+    stack : TableBatch
         The tables; ``low`` says which lines stand for several values.
     opened : function, optional
         From which of its lines are to be opened to the tables with their values, or
@@ -254,7 +254,7 @@ class BinnedTables:
         no bins, or all that were asked for are opened to their values.
     """
 
-    stack: TableStack
+    stack: TableBatch
     opened: "Callable[[NDArray[np.bool_]], BinnedTables] | None" = None
 
 
@@ -279,7 +279,7 @@ class BucketCounts(Protocol):
 
     def tables_in_buckets(
         self, requests: Sequence[Request], cuts: Mapping[int, Floats]
-    ) -> Iterator[TableStack]:
+    ) -> Iterator[TableBatch]:
         """Give the tables of all requests, of attributes with cuts a line per bucket.
 
         Its value is the greatest that occurs, and ``low`` has the least.
@@ -288,10 +288,10 @@ class BucketCounts(Protocol):
 
 
 @runtime_checkable
-class Turns(Protocol):
+class NodeBatches(Protocol):
     """What is asked where some nodes are better asked about together than others."""
 
-    def in_turn(
+    def batches(
         self, n_rows: Mapping[int, int], *, in_order: bool = False
     ) -> list[list[int]]:
         """Divide nodes, of so many rows each, into groups, which take turns.

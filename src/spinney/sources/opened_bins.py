@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
 from spinney.sources.base import BinnedTables
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 MOST_LINES = 400_000
 """So many lines are answered at once, about; so many rows are listed by value."""
@@ -90,7 +90,7 @@ def parts_of_bins(n_rows: Integers) -> Integers:
     return np.minimum(n_rows, share)
 
 
-def intervals_of(stack: TableStack, opened: NDArray[np.bool_]) -> OpenedIntervals:
+def intervals_of(stack: TableBatch, opened: NDArray[np.bool_]) -> OpenedIntervals:
     """Return what the opened lines of a stack are.
 
     Neighbours are one interval, of as many parts as they have together: so where all
@@ -130,8 +130,8 @@ def are_listed(intervals: OpenedIntervals) -> bool:
 
 
 def with_opened(
-    stack: TableStack, lines: NDArray[np.bool_], opened: TableStack
-) -> TableStack:
+    stack: TableBatch, lines: NDArray[np.bool_], opened: TableBatch
+) -> TableBatch:
     """Return tables with what is inside opened lines in the places of these.
 
     ``opened`` has some of the same tables, with those lines only.
@@ -158,9 +158,9 @@ def with_opened(
 
 
 def to_be_opened(
-    stack: TableStack,
-    inside: Callable[[OpenedIntervals], TableStack],
-    check: Callable[[TableStack, NDArray[np.bool_]], None] | None = None,
+    stack: TableBatch,
+    inside: Callable[[OpenedIntervals], TableBatch],
+    check: Callable[[TableBatch, NDArray[np.bool_]], None] | None = None,
 ) -> BinnedTables:
     """Return tables whose bins can be opened.
 

@@ -35,12 +35,12 @@ from spinney.trees.split_arrays import (
     questions_of_splits,
     splits_of_questions,
 )
-from spinney.trees.table_stack import TableStack, joined_stacks
+from spinney.trees.table_batch import TableBatch, joined_batches
 from spinney.trees.tree import Tree, cut
 from spinney.trees.tree_arrays import (
     LaterSurrogates,
     Links,
-    SideBySide,
+    PackedTrees,
     SurrogateArrays,
     TreeArrays,
     arrays_of_winners,
@@ -72,16 +72,16 @@ __all__ = [
     "Links",
     "MadeNodes",
     "Node",
+    "PackedTrees",
     "Question",
     "QuestionArrays",
     "Reason",
     "Route",
-    "SideBySide",
     "Split",
     "SplitArrays",
     "Surrogate",
     "SurrogateArrays",
-    "TableStack",
+    "TableBatch",
     "Term",
     "Threshold",
     "Tree",
@@ -95,8 +95,8 @@ __all__ = [
     "expected_costs",
     "flat_models",
     "joined",
+    "joined_batches",
     "joined_candidates",
-    "joined_stacks",
     "labels_of",
     "links_of",
     "mixed",

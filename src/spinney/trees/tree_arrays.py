@@ -381,7 +381,7 @@ BY_NODE = tuple(set(NEEDED) - {"parent", "branches", "cuts"})
 
 
 @dataclass(frozen=True, eq=False)
-class SideBySide(Sequence[TreeArrays]):
+class PackedTrees(Sequence[TreeArrays]):
     """Many compact trees in the arrays of one; each is made on request, without a copy.
 
     Parameters
@@ -407,13 +407,13 @@ class SideBySide(Sequence[TreeArrays]):
     @overload
     def __getitem__(self, number: int) -> TreeArrays: ...
     @overload
-    def __getitem__(self, number: slice) -> "SideBySide": ...
-    def __getitem__(self, number: int | slice) -> "TreeArrays | SideBySide":
+    def __getitem__(self, number: slice) -> "PackedTrees": ...
+    def __getitem__(self, number: int | slice) -> "TreeArrays | PackedTrees":
         """Return a tree by itself, or some that follow each other."""
         if isinstance(number, slice):
             first, last, _ = number.indices(len(self))
             roots = self.roots[first:last]
-            return SideBySide(self._of(first, last), roots - roots[:1])
+            return PackedTrees(self._of(first, last), roots - roots[:1])
         first = range(len(self))[number]
         return self._of(first, first + 1)
 
@@ -438,10 +438,10 @@ class SideBySide(Sequence[TreeArrays]):
         return np.append(0, in_branches.cumsum()), np.append(0, in_cuts.cumsum())
 
 
-def joined(parts: Sequence[TreeArrays | SideBySide]) -> SideBySide:
+def joined(parts: Sequence[TreeArrays | PackedTrees]) -> PackedTrees:
     """Return trees, or trees side by side, as one row of them."""
     rows = [
-        part if isinstance(part, SideBySide) else SideBySide(part, np.zeros(1, int))
+        part if isinstance(part, PackedTrees) else PackedTrees(part, np.zeros(1, int))
         for part in parts
     ]
     if len(rows) == 1:
@@ -456,7 +456,7 @@ def joined(parts: Sequence[TreeArrays | SideBySide]) -> SideBySide:
     moved = parent + np.repeat(starts, sizes)
     arrays["parent"] = np.where(parent < 0, -1, moved).astype(np.int32)
     roots = [row.roots + start for row, start in zip(rows, starts, strict=True)]
-    return SideBySide(TreeArrays(**arrays), np.concatenate(roots))
+    return PackedTrees(TreeArrays(**arrays), np.concatenate(roots))
 
 
 def winner_arrays(

@@ -110,9 +110,9 @@ def test_batches_go_on_after_loading(tmp_path):
         model = MiniBatchKMeans(2, random_state=0, batch_size=3)
         model = model.fit(NUMBERS) if whole else model.partial_fit(NUMBERS)
         model.save(tmp_path / "c")
-        kept_file = load_model(tmp_path / "c", kinds=["clusters"])
-        assert kept_file.sizes.sum() == pytest.approx(6)
-        assert kept_file.fingerprint.n_rows == 6
+        update_state_file = load_model(tmp_path / "c", kinds=["clusters"])
+        assert update_state_file.sizes.sum() == pytest.approx(6)
+        assert update_state_file.fingerprint.n_rows == 6
         loaded = spinney.load(tmp_path / "c")
         more = {"size": [8.0, 2.0], "age": [2.0, 30.0]}
         one, other = model.partial_fit(more), loaded.partial_fit(more)

@@ -55,7 +55,7 @@ def cells_of(rows, kinds):
     )
 
 
-def rows_again(prototypes, cells, kinds):
+def recode_training_rows(prototypes, cells, kinds):
     """Return prototypes in the naive form."""
     numbers, codes = list(prototypes.numbers.T), list(prototypes.codes.T)
     columns, place = [], 0
@@ -121,7 +121,10 @@ def test_both_ways_are_the_naive_one(table, most):
         begin = cells_of(start, kinds).as_prototypes()
         found = iterate(own, begin, max_iterations=most)
         assert found.labels.tolist() == expected.labels
-        assert rows_again(found.centroids, own.cells, kinds) == expected.prototypes
+        assert (
+            recode_training_rows(found.centroids, own.cells, kinds)
+            == expected.prototypes
+        )
         assert found.n_iterations == expected.n_iterations
 
 

@@ -108,7 +108,7 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
 
 
 def test_rows_that_must_not_be_written_are_read_in_place(monkeypatch):
-    from spinney.extensions.clustering.loops.assign import sift
+    from spinney.extensions.clustering.kernels.assign import sift
 
     monkeypatch.setitem(LEAST_WORK, "k-means", 0)
     cells = clumps(n=400, d=4)

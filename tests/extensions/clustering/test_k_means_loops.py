@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from spinney.extensions.clustering.loops import assign as loops
-from spinney.extensions.clustering.loops.assign import (
+from spinney.extensions.clustering.kernels import assign as loops
+from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     FALLEN,
     GROWN,
@@ -16,7 +16,7 @@ from spinney.extensions.clustering.loops.assign import (
     sift,
     squared_distances,
 )
-from spinney.extensions.clustering.loops.seed import Seeding, gains_of, take
+from spinney.extensions.clustering.kernels.seed import Seeding, gains_of, take
 
 # Whole numbers, so that sums on the scale 1 are what they seem.
 ROWS = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [10.0, 2.0], [5.0, 0.0]])

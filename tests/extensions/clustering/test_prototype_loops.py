@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.extensions.clustering.prototypes.loops.assign import (
+from spinney.extensions.clustering.prototypes.kernels.assign import (
     Measuring,
     assign_rows,
 )

@@ -116,7 +116,7 @@ def test_postgres_has_bins_too(most_lines, finer_bins, postgres, monkeypatch):
     expected = spinney.grow(columns, "y", **options).tree
     with in_postgres(postgres)(columns) as (data, how):
         found = spinney.grow(data, "y", **options, **how).tree
-    assert assert_same_tree(expected, found, whole=True) > 0  # rivals of bins
+    assert assert_same_tree(expected, found, whole=True) > 0  # competitors of bins
 
 
 def test_a_level_is_two_statements_of_few_lines(

@@ -9,7 +9,7 @@ from tests.sources.tables_away import N_ROWS, placed, table_of
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.evaluation.runs_away import parts_by_number
+from spinney.extensions.evaluation.remote_runs import parts_by_number
 from spinney.extensions.evaluation.splits import Scheme
 from spinney.growth.forest import bags
 from spinney.sources.opened import TableInput, open_rows, open_source

@@ -13,7 +13,11 @@ import spinney
 from spinney.cli import run
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.extensions.databases import number_bins
-from spinney.extensions.partitions import open_parts, part_facts, parts_source
+from spinney.extensions.partitions import (
+    open_partitions,
+    partition_facts,
+    partitioned_source,
+)
 from spinney.growth.forest import bags
 from spinney.growth.plain import learner
 from spinney.sources.opened import open_rows
@@ -81,9 +85,9 @@ def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, reque
     monkeypatch.setattr(open_rows, "usual_room", lambda: 0)
     for module, few in (
         (number_bins, {"MOST_VALUES": 20, "MOST_ROWS": 10, "QUANTILES": 6, "PARTS": 6}),
-        (part_facts, {"MOST_VALUES": 20}),
-        (parts_source, {"MOST_ROWS": 10}),
-        (open_parts, {"N_BINS": 9}),
+        (partition_facts, {"MOST_VALUES": 20}),
+        (partitioned_source, {"MOST_ROWS": 10}),
+        (open_partitions, {"N_BINS": 9}),
     ):
         for name, value in few.items():
             monkeypatch.setattr(module, name, value)
@@ -144,8 +148,8 @@ def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, reques
 
 
 def test_a_count_of_many_rows_in_parts_is_one_whatever_its_order(monkeypatch):
-    monkeypatch.setattr(part_facts, "MOST_VALUES", 20)
-    monkeypatch.setattr(open_parts, "AT_ONCE", 10)
+    monkeypatch.setattr(partition_facts, "MOST_VALUES", 20)
+    monkeypatch.setattr(open_partitions, "AT_ONCE", 10)
     for cells, counted in (
         (range(48, 0, -1), True),
         ([1, 1, *range(3, 49)], True),  # not that, but nearly all differ

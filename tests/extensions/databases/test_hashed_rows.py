@@ -9,7 +9,7 @@ from tests.extensions.databases.test_bins import rows_of
 from tests.sources.tables_away import placed
 from tests.twins.naive_hash import share_of_rows as naive_numbers
 
-from spinney.extensions.partitions import hashed_parts
+from spinney.extensions.partitions import hashed_partitions
 from spinney.sources import ROOT
 from spinney.sources.opened import TableInput, open_rows, open_source
 from spinney.sources.rows import HashedInMemory, bag_of_rows, mixing_of, share_of_rows
@@ -135,7 +135,7 @@ def test_copies_in_several_pieces(monkeypatch, tmp_path, request):
     monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 20)
     answers = []
     for size in (10, 1000):
-        monkeypatch.setattr(hashed_parts, "IN_PIECE", size)
+        monkeypatch.setattr(hashed_partitions, "IN_PIECE", size)
         with hashed("parts", columns, tmp_path, request) as rows:
             answers.append(lines_of(*rows.fetched(everything)))
     assert answers[0] == answers[1]

@@ -1,6 +1,6 @@
 """Adult and covertype, counted in engines: the trees of the same rows in memory.
 
-The plain learner grows them in memory, for loops do not know all rivals exactly.
+The plain learner grows them in memory, for loops do not know all competitors exactly.
 """
 
 from typing import Any

@@ -12,7 +12,7 @@ from tests.twins.naive_hash import share_of_rows
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.models import held_rows
+from spinney.models import validation_split
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.hashed_rows import BYTES
 
@@ -26,7 +26,7 @@ LINE = BYTES * (4 + 3)
 def reserved(monkeypatch):
     """Return the rows that were reserved, as sorted lines, each time."""
     seen = []
-    coded = held_rows.coded
+    coded = validation_split.coded
 
     def heard(rows):
         cells = [np.nan_to_num(cells, nan=-9.0) for cells in rows.columns]

@@ -8,17 +8,17 @@ from spinney import TreeClassifier, TreeRegressor
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.extensions.incremental import GrownAgain, kept_source, why_whole
+from spinney.extensions.incremental import GrownAgain, incremental_source, why_whole
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import Batch, join_rows, rows_in_memory
 from spinney.testing import assert_same_tree
 
 
 @pytest.fixture
 def every_node_keeps_tables(monkeypatch):
-    monkeypatch.setattr(kept_source, "FEW_ROWS", 0)
+    monkeypatch.setattr(incremental_source, "FEW_ROWS", 0)
 
 
 def rows_of(columns):
@@ -35,12 +35,12 @@ def after(first, added, recipe, removed=None):
     """Return the tree of rows and a batch, and how it was grown; checked."""
     rows = rows_of(first)
     start = GrownAgain(join_rows(rows, None, None))
-    start.engine.grow(OpenedSource(rows), recipe, Options())
+    start.engine.grow(TrainingData(rows), recipe, Options())
     joined = join_rows(
         rows, batch_of(added), None if removed is None else batch_of(removed)
     )
     again = GrownAgain(joined, start.kept)
-    tree = again.engine.grow(OpenedSource(rows), recipe, Options())
+    tree = again.engine.grow(TrainingData(rows), recipe, Options())
     every = {name: [*first[name], *added[name]] for name in first}
     if removed is not None:
         lines = list(zip(*every.values(), strict=True))
@@ -48,7 +48,7 @@ def after(first, added, recipe, removed=None):
             lines.remove(line)
         every = dict(zip(every, map(list, zip(*lines, strict=True)), strict=True))
     whole = GrownAgain(join_rows(rows_of(every), None, None))
-    expected = whole.engine.grow(OpenedSource(rows_of(every)), recipe, Options())
+    expected = whole.engine.grow(TrainingData(rows_of(every)), recipe, Options())
     assert_same_tree(expected, tree, whole=True)
     return tree, start, again
 

@@ -17,10 +17,10 @@ import spinney
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import SpinneyWarning
-from spinney.extensions.incremental import kept_source
+from spinney.extensions.incremental import incremental_source
 from spinney.models import grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import rows_in_memory
 from spinney.testing import assert_same_tree
 
@@ -119,7 +119,7 @@ def grown_at_once(stream: Stream, settings: dict[str, Any], origin: float | None
     own = {"missing", "max_leaves", "min_samples_leaf", "buckets", "n_buckets"}
     changed = {name: options.pop(name) for name in own & set(options)}
     recipe = Recipe.named(options.pop("recipe")).changed(**changed)
-    return grow_model(OpenedSource(rows), recipe=recipe, **options)
+    return grow_model(TrainingData(rows), recipe=recipe, **options)
 
 
 def follow(stream: Stream, settings: dict[str, Any], steps: list[tuple[int, int]]):
@@ -164,9 +164,9 @@ streams = st.tuples(
 
 @pytest.fixture(autouse=True, scope="module")
 def small_nodes_keep_tables() -> Any:
-    few, kept_source.FEW_ROWS = kept_source.FEW_ROWS, 3
+    few, incremental_source.FEW_ROWS = incremental_source.FEW_ROWS, 3
     yield
-    kept_source.FEW_ROWS = few
+    incremental_source.FEW_ROWS = few
 
 
 @given(st.sampled_from(sorted(RECIPES)), streams, steps)

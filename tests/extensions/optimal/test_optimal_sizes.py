@@ -14,7 +14,7 @@ import spinney
 from spinney import Recipe, TreeClassifier
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.optimal import search_problem
-from spinney.extensions.optimal.loops.layout import Family
+from spinney.extensions.optimal.kernels.layout import Family
 from spinney.extensions.optimal.objectives import objective_of
 from spinney.extensions.optimal.question_columns import QuestionColumn
 from spinney.extensions.optimal.row_losses import RowLosses

@@ -19,7 +19,7 @@ import spinney
 from spinney import Recipe, TreeClassifier, TreeRegressor
 from spinney.errors import ParameterError
 from spinney.extensions.optimal import grow_optimal, search_problem
-from spinney.extensions.optimal.loops.layout import Family
+from spinney.extensions.optimal.kernels.layout import Family
 from spinney.extensions.optimal.objectives import TIE_BREAK, Objective
 from spinney.extensions.optimal.question_columns import question_columns
 from spinney.extensions.optimal.row_losses import RowLosses

@@ -16,9 +16,9 @@ import spinney
 from spinney.data import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.partitions import (
-    open_parts,
-    part_facts,
-    parts_source,
+    open_partitions,
+    partition_facts,
+    partitioned_source,
 )
 from spinney.extensions.partitions.executors import InThisProcess, added_up
 from spinney.sources import ROOT, Request, opened_bins
@@ -31,9 +31,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
 @pytest.fixture
 def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part_facts, "MOST_VALUES", 20)
-    monkeypatch.setattr(parts_source, "MOST_ROWS", 20)
-    monkeypatch.setattr(open_parts, "N_BINS", 9)
+    monkeypatch.setattr(partition_facts, "MOST_VALUES", 20)
+    monkeypatch.setattr(partitioned_source, "MOST_ROWS", 20)
+    monkeypatch.setattr(open_partitions, "N_BINS", 9)
 
 
 def grown(columns: dict[str, list[Any]], **options: Any) -> Any:
@@ -91,9 +91,9 @@ def test_bins_of_any_table(recipe, seed, missing, most_lines, few_bins, monkeypa
 
 
 def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
-    monkeypatch.setattr(open_parts, "N_BINS", 64)
+    monkeypatch.setattr(open_partitions, "N_BINS", 64)
     asked: list[str] = []
-    answered = parts_source.PartsSource._tables
+    answered = partitioned_source.PartitionedSource._tables
 
     def counted(source: Any, question: Any, *what: Any) -> Any:
         answer = answered(source, question, *what)
@@ -103,7 +103,7 @@ def test_a_level_is_two_questions_of_few_lines(few_bins, monkeypatch):
         assert max(lines, default=0) <= 64
         return answer
 
-    monkeypatch.setattr(parts_source.PartsSource, "_tables", counted)
+    monkeypatch.setattr(partitioned_source.PartitionedSource, "_tables", counted)
     columns = rows_of(1, n_rows=2000)
     tree = grown(columns, recipe=RECIPES["cart"], max_depth=4).tree
     assert tree.height == 4
@@ -239,7 +239,7 @@ def test_what_is_lost_is_made_again_and_nothing_is_counted_twice(
     recipe, few_bins, monkeypatch
 ):
     losing = Forgetful()
-    monkeypatch.setattr(open_parts, "InThisProcess", lambda: losing)
+    monkeypatch.setattr(open_partitions, "InThisProcess", lambda: losing)
     columns = rows_of(1, missing=0.1)
     options = {"recipe": RECIPES[recipe], "weight": "w", "max_depth": 4}
     expected = spinney.grow(columns, "y", **options).tree
@@ -304,7 +304,7 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
     roles = Roles("y", "w", Declarations())
     wanted = Wanted(reserves and (lambda *_: reserves), 7, hashed, 2**30)
     here, away = (
-        open_parts.counted_parts(executor, in_arrow(columns), roles, wanted)
+        open_partitions.counted_parts(executor, in_arrow(columns), roles, wanted)
         for executor in (AsIfFar(), InThisProcess())
     )
     assert (away.training, here.source) == (None, None)
@@ -319,7 +319,7 @@ def test_few_rows_come_where_every_question_travels(reserves, hashed):
         assert here.hashed.fingerprint() == away.hashed.fingerprint()
     for room in (0, 2**10):
         little = Wanted(None, 7, hashed, room)
-        far = open_parts.counted_parts(AsIfFar(), in_arrow(columns), roles, little)
+        far = open_partitions.counted_parts(AsIfFar(), in_arrow(columns), roles, little)
         assert far.training is None
 
 
@@ -327,7 +327,9 @@ def test_bins_are_counted_as_plain_loops_do(few_bins):
     columns = rows_of(3, missing=0.1, n_rows=120)
     roles = Roles("y", "w", Declarations(numeric=("first",)))
     parts = in_arrow(columns)
-    source = open_parts.counted_parts(InThisProcess(), parts, roles, Wanted()).source
+    source = open_partitions.counted_parts(
+        InThisProcess(), parts, roles, Wanted()
+    ).source
     stack = source.binned([Request(ROOT, (0,))], [120]).stack
     assert stack.low is not None
     rows = list(zip(columns["first"], columns["y"], columns["w"], strict=True))

@@ -14,7 +14,7 @@ from spinney import DataError, ParameterError, Recipe, SpinneyWarning, TreeClass
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.extensions.streaming import GrowingStream
-from spinney.extensions.streaming.loops.layout import RANK_EVERY
+from spinney.extensions.streaming.kernels.layout import RANK_EVERY
 from spinney.sources.rows import Batch, as_target, join_rows, training_set
 
 KINDS = ("numeric", "nominal", "nominal", 3)

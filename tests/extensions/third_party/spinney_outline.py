@@ -21,10 +21,10 @@ def grow_stump(rows, recipe, options):
     """Return a tree of one split."""
     from dataclasses import replace
 
-    from spinney.sources.opened import OpenedSource
+    from spinney.sources.opened import TrainingData
 
     stump = replace(recipe, search="greedy", max_depth=1)
-    return PLAIN.grow(OpenedSource(rows), stump, options)
+    return PLAIN.grow(TrainingData(rows), stump, options)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The loader of compiled loops: compiles them once, and keeps and runs machine code.
+"""The loader of compiled kernels: compiles them once, and keeps and runs machine code.
 
 What it trusts is on a page of its own, ``docs/compiling.md``; ``SECURITY.md`` has the
 promise. The modules, in the order of a call:
@@ -7,7 +7,7 @@ promise. The modules, in the order of a call:
 ``compile``           what is written above a loop: ``kernel``, ``entry``
 ``loading_time``      whether loops are worth their loading; a clock that waits
 ``call_arguments``    the arguments of an entry as words, and the call itself
-``kept_code``         machine code on disk, for these very sources and this machine
+``code_cache``         machine code on disk, for these very sources and this machine
 ``trusted_folder``    folders in which nobody else can write
 ``compiled_ahead``    a record of what ``spinney compile`` has done
 ``translate``         Numba's steps, but for those that no loop needs

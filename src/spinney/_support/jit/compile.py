@@ -2,8 +2,9 @@
 
 Kernels allocate nothing, all arrays come from Python: so references are not counted.
 
-A *kernel* is a loop that other loops call; an *entry* is one that Python calls. Neither
-needs Numba before it is compiled: whoever finds machine code on disk never imports it.
+A *kernel* is a loop that other kernels call; an *entry* is one that Python calls.
+Neither needs Numba before it is compiled: whoever finds machine code on disk never
+imports it.
 
 How ``translate`` compiles them takes private parts of Numba. Where these have changed,
 everything is left to Numba's own ``njit``: the same results, after a longer wait for
@@ -33,7 +34,7 @@ from spinney._support.jit.call_arguments import (
     call_of,
     flatten,
 )
-from spinney._support.jit.kept_code import KeptCode, users_folder
+from spinney._support.jit.code_cache import CachedCode, users_folder
 from spinney._support.jit.loading_time import LOADING_LOOPS
 from spinney._support.jit.trusted_folder import trusted_folder
 from spinney.errors import warn
@@ -81,7 +82,7 @@ class LeftToNumba:
 
 
 def kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop that other compiled loops can call, and Python cannot.
+    """Return a loop that other compiled kernels can call, and Python cannot.
 
     What it divides by 0 is infinite or NaN.
     """
@@ -144,7 +145,7 @@ def _by_njit(loop: Callable[..., Any]) -> Any:
 
 
 class Instruction:
-    """A function written for the compiler, out of which loops can be made."""
+    """A function written for the compiler, out of which kernels can be made."""
 
     def __init__(self, home: str, name: str, plain: "Kernel") -> None:
         self.home, self.name, self.plain = home, name, plain
@@ -201,7 +202,7 @@ class Kernel:
 
     def __call__(self, *values: Any) -> Any:
         """Refuse: it has no machine code of its own."""
-        msg = f"{self.loop.__name__} is a kernel: only compiled loops can call it"
+        msg = f"{self.loop.__name__} is a kernel: only compiled kernels can call it"
         raise TypeError(msg)
 
 
@@ -213,7 +214,7 @@ class Entry(Kernel):
 
     def __init__(self, loop: Callable[..., Any]) -> None:
         super().__init__(loop)
-        self.kept = KeptCode(Path(loop.__code__.co_filename), loop.__name__)
+        self.kept = CachedCode(Path(loop.__code__.co_filename), loop.__name__)
         self._ready: dict[tuple[Kind, ...], Callable[[list[Slot]], Any] | None] = {}
 
     def __call__(self, *values: Any) -> Any:
@@ -278,7 +279,7 @@ class Entry(Kernel):
 _announced: list[str] = []
 
 
-def _announce(kept: KeptCode) -> None:
+def _announce(kept: CachedCode) -> None:
     """Say once per process why nothing seems to happen."""
     if _announced:
         return

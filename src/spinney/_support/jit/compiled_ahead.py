@@ -10,17 +10,17 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from spinney._support.jit.compile import OFF, UNTRIED, LeftToNumba, is_tried
-from spinney._support.jit.kept_code import (
+from spinney._support.jit.code_cache import (
     PACKAGE,
-    KeptCode,
+    CachedCode,
     code_in,
     machine_mark,
     sources,
 )
+from spinney._support.jit.compile import OFF, UNTRIED, LeftToNumba, is_tried
 from spinney.errors import SpinneyError
 
-_HOME = KeptCode(Path(__file__), "ahead")  # stands where the record does
+_HOME = CachedCode(Path(__file__), "ahead")  # stands where the record does
 _LARGEST = 1 << 20  # bytes of the record
 
 
@@ -40,9 +40,9 @@ def refuse_if_nothing_is_kept() -> None:
         LeftToNumba.since(UNTRIED)
     if OFF or LeftToNumba.now:  # Numba's code is elsewhere
         return
-    loops = {path.parent: path for path in sources() if path.parent.name == "loops"}
+    loops = {path.parent: path for path in sources() if path.parent.name == "kernels"}
     for loop in loops.values():
-        probe = KeptCode(loop, "probe")
+        probe = CachedCode(loop, "probe")
         if not probe.can_save():
             raise _not_stored(probe)
 
@@ -63,7 +63,7 @@ def note_compiled() -> None:
             return
 
 
-def _not_stored(code: KeptCode) -> SpinneyError:
+def _not_stored(code: CachedCode) -> SpinneyError:
     """Return the refusal of folders that hold no code that would be run."""
     tried = " or ".join(
         f"{str(path)!r} ({code.obstacle(path) or 'nothing was stored'})"
@@ -81,9 +81,9 @@ def _ending() -> str:
 
 
 def _stored_files() -> Iterator[str]:
-    """Give the files of code for this machine, of all loops."""
+    """Give the files of code for this machine, of all kernels."""
     for loop in {path.parent: path for path in sources()}.values():
-        for folder in KeptCode(loop, "").trusted_folders():
+        for folder in CachedCode(loop, "").trusted_folders():
             yield from (str(folder.path / name) for name in code_in(folder))
 
 

@@ -1,4 +1,4 @@
-"""What it takes to load compiled loops, and to do without.
+"""What it takes to load compiled kernels, and to do without.
 
 Work of a known size is done without kernels where that takes no longer than to load
 them (``LEAST_WORK``). Trees compete with kernels by an estimate in seconds
@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from time import perf_counter
 
-# In seconds, on a machine of two cores: to load a set of loops, and to compile it.
+# In seconds, on a machine of two cores: to load a set of kernels, and to compile it.
 LOADING, COMPILING = 0.05, 12.0
 
 # The least work that kernels are loaded for: rows times levels of full trees; cells;
@@ -83,7 +83,7 @@ def worth_loading(module: str, name: str, *, instead: float) -> bool:
 @cache
 def _is_compiled(module: str, name: str) -> bool:
     """Return whether there is machine code of an entry on this machine."""
-    from spinney._support.jit.kept_code import PACKAGE, KeptCode
+    from spinney._support.jit.code_cache import PACKAGE, CachedCode
 
     file = PACKAGE.parent / Path(*module.split("."))
-    return KeptCode(file.with_suffix(".py"), name).exists()
+    return CachedCode(file.with_suffix(".py"), name).exists()

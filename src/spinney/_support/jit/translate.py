@@ -21,8 +21,8 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.registry import cpu_target
 
 from spinney._support.jit.call_arguments import Code, Kind
+from spinney._support.jit.code_cache import mark_of_kinds
 from spinney._support.jit.entry_block import RESULTS, block_module, types_of
-from spinney._support.jit.kept_code import mark_of_kinds
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,

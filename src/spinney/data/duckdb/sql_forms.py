@@ -1,13 +1,16 @@
 """The forms of numbers and dates in SQL: what a column is written in, and its cells.
 
-It says of a column in DuckDB what :func:`spinney.data.form_choice.evidence_of` says of
-texts in memory.
+It says of a column in DuckDB what :func:`spinney.data.format_inference.evidence_of`
+says of texts in memory.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from spinney.data.cell_forms import (
+from spinney.data.duckdb.columns import aggregated
+from spinney.data.duckdb.sql_text import quote_text
+from spinney.data.format_inference import PLACEHOLDERS, Evidence
+from spinney.data.text_formats import (
     CURRENCY,
     FORMS,
     GAPS,
@@ -18,9 +21,6 @@ from spinney.data.cell_forms import (
     Form,
     NumberForm,
 )
-from spinney.data.duckdb.columns import aggregated
-from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.form_choice import PLACEHOLDERS, Evidence
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

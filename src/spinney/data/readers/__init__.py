@@ -5,19 +5,19 @@ from spinney.data.readers.batches import (
     table_batches,
     type_of_values,
 )
-from spinney.data.readers.conform import (
-    Keep,
-    ModelBatches,
-    batches_by,
-    class_array,
-    read_by,
-    unseen_values,
-)
 from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.local_files import SUFFIXES, refuse_file_options
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_part, read_table
 from spinney.data.readers.row_reader import RowReader
+from spinney.data.readers.schema_reader import (
+    Keep,
+    ModelBatches,
+    batches_by,
+    class_array,
+    read_with_schema,
+    unseen_values,
+)
 
 __all__ = [
     "SUFFIXES",
@@ -29,10 +29,10 @@ __all__ = [
     "class_array",
     "number_batches",
     "opened_relation",
-    "read_by",
     "read_costs",
     "read_part",
     "read_table",
+    "read_with_schema",
     "refuse_file_options",
     "table_batches",
     "type_of_values",

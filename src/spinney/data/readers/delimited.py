@@ -15,14 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spinney.data.cell_forms import PADDED, ClockForm, DateForm, NumberForm
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.duckdb.columns import aggregated, first_line
 from spinney.data.duckdb.connection import connected, literal_path
 from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_clocks
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.form_choice import forms_of, is_open, markers_of, may_have_a_form
+from spinney.data.format_inference import forms_of, is_open, markers_of, may_have_a_form
 from spinney.data.readers.local_files import wrong_encoding
 from spinney.data.readers.table_head import (
     Facts,
@@ -32,6 +31,7 @@ from spinney.data.readers.table_head import (
     settled_names,
 )
 from spinney.data.reading_notes import ReadingNotes
+from spinney.data.text_formats import PADDED, ClockForm, DateForm, NumberForm
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError, Setting
 
@@ -75,7 +75,7 @@ def open_delimited(
     """Give a connection, a relation over the file, and the names of its columns."""
     import duckdb
 
-    layout = layout_of(path, origin, delimiters, declarations.notation.skip)
+    layout = layout_of(path, origin, delimiters, declarations.text_format.skip)
     with (
         _plain_copy(path, origin, layout) as (plain, n_lines),
         connected(plain) as connection,
@@ -252,7 +252,7 @@ class _Scan:
         """Return the names of the columns that stay; note what was done to them."""
         if self.layout.doubt and not self.notes.quiet:
             self.notes.add(self.layout.doubt)
-        if self.layout.n_titles and self.declarations.notation.skip is None:
+        if self.layout.n_titles and self.declarations.text_format.skip is None:
             skip = Setting("skip", self.layout.n_titles)
             self.notes.add("what is above the names is passed over (", skip, ")")
         written = self.layout.names
@@ -356,16 +356,16 @@ class _Scan:
         out tell how others are written, where these do not.
         """
         declared, delimiter = self.declarations, self.layout.delimiter
-        said = (declared.notation, delimiter, declared.remembered)
+        said = (declared.text_format, delimiter, declared.remembered)
         known = [c for c in written if self.names[c] in declared.numeric]
         evidence = evidence_in_sql(self.texts, self._likely(written), known)
         forms = forms_of(evidence, *said)
         decimals = {f.decimal for f in forms.values() if isinstance(f, NumberForm)}
-        marks = (declared.notation.decimal, declared.remembered.decimal, *decimals)
+        marks = (declared.text_format.decimal, declared.remembered.decimal, *decimals)
         if "," in marks and numbers:
             evidence |= evidence_in_sql(self.texts, numbers)
         beside = {}
-        if is_open(evidence.values(), declared.notation):
+        if is_open(evidence.values(), declared.text_format):
             ignored = [c for c, name in self.names.items() if declared.ignores(name)]
             beside = evidence_in_sql(self.texts, self._likely(ignored))
         forms = forms_of(evidence | beside, *said)

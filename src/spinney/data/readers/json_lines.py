@@ -6,9 +6,9 @@ from typing import Any
 
 from spinney.data.cells import table_of
 from spinney.data.declarations import Declarations, check_names
+from spinney.data.parse_text_columns import read_written
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
-from spinney.data.written_cells import read_written
 from spinney.errors import DataError
 
 

@@ -102,18 +102,18 @@ def refuse_file_options(format: str | None, encoding: str | None) -> None:
             )
 
 
-def refuse_notation(declarations: Declarations, format: str | None) -> None:
+def refuse_text_format(declarations: Declarations, format: str | None) -> None:
     """Refuse what is said of how cells are written where they have types.
 
-    ``format`` is that of a file, None for a table in memory. A model's own notation is
-    for whatever table it reads.
+    ``format`` is that of a file, None for a table in memory. A model's own text_format
+    is for whatever table it reads.
     """
     if declarations.only is not None:
         return
     unused = {"jsonl": ("skip",), **dict.fromkeys(("csv", "tsv", "xlsx"), ())}
     everything = ("decimal", "thousands", "dates", "skip")
     for name in unused.get(format or "", everything):
-        value = getattr(declarations.notation, name)
+        value = getattr(declarations.text_format, name)
         if value is not None:
             where = "data in memory" if format is None else f"{format} files"
             remedy = f"leave it out for {where}"
@@ -149,7 +149,7 @@ def opened_file(
     A model that reads has told of placeholders when it was grown.
     """
     kind = format_of(path, declared=format)
-    refuse_notation(declarations, kind)
+    refuse_text_format(declarations, kind)
     notes = ReadingNotes(quiet=declarations.only is not None)
     if path != STANDARD_INPUT and is_file_set(path):
         if encoding is not None:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import SqlColumn, is_relation, plan
-from spinney.data.notation import Notation
 from spinney.data.readers.delimited import DELIMITERS, open_delimited
 from spinney.data.readers.local_files import (
     LocalFile,
     format_of,
     opened_file,
     refuse_file_options,
-    refuse_notation,
+    refuse_text_format,
 )
 from spinney.data.readers.parquet import open_parquet
 from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.text_format import TextFormat
 from spinney.errors import ParameterError, Setting, refusal
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class OpenRelation:
     columns: tuple[SqlColumn, ...]
     connection: "DuckDBPyConnection | None"
     markers: tuple[str, ...]
-    notation: Notation = field(default_factory=Notation)
+    text_format: TextFormat = field(default_factory=TextFormat)
     typed: bool = True
 
 
@@ -57,7 +57,7 @@ def opened_relation(
         if not is_relation(data):
             raise _no_relation(type(data).__name__)
         refuse_file_options(format, encoding)
-        refuse_notation(declarations, None)
+        refuse_text_format(declarations, None)
         columns = plan(data, declarations)
         yield OpenRelation(data, columns, connection, declarations.missing)
         return
@@ -93,10 +93,10 @@ def scanned_file(
         )
     with scanned as (owner, relation, names):
         columns = plan(relation, declarations, names=names)
-        notation = declarations.notation.over(notes.notation).later()
+        text_format = declarations.text_format.over(notes.text_format).later()
         markers = (*declarations.missing, *notes.markers)
         typed = file.format == "parquet"
-        yield OpenRelation(relation, columns, owner, markers, notation, typed)
+        yield OpenRelation(relation, columns, owner, markers, text_format, typed)
 
 
 def _no_relation(what: str) -> ParameterError:

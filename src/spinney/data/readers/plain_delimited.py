@@ -12,13 +12,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from spinney.data.cell_forms import PADDED
 from spinney.data.cells import LARGEST_EXACT_INTEGER, table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.form_choice import PLACEHOLDERS
+from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.readers.delimited import DELIMITERS, layout_of
 from spinney.data.readers.table_head import in_doubt
 from spinney.data.table import Table
+from spinney.data.text_formats import PADDED
 
 LARGEST_FILE = 50_000  # bytes
 NAN = float("nan")
@@ -38,7 +38,7 @@ def read_plain(
     lines = _lines(path)
     if len(lines) < 2:
         return None
-    if not (declarations.notation.is_empty and declarations.remembered.is_empty):
+    if not (declarations.text_format.is_empty and declarations.remembered.is_empty):
         return None
     layout = layout_of(path, origin, "\t" if kind == "tsv" else DELIMITERS)
     rows, names = [line.split(layout.delimiter) for line in lines], [*layout.names]

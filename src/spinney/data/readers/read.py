@@ -16,7 +16,7 @@ from spinney.data.readers.local_files import (
     LocalFile,
     opened_file,
     refuse_file_options,
-    refuse_notation,
+    refuse_text_format,
 )
 from spinney.data.readers.open_relation import (
     SCANNED,
@@ -85,7 +85,7 @@ def read_table(
         table = _read_file(os.fspath(data), declared, format, encoding)
     else:
         refuse_file_options(format, encoding)
-        refuse_notation(declared, None)
+        refuse_text_format(declared, None)
         table = _read_object(data, declared)
     if not table.columns:
         raise nothing_left(declared)
@@ -155,12 +155,12 @@ def _read_file(
         table = table_in(file, declarations, notes)
     listed = notes.listed()
     tell(listed, file.origin)
-    notation = declarations.notation.over(notes.notation).later()
+    text_format = declarations.text_format.over(notes.text_format).later()
     markers = tuple(notes.markers)
     return replace(
         table,
         notes=listed,
-        notation=notation,
+        text_format=text_format,
         markers=markers,
         typed=file.format not in ("csv", "tsv"),
         as_written=file.format in AS_WRITTEN,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, marker_numbers
-from spinney.data.readers.conform import read_by
+from spinney.data.readers.schema_reader import read_with_schema
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import DataError
 
@@ -149,7 +149,7 @@ class RowReader:
     def _cells_as_table(self, values: Mapping[Any, Any]) -> list[float]:
         """Read a row as a table, and keep what it says of values."""
         target = self.schema.target.name
-        table = read_by(
+        table = read_with_schema(
             self.schema,
             self.needed,
             {name: [value] for name, value in values.items() if name != target},

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import PLACEHOLDERS
+from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.reading_notes import ReadingNotes
 
 MOST_TITLES = 20

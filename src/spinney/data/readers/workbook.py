@@ -10,6 +10,7 @@ from typing import Any
 
 from spinney.data.cells import table_of
 from spinney.data.declarations import Declarations, check_names
+from spinney.data.parse_text_columns import read_written
 from spinney.data.readers.table_head import (
     Facts,
     head_doubt,
@@ -19,7 +20,6 @@ from spinney.data.readers.table_head import (
 )
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
-from spinney.data.written_cells import read_written
 from spinney.errors import DataError, Setting, missing_extra
 
 _SAMPLE = 100
@@ -32,7 +32,7 @@ def read_workbook(
 ) -> Table:
     """Return the table in the first sheet of a file that is not empty."""
     rows = _rows(path, origin, notes)
-    skip = declarations.notation.skip
+    skip = declarations.text_format.skip
     texts = [[_text(cell) for cell in row] for row in rows[: _SAMPLE + (skip or 0)]]
     head = head_of([cells if any(cells) else [] for cells in texts], skip)
     if head is None:

@@ -1,6 +1,11 @@
 """Rows written to files: CSV, TSV, JSON lines and Parquet."""
 
 from spinney.data.writers.cell_texts import guarded, plain_text, printable_text
+from spinney.data.writers.delimited_text import (
+    json_form,
+    json_objects,
+    text_rows,
+)
 from spinney.data.writers.output_formats import (
     OUTPUT_FORMATS,
     output_format_of,
@@ -8,11 +13,6 @@ from spinney.data.writers.output_formats import (
     write_rows,
 )
 from spinney.data.writers.row_stream import Batch, Field, RowStream
-from spinney.data.writers.text_formats import (
-    json_form,
-    json_objects,
-    text_rows,
-)
 
 __all__ = [
     "OUTPUT_FORMATS",

@@ -1,7 +1,7 @@
 """The rows that k-means works on, and what it asks of all of them.
 
 :class:`Rows` answers by NumPy, which needs no compiler; ``CompiledRows``
-(``compiled_rows.py``) answers by loops and bounds, with the same bits.
+(``compiled_rows.py``) answers by kernels and bounds, with the same bits.
 """
 
 from functools import lru_cache

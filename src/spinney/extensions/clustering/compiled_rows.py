@@ -1,4 +1,4 @@
-"""Rows that compiled loops work on, in threads: the same bits as NumPy's."""
+"""Rows that compiled kernels work on, in threads: the same bits as NumPy's."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import in_turns, n_threads
 from spinney.extensions.clustering.cluster_draws import BINS
 from spinney.extensions.clustering.cluster_rows import BLOCK, Rows
-from spinney.extensions.clustering.loops.assign import (
+from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     FALLEN,
     GROWN,
@@ -23,7 +23,7 @@ from spinney.extensions.clustering.loops.assign import (
     sift,
     squared_distances,
 )
-from spinney.extensions.clustering.loops.seed import (
+from spinney.extensions.clustering.kernels.seed import (
     Seeding,
     gains_of,
     take,
@@ -36,7 +36,7 @@ FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
 
 
 class CompiledRows(Rows):
-    """Rows of contiguous floats that compiled loops work on."""
+    """Rows of contiguous floats that compiled kernels work on."""
 
     def __init__(self, cells: NDArray[Any], weights: Floats, n_jobs: int) -> None:
         super().__init__(cells, weights)

@@ -5,7 +5,7 @@ from typing import Any
 
 from spinney._support.checks import Progress, check_progress
 from spinney._support.keyed_random import seed_of
-from spinney.data import Notation, Value, check_texts_listed
+from spinney.data import TextFormat, Value, check_texts_listed
 from spinney.errors import ParameterError, did_you_mean
 from spinney.extensions.clustering.estimators import (
     KMeans,
@@ -13,7 +13,7 @@ from spinney.extensions.clustering.estimators import (
     estimator_of,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find_away import cluster_table
+from spinney.extensions.clustering.models.find_remote import cluster_table
 from spinney.sources.opened import TableInput
 
 
@@ -36,7 +36,7 @@ def find_clusters(
     memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
     **settings: Any,
@@ -46,7 +46,7 @@ def find_clusters(
     Parameters
     ----------
     data, nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
-connection, table, memory_limit, format, encoding, notation
+connection, table, memory_limit, format, encoding, text_format
         As for :func:`spinney.grow`. Of a table in an engine or in parts clusters are
         those of k-means, and columns must be numbers; see ``docs/databases.md``.
     n_clusters : int, "auto" or range

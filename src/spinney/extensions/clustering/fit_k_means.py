@@ -162,7 +162,7 @@ def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
 def rows_for(
     cells: NDArray[Any], weights: Floats, work: float, n_jobs: int | None
 ) -> Rows:
-    """Return rows that NumPy works on, or compiled loops where there is much work."""
+    """Return rows that NumPy works on, or compiled kernels where there is much work."""
     if not wants_kernels("k-means", work):
         return Rows(cells, weights)
     from spinney.extensions.clustering.compiled_rows import CompiledRows

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import starts_of
 from spinney.extensions.databases.engines.sql_engine import floats, integers
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +123,7 @@ class CountedLines:
 
     def stack(
         self, requests: Sequence[tuple[int, Sequence[int]]], width: int, n_outputs: int
-    ) -> TableStack:
+    ) -> TableBatch:
         """Return the tables that are requested: some attributes of each node.
 
         Each has so many columns of weights, and of rows.
@@ -160,7 +160,7 @@ def _stacked(
     *,
     width: int,
     n: int,
-) -> TableStack:
+) -> TableBatch:
     """Return the stack of lines whose tables are known."""
     missing = np.zeros((len(node), width))
     missing_rows = np.zeros((len(node), n), dtype=np.int64)
@@ -176,7 +176,7 @@ def _stacked(
     lines.put(weights, counts, slice(None), np.cumsum(first) - 1)
     lengths = np.bincount(table[first], minlength=len(node))
     low, value = lines.low[first], lines.value[first]
-    return TableStack(
+    return TableBatch(
         node,
         attribute,
         starts_of(lengths),

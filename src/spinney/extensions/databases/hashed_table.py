@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from spinney._support.arrays import Floats
 from spinney.data import Fingerprint, Schema
+from spinney.extensions.databases.caching_source import CachingSource
 from spinney.extensions.databases.engines.sql_engine import SqlEngine, floats
 from spinney.extensions.databases.expressions import (
     bound,
@@ -21,13 +22,12 @@ from spinney.extensions.databases.expressions import (
     whole,
 )
 from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
-from spinney.extensions.databases.holding_source import HoldingSource
 from spinney.extensions.databases.row_hash import SHARE, TIMES, cells_of, times_taken
 from spinney.extensions.databases.sql_clusters import cluster_sums
 from spinney.extensions.databases.sql_source import SqlSource
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
-from spinney.sources.rows.hashed_rows import DrawnRows, HashedRows, check_room
+from spinney.sources.rows.hashed_rows import DrawnRows, SampleableRows, check_room
 from spinney.sources.rows.row_draws import Draw
 from spinney.sources.rows.training_rows import TrainingSet
 
@@ -71,7 +71,7 @@ class HashedTable:
             base = self._engine.keep(self._weighed(draws, class_weights))
             source = SqlSource(self._engine, base, self.schema)
             most = self.most_rows
-            yield HoldingSource(source, most) if most else source
+            yield CachingSource(source, most) if most else source
 
     def _weighed(
         self, draws: tuple[Draw, ...], class_weights: Floats | None
@@ -90,7 +90,7 @@ class HashedTable:
         """Return the sums of all rows by their nearest point."""
         return cluster_sums(self._engine, self._base, points)
 
-    def among(self, *draws: Draw) -> HashedRows:
+    def among(self, *draws: Draw) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
         return DrawnRows(self, draws)
 

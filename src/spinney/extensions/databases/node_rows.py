@@ -138,9 +138,9 @@ class NodeRows:
             path = (*at.path, (route, branch))
             self._move(child, Location(at.table, at.origin, path))
         if node != ROOT and not keep:
-            self.forget([node])
+            self.release([node])
 
-    def forget(self, nodes: Iterable[int]) -> None:
+    def release(self, nodes: Iterable[int]) -> None:
         """Let go of nodes, and of tables in which there is nobody left."""
         for node in nodes:
             location = self._locations.pop(node, None)

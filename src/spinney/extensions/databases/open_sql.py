@@ -12,8 +12,8 @@ from spinney.data import (
     REMOTE_ISSUES,
     Declarations,
     IssueFacts,
-    Notation,
     Schema,
+    TextFormat,
     Value,
     WholeNumbers,
     column_warnings,
@@ -24,6 +24,7 @@ from spinney.data import (
 from spinney.data.duckdb import SqlColumn, selected
 from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, note, warn
+from spinney.extensions.databases.caching_source import CachingSource
 from spinney.extensions.databases.clean_rows import CleanRows
 from spinney.extensions.databases.coded_rows import coded_rows
 from spinney.extensions.databases.engines.duckdb_engine import DuckDBEngine
@@ -40,7 +41,6 @@ from spinney.extensions.databases.expressions import (
 )
 from spinney.extensions.databases.fetched_lines import FetchedLines, lines_of
 from spinney.extensions.databases.hashed_table import HashedTable
-from spinney.extensions.databases.holding_source import HoldingSource
 from spinney.extensions.databases.row_hash import cells_of, hashed_rows, times_taken
 from spinney.extensions.databases.sql_formula import finite
 from spinney.extensions.databases.sql_schema import (
@@ -94,7 +94,7 @@ def source_in_duckdb(
             roles,
             wanted,
             markers=opened.markers,
-            notation=opened.notation,
+            text_format=opened.text_format,
             typed=opened.typed,
         )
 
@@ -107,7 +107,7 @@ def counted_source(
     wanted: Wanted,
     *,
     markers: tuple[str, ...] = (),
-    notation: Notation | None = None,
+    text_format: TextFormat | None = None,
     typed: bool = True,
 ) -> RowsAway:
     """Return the rows of an engine, counted there or read once.
@@ -131,7 +131,7 @@ def counted_source(
     classes, _ = as_target(target, numeric=numeric)
     if classes.is_numeric:
         classes = replace(classes, origin=_origin(clean, from_zero=roles.from_zero))
-    schema = schema_of(clean, classes, seen, markers=markers, notation=notation)
+    schema = schema_of(clean, classes, seen, markers=markers, text_format=text_format)
     coded, most = coded_rows(clean, schema, seen), most_lines(wanted.room, schema)
     reserved = None
     if n_known > most:
@@ -154,7 +154,7 @@ def counted_source(
         names = ["node", *(["weight"] if weighed else []), *names]
         base = engine.keep(select(map(column, names), coded))
         counted = SqlSource(engine, base, schema, weighed=weighed)
-        source = HoldingSource(counted, most) if most else counted
+        source = CachingSource(counted, most) if most else counted
         totals = source.root()
         away = RowsAway(totals.fingerprint(), source)
     if not classes.is_numeric and roles.target != NO_TARGET:

@@ -11,9 +11,9 @@ from spinney.data import (
     MOST_WITHOUT_ROWS,
     Attribute,
     Column,
-    Notation,
     Schema,
     Target,
+    TextFormat,
     Value,
     factorise,
     left_out,
@@ -184,7 +184,7 @@ def schema_of(
     seen: SeenValues,
     *,
     markers: tuple[str, ...] = (),
-    notation: Notation | None = None,
+    text_format: TextFormat | None = None,
 ) -> Schema:
     """Return the schema: nominal values are those that occur or are declared, sorted.
 
@@ -204,7 +204,7 @@ def schema_of(
         ),
         target,
         markers,
-        notation or Notation(),
+        text_format or TextFormat(),
     )
 
 

@@ -53,7 +53,7 @@ from spinney.extensions.databases.sql_products import (
     term_expression,
 )
 from spinney.extensions.databases.sql_routes import SqlRoutes
-from spinney.extensions.databases.table_batches import TableRoom
+from spinney.extensions.databases.table_batches import TableWorkspace
 from spinney.sources.base import (
     ROOT,
     Agreement,
@@ -65,7 +65,7 @@ from spinney.sources.base import (
     batches_of_terms,
 )
 from spinney.sources.opened_bins import OpenedIntervals, are_listed, to_be_opened
-from spinney.trees import CountTable, Route, TableStack, Term
+from spinney.trees import CountTable, Route, TableBatch, Term
 
 Lines = exp.Query | exp.Table
 Reader = Callable[[], Lines]
@@ -123,7 +123,7 @@ class SqlSource:
         self._room = None
         if engine.budget is not None:
             bins_of = self._bins
-            self._room = TableRoom(
+            self._room = TableWorkspace(
                 engine.budget, schema, bins_of.n_rows, bins_of.different
             )
         self._totals = self._count_classes()
@@ -166,9 +166,9 @@ class SqlSource:
         """Remember the way to the children."""
         self._rows.send(node, route, dict(children), keep=keep)
 
-    def forget(self, nodes: Iterable[int]) -> None:
+    def release(self, nodes: Iterable[int]) -> None:
         """Forget nodes."""
-        self._rows.forget(nodes)
+        self._rows.release(nodes)
 
     def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place, as an SQL expression."""
@@ -178,7 +178,7 @@ class SqlSource:
         """Return the attribute at a place, one with a formula included."""
         return self._made.get(index) or self.schema.attributes[index]
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
         """Give the tables of all requests, from one statement, or what has room."""
         wanted = [(request.node, request.attributes) for request in requests]
         if self._room is None:
@@ -189,7 +189,7 @@ class SqlSource:
             yield replace(stack, node=np.array(places)[stack.node])
             del stack
 
-    def _whole(self, wanted: Sequence[tuple[int, Sequence[int]]]) -> TableStack:
+    def _whole(self, wanted: Sequence[tuple[int, Sequence[int]]]) -> TableBatch:
         """Return the tables of attributes at nodes, of all values."""
         target = self.schema.target
         shape = target.width, target.n_outputs
@@ -223,7 +223,7 @@ class SqlSource:
         coarse = CountedLines.joined(list(lines)).in_bins(ranges, small)
         nodes = [node for node, _ in wanted]
 
-        def inside(intervals: OpenedIntervals) -> TableStack:
+        def inside(intervals: OpenedIntervals) -> TableBatch:
             opened = self._opened(intervals, nodes)
             return self._stack(CountedLines.joined(opened), wanted)
 
@@ -236,7 +236,7 @@ class SqlSource:
 
     def _stack(
         self, lines: CountedLines, wanted: Sequence[tuple[int, Sequence[int]]]
-    ) -> TableStack:
+    ) -> TableBatch:
         target = self.schema.target
         return lines.stack(wanted, target.width, target.n_outputs)
 
@@ -278,7 +278,7 @@ class SqlSource:
         """Keep the lines of nodes, so that each can be read by itself."""
         self._rows.settled(nodes)
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
         """Give the tables of value × branch of all requests, from one statement."""
         wanted = [(request.node, request.attributes) for request in requests]
         if self._room is not None:
@@ -396,11 +396,11 @@ class SqlSource:
         shape: tuple[int, int],
         asked: Collection[int] = (),
         beside: Callable[[Relation], Relation] | None = None,
-    ) -> TableStack:
+    ) -> TableBatch:
         """Return the tables of attributes at nodes, from one statement a table."""
         indices = sorted({index for _, attributes in wanted for index in attributes})
         if not indices:
-            return TableStack.of([])
+            return TableBatch.of([])
         lines = self._lines(
             list(dict.fromkeys(node for node, _ in wanted)),
             {index: f"a{index}" for index in indices},

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.memory_room import MemoryBudget
+from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.sources.opened_bins import MOST_LINES
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 LINE, CLASS = 260, 32
 """Bytes of a line while its table is counted and searched, and more for each class."""
@@ -27,7 +27,7 @@ Wanted = Sequence[tuple[int, Sequence[int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class TableRoom:
+class TableWorkspace:
     """How many lines of tables may come from an engine at once.
 
     Parameters
@@ -102,7 +102,7 @@ class TableRoom:
             largest = max(lines, key=lambda index: lines[index])
             raise self.refusal(largest, sum(lines.values()))
 
-    def check_bins(self, stack: TableStack, lines: NDArray[np.bool_]) -> None:
+    def check_bins(self, stack: TableBatch, lines: NDArray[np.bool_]) -> None:
         """Refuse to open bins where the tables of bins have grown too large."""
         if len(lines) + MOST_LINES > self.most:
             opened = stack.attribute[stack.owner[lines]]

@@ -10,7 +10,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import counted_text, figure, shown, weight_text
 from spinney._support.text_table import aligned, in_columns
-from spinney.data import Column, Notation, Table, Target, Value
+from spinney.data import Column, Table, Target, TextFormat, Value
 from spinney.errors import DataError, Setting, did_you_mean, refusal
 from spinney.extensions.evaluation.leaf_errors import (
     LeafErrors,
@@ -184,7 +184,7 @@ def score(
     weight: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
 ) -> Score:
     """Measure a model on the rows of a table that holds its target.
 
@@ -195,7 +195,7 @@ def score(
         Anything that ``read_table`` takes; columns are found by name.
     weight : str, optional
         The column of row weights.
-    format, encoding, notation : optional
+    format, encoding, text_format : optional
         How a file is written, where that cannot be seen; as for :func:`spinney.grow`.
 
     Returns
@@ -215,7 +215,12 @@ def score(
     (0.667, [[1.0, 1.0], [0.0, 1.0]])
     """
     rows, weights, left_out = rows_with_truth(
-        model, data, weight=weight, format=format, encoding=encoding, notation=notation
+        model,
+        data,
+        weight=weight,
+        format=format,
+        encoding=encoding,
+        text_format=text_format,
     )
     target = model.schema.target
     total = float(rows.n_rows if weights is None else weights.sum())

@@ -5,11 +5,11 @@ from itertools import product
 from typing import Any
 
 from spinney._support.checks import Progress, check_choice
-from spinney.data import Costs, Notation, Value
+from spinney.data import Costs, TextFormat, Value
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.extensions.evaluation.evaluation_rows import EvaluationRows
+from spinney.extensions.evaluation.remote_runs import evaluate_remote
 from spinney.extensions.evaluation.results import Evaluation
-from spinney.extensions.evaluation.runs_away import evaluate_away
 from spinney.extensions.evaluation.setup import experiment_of, setup_of
 from spinney.extensions.evaluation.tasks import (
     ATTRIBUTE_NOISE,
@@ -52,7 +52,7 @@ def evaluate(
     memory_limit: int | str | None = None,
     format: str | None = None,
     encoding: str | None = None,
-    notation: Notation | Mapping[str, Any] | None = None,
+    text_format: TextFormat | Mapping[str, Any] | None = None,
     cost_matrix: Costs | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -90,7 +90,7 @@ def evaluate(
         What the parts are drawn by; 0 if not given. What recipes draw is
         theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
     nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
-connection, table, memory_limit, format, encoding, notation
+connection, table, memory_limit, format, encoding, text_format
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
         ``cost_matrix[label][true]``, to report the mean cost of a row. It does not
@@ -128,7 +128,7 @@ connection, table, memory_limit, format, encoding, notation
     del arguments["recipes"], arguments["settings"]
     asked = experiment_of(recipes, arguments)
     if asked.table.is_remote:
-        return evaluate_away(asked)
+        return evaluate_remote(asked)
     setup = setup_of(asked)
     return setup.run([plain_task(setup.rows, part, {}) for part in setup.parts])
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from spinney.cli.shell_options import all_of, class_weight_of, notation_of
+from spinney.cli.shell_options import all_of, class_weight_of, text_format_of
 from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
 from spinney.errors import ParameterError
 
@@ -58,7 +58,7 @@ def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
         arguments["repeats"] = options["repeats"]
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
-    arguments["notation"] = notation_of(options)
+    arguments["text_format"] = text_format_of(options)
     arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options.get("class_weight", ()))
     if class_weight is not None:

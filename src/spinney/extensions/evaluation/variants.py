@@ -27,7 +27,7 @@ PRUNED = (
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
 # What needs no folds of its own; the default one reserves rows to prune by, if there
 # are enough.
-WITHOUT_ROWS = default_recipe(rows_at_hand=False).name
+WITHOUT_ROWS = default_recipe(in_memory=False).name
 RECIPES_AWAY = (DEFAULT_RECIPE, WITHOUT_ROWS)
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"

@@ -74,9 +74,9 @@ def _given(models: list[Any], options: dict[str, Any]) -> dict[str, Any]:
     path, arguments = options[named[0]], file_arguments(options)
     if len(models) == 1:
         return {named[0]: models[0].read(path, **arguments)}
-    notation = arguments.pop("notation")
+    text_format = arguments.pop("text_format")
     table = read_table(
-        path, declarations=declarations_of(notation=notation), **arguments
+        path, declarations=declarations_of(text_format=text_format), **arguments
     )
     return {named[0]: table}
 

@@ -5,6 +5,6 @@ from spinney.extensions.incremental.grow_again import (
     is_worth_keeping,
     why_whole,
 )
-from spinney.extensions.incremental.kept_tree import KeptTree
+from spinney.extensions.incremental.tree_state import TreeState
 
-__all__ = ["GrownAgain", "KeptTree", "is_worth_keeping", "why_whole"]
+__all__ = ["GrownAgain", "TreeState", "is_worth_keeping", "why_whole"]

@@ -6,13 +6,13 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import WITHOUT_LOOPS
-from spinney.extensions.incremental.kept_source import KeptSource
-from spinney.extensions.incremental.kept_tree import KeptTree
+from spinney.extensions.incremental.incremental_source import IncrementalSource
+from spinney.extensions.incremental.tree_state import TreeState
 from spinney.growth.engine import Engine, choose_engine, plain_seconds
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import JoinedRows, TrainingSet
 from spinney.trees import Tree
 
@@ -25,14 +25,14 @@ class GrownAgain:
     ----------
     joined : JoinedRows
         The rows, and what has come and gone.
-    kept : KeptTree, optional
+    kept : TreeState, optional
         The earlier tree; without one all rows are counted.
     n_counted : int
         How many cells were counted to grow it.
     """
 
     joined: JoinedRows
-    kept: KeptTree | None = None
+    kept: TreeState | None = None
     n_counted: int = field(default=0, init=False)
 
     @property
@@ -40,9 +40,9 @@ class GrownAgain:
         """What grows the tree; then ``kept`` is that of the tree."""
         return Engine("kept", self._grow)
 
-    def _grow(self, rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         joined, kept = _weighed(self.joined, rows.at_hand.weights, self.kept)
-        source = KeptSource(joined, kept)
+        source = IncrementalSource(joined, kept)
         with WITHOUT_LOOPS.running():
             tree = grow_tree(source, recipe, options)
         self.kept, self.n_counted = source.kept(), source.n_counted
@@ -50,12 +50,13 @@ class GrownAgain:
 
 
 def _weighed(
-    joined: JoinedRows, weights: Floats | None, kept: KeptTree | None
-) -> tuple[JoinedRows, KeptTree | None]:
+    joined: JoinedRows, weights: Floats | None, kept: TreeState | None
+) -> tuple[JoinedRows, TreeState | None]:
     """Return joined rows of which those that stay have these weights.
 
-    Weights are rounded to add up (``growth/loop_weights.py``), by what all rows weigh.
-    Where they come out otherwise than they were, nothing that was counted can be kept.
+    Weights are rounded to add up (``growth/kernel_weights.py``), by what all rows
+    weigh. Where they come out otherwise than they were, nothing that was counted can be
+    kept.
     """
     if weights is None:
         return joined, kept
@@ -71,7 +72,7 @@ def _weighed(
 
 
 # What a first count of all rows may take, in seconds of the plain learner. Beyond that
-# compiled loops grow a tree anew many times before tables that are kept pay for it.
+# compiled kernels grow a tree anew many times before tables that are kept pay for it.
 MOST_SECONDS = 30.0
 
 

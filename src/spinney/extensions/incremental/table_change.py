@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import EXACT, starts_of
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 Cells = Callable[[int, Integers], NDArray[np.float64]]
 """From an attribute and rows to their values, NaN where missing."""
@@ -80,12 +80,12 @@ def difference(before: WeighedRows, after: WeighedRows) -> Change:
 
 
 def changed_tables(
-    stack: TableStack,
+    stack: TableBatch,
     change: Change,
     now: WeighedRows,
     cells: Cells,
     amounts: Amounts,
-) -> tuple[TableStack, int]:
+) -> tuple[TableBatch, int]:
     """Return the tables of a node after a change, and how many rows were counted.
 
     ``now`` are its rows after the change, of which lines may be counted again.
@@ -126,7 +126,7 @@ class _Lines:
     missing_rows: Integers
 
     @classmethod
-    def of(cls, stack: TableStack, table: int) -> "_Lines":
+    def of(cls, stack: TableBatch, table: int) -> "_Lines":
         lines = slice(stack.start[table], stack.start[table + 1])
         return cls(
             stack.values[lines],
@@ -189,9 +189,9 @@ class _Lines:
         )
 
 
-def _stacked(stack: TableStack, lines: Sequence[_Lines]) -> TableStack:
+def _stacked(stack: TableBatch, lines: Sequence[_Lines]) -> TableBatch:
     counts = np.array([len(part.values) for part in lines], dtype=np.int64)
-    return TableStack(
+    return TableBatch(
         stack.node,
         stack.attribute,
         starts_of(counts),

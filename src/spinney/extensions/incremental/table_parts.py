@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 
 
 def in_columns(
@@ -37,14 +37,14 @@ def are_numeric(schema: Schema, attributes: Integers) -> NDArray[np.bool_]:
     return kinds[attributes]
 
 
-def of_node(stack: TableStack, attributes: tuple[int, ...], number: int) -> TableStack:
+def of_node(stack: TableBatch, attributes: tuple[int, ...], number: int) -> TableBatch:
     """Return the tables of some attributes, as those of a node of this number."""
     wanted = np.flatnonzero(np.isin(stack.attribute, attributes))
     stack = stack.taken(wanted)
     return replace(stack, node=np.full(len(stack), number))
 
 
-def with_branches(stack: TableStack, most: int) -> TableStack:
+def with_branches(stack: TableBatch, most: int) -> TableBatch:
     """Return tables by branch with room for so many, the last column staying last."""
     lacking = most + 1 - stack.weights.shape[1]
     if lacking <= 0:

@@ -18,10 +18,10 @@ from spinney.extensions.incremental.grow_again import (
     is_worth_keeping,
     why_whole,
 )
-from spinney.growth import KeptRows, Model
+from spinney.growth import Model, UpdateState
 from spinney.models import grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import (
     Batch,
     JoinedRows,
@@ -65,7 +65,7 @@ def update_model(
 
 def grow_joined(
     joined: JoinedRows,
-    kept: KeptRows,
+    kept: UpdateState,
     *,
     going_on: bool = True,
     progress: Progress | None = None,
@@ -83,7 +83,7 @@ def grow_joined(
     if whole is None and going_on:
         again = GrownAgain(joined, tree)
     model = grow_model(
-        OpenedSource(rows),
+        TrainingData(rows),
         recipe=kept.recipe,
         engine=None if again is None else again.engine,
         progress=progress,
@@ -93,7 +93,7 @@ def grow_joined(
     return replace(model, kept=replace(kept, training=rows, tree=grown))
 
 
-def kept_rows_of(model: Model, path: str | None = None) -> KeptRows:
+def kept_rows_of(model: Model, path: str | None = None) -> UpdateState:
     """Return the rows that a model keeps, or refuse one, of a path, that keeps none."""
     if model.kept is not None:
         return model.kept
@@ -113,7 +113,7 @@ def kept_rows_of(model: Model, path: str | None = None) -> KeptRows:
     )
 
 
-def whole_because(kept: KeptRows) -> str | None:
+def whole_because(kept: UpdateState) -> str | None:
     """Return why a model is grown whole when rows come and go; None if it is not."""
     recipe, given = kept.recipe, kept.given
     if given.get("validation_share") is not None:
@@ -123,14 +123,14 @@ def whole_because(kept: KeptRows) -> str | None:
     return why_whole(recipe)
 
 
-def batch_of(table: Table, kept: KeptRows) -> Batch:
+def batch_of(table: Table, kept: UpdateState) -> Batch:
     """Return the rows of a table that holds its target, and its weights if any."""
     target, weight = kept.training.schema.target.name, kept.weight
     weights = None if weight is None else row_weights(table[weight])
     return Batch(table.without((target, weight or "")), table[target], weights)
 
 
-def _usable(batch: Batch | None, kept: KeptRows) -> Batch | None:
+def _usable(batch: Batch | None, kept: UpdateState) -> Batch | None:
     """Return a batch without rows that growing would leave out.
 
     Those are rows without weight, and where the recipe drops them those that lack a
@@ -152,7 +152,7 @@ def _usable(batch: Batch | None, kept: KeptRows) -> Batch | None:
     return Batch(batch.table.take(counts), batch.target.take(counts), weights)
 
 
-def _measured(joined: JoinedRows, kept: KeptRows) -> JoinedRows:
+def _measured(joined: JoinedRows, kept: UpdateState) -> JoinedRows:
     """Return rows whose numeric target is measured from near its mean."""
     schema = joined.rows.schema
     if kept.recipe.counts_from_zero:
@@ -198,4 +198,4 @@ def first_rows(
         first: Model = stream.begin_stream(rows, recipe, given, weight)
         return first
     joined = join_rows(rows, None, None)
-    return grow_joined(joined, KeptRows(rows, recipe, given, weight))
+    return grow_joined(joined, UpdateState(rows, recipe, given, weight))

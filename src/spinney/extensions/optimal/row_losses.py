@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.extensions.optimal.loops.layout import Family
+from spinney.extensions.optimal.kernels.layout import Family
 from spinney.growth.growth_options import Options
 from spinney.sources.rows import TrainingSet
 

@@ -1,4 +1,4 @@
-"""Rows as the loops of the search want them, and the room that a thread works in."""
+"""Rows as the kernels of the search want them, and the room that a thread works in."""
 
 from math import prod
 from typing import Any
@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError
-from spinney.extensions.optimal.loops.flag_pairs import FLAG_LINES, FLAG_SUMS
-from spinney.extensions.optimal.loops.layout import (
+from spinney.extensions.optimal.kernels.flag_pairs import FLAG_LINES, FLAG_SUMS
+from spinney.extensions.optimal.kernels.layout import (
     LANES,
     MOST_TOLD,
     Family,
     Problem,
     Room,
 )
-from spinney.extensions.optimal.loops.sizes import END_LINES
+from spinney.extensions.optimal.kernels.sizes import END_LINES
 
 DEEPEST = 5
 MOST_BYTES = 4 << 30

@@ -20,8 +20,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import THREAD_NAME, n_threads, run_all
-from spinney.extensions.optimal.loops.layout import Problem, Room
-from spinney.extensions.optimal.loops.sizes import (
+from spinney.extensions.optimal.kernels.layout import Problem, Room
+from spinney.extensions.optimal.kernels.sizes import (
     CLEARLY,
     END_LINES,
     HUGE,
@@ -29,8 +29,8 @@ from spinney.extensions.optimal.loops.sizes import (
     NOT_WANTED,
     RIGHT,
 )
-from spinney.extensions.optimal.loops.solve import search_subtrees
-from spinney.extensions.optimal.loops.solve_flags import search_flags
+from spinney.extensions.optimal.kernels.solve import search_subtrees
+from spinney.extensions.optimal.kernels.solve_flags import search_flags
 from spinney.extensions.optimal.search_problem import (
     is_small,
     n_entries,
@@ -409,7 +409,7 @@ class _Interval:
         return len(self.cuts) // 2
 
     def losses_at(self, at: int) -> Floats:
-        """Return bounds on what both sides of a cut lose, as the loops want them."""
+        """Return bounds on what both sides of a cut lose, as the kernels want them."""
         weight, losses = self.weights[at], np.zeros((END_LINES, len(self.first.left)))
         left = self.last.left - (self.last.weight - weight)
         right = self.first.right - (weight - self.first.weight)

@@ -1,6 +1,6 @@
 """Rows in parts, each counted where it is kept: tables are added up."""
 
 from spinney.extensions.partitions.dask_executor import local_cluster
-from spinney.extensions.partitions.open_parts import opened_rows
+from spinney.extensions.partitions.open_partitions import opened_rows
 
 __all__ = ["local_cluster", "opened_rows"]

@@ -23,7 +23,7 @@ from spinney.extensions.rulesets.simplify_rules import (
 )
 from spinney.growth import Model
 from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
-from spinney.models.grown_rows import is_grown_on, rows_again
+from spinney.models.training_match import is_grown_on, recode_training_rows
 from spinney.output.leaf_rules import Condition
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
@@ -115,7 +115,7 @@ def model_ruleset(
     simplify: bool = True,
 ) -> RuleSet:
     """Return the rules of a model, as ``FittedTree.ruleset`` says."""
-    training, _ = rows_again(
+    training, _ = recode_training_rows(
         model.schema, model.recipe, table, y=y, sample_weight=sample_weight
     )
     _check_origin(model, training, simplify=simplify)

@@ -10,8 +10,8 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.atomic_file import write_whole
 from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import percent_text, shown
-from spinney.data import Notation, Schema, Table, Target, Value
-from spinney.data.readers import class_array, read_by
+from spinney.data import Schema, Table, Target, TextFormat, Value
+from spinney.data.readers import class_array, read_with_schema
 from spinney.errors import DataError
 from spinney.extensions.rulesets.paths import matches
 from spinney.output.leaf_rules import Condition, condition_dict
@@ -144,7 +144,7 @@ class RuleSet(InNotebooks):
         *,
         format: str | None = None,
         encoding: str | None = None,
-        notation: Notation | None = None,
+        text_format: TextFormat | None = None,
         target: bool = True,
     ) -> Table:
         """Read a table as the rules understand it; columns are found by name.
@@ -152,14 +152,14 @@ class RuleSet(InNotebooks):
         ``target`` says whether that is read too, if it is there; not to predict.
         """
         needed = range(len(self.schema.attributes))
-        return read_by(
+        return read_with_schema(
             self.schema,
             needed,
             data,
             target=target,
             format=format,
             encoding=encoding,
-            notation=notation,
+            text_format=text_format,
         )
 
     def apply(self, data: Any) -> Integers:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import percent_text
 from spinney.data import Fingerprint, Schema, fingerprint_of
-from spinney.extensions.streaming.loops.layout import (
+from spinney.extensions.streaming.kernels.layout import (
     N_CHANGES,
     N_RIGHT,
     N_ROWS,
@@ -82,7 +82,7 @@ class GrowingStream:
         That is the class which the tree had for the row before it learned it, or -1
         where it had none.
         """
-        from spinney.extensions.streaming.loops.learn import learn_rows
+        from spinney.extensions.streaming.kernels.learn import learn_rows
 
         batch = StreamRows(
             cells_of(rows.columns, len(rows.classes)),
@@ -100,8 +100,8 @@ class GrowingStream:
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
         """Return what leaves tell of rows in its codes: the share of each class."""
-        from spinney.extensions.streaming.loops.bayes import tell_rows
-        from spinney.extensions.streaming.loops.learn import find_leaves
+        from spinney.extensions.streaming.kernels.bayes import tell_rows
+        from spinney.extensions.streaming.kernels.learn import find_leaves
 
         cells, leaves = cells_of(columns, n_rows), np.zeros(n_rows, np.int64)
         outputs = np.zeros((n_rows, self.schema.n_classes))

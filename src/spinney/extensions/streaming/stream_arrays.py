@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
 from spinney.data import Schema
-from spinney.extensions.streaming.loops.layout import (
+from spinney.extensions.streaming.kernels.layout import (
     ADAPTS,
     COUNTING,
     CRITERION,
@@ -34,8 +34,8 @@ from spinney.extensions.streaming.loops.layout import (
     Stream,
     StreamColumns,
     StreamNodes,
-    StreamRoom,
     StreamSlots,
+    StreamWorkspace,
 )
 from spinney.recipes import Recipe
 
@@ -126,9 +126,9 @@ def _slots(
     )
 
 
-def _room(n_classes: int, grace: int) -> StreamRoom:
-    parts = {name: np.zeros(n_classes) for name in StreamRoom._fields}
-    return StreamRoom(**{**parts, "sorted": np.zeros(grace)})
+def _room(n_classes: int, grace: int) -> StreamWorkspace:
+    parts = {name: np.zeros(n_classes) for name in StreamWorkspace._fields}
+    return StreamWorkspace(**{**parts, "sorted": np.zeros(grace)})
 
 
 def _larger(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from spinney.data.readers import table_batches
 from spinney.errors import ParameterError
 from spinney.extensions.streaming.growing_stream import GrowingStream
 from spinney.extensions.streaming.stream_limits import refuse_options
-from spinney.growth import KeptRows, Model
+from spinney.growth import Model, UpdateState
 from spinney.recipes import Recipe
 from spinney.sources.opened import TableInput, engine_of
 from spinney.sources.rows import (
@@ -94,7 +94,7 @@ def begin_stream(
     refuse_options(given)
     stream = GrowingStream(rows.schema, recipe)
     stream.learn(rows)
-    kept = KeptRows(rows.taken(slice(0, 0)), recipe, {}, weight, stream=stream)
+    kept = UpdateState(rows.taken(slice(0, 0)), recipe, {}, weight, stream=stream)
     return _as_it_is(kept)
 
 
@@ -122,7 +122,7 @@ def stream_of(model: Model) -> GrowingStream:
     return stream
 
 
-def _as_it_is(kept: KeptRows) -> Model:
+def _as_it_is(kept: UpdateState) -> Model:
     stream = kept.stream
     assert stream is not None
     return Model(

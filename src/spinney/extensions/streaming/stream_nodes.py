@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
-from spinney.extensions.streaming.loops.layout import (
+from spinney.extensions.streaming.kernels.layout import (
     GONE,
     N_CODES,
     N_NODES,

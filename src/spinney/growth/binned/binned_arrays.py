@@ -1,4 +1,4 @@
-"""Trees that compiled loops grew as arrays: no node is made."""
+"""Trees that compiled kernels grew as arrays: no node is made."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
-from spinney.growth.binned.loops.nodes import (
+from spinney.growth.binned.kernels.nodes import (
     ABOVE,
     ATTRIBUTE,
     CHILD,
@@ -27,7 +27,7 @@ from spinney.recipes import Recipe
 from spinney.search import midpoints, policy_named
 from spinney.trees import Reason, TreeArrays, reason_codes
 
-# By the loops' numbers of reasons; the last of them is that of ``recount``.
+# By the kernels' numbers of reasons; the last of them is that of ``recount``.
 REASONS = reason_codes(
     None,
     Reason.PURE,

@@ -1,4 +1,4 @@
-"""What the loops of two branches can grow; asking loads no compiler."""
+"""What the kernels of two branches can grow; asking loads no compiler."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ import numpy as np
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.growth_options import Options
-from spinney.growth.loop_weights import suit_loops
+from spinney.growth.kernel_weights import suit_kernels
 from spinney.recipes import Recipe
 from spinney.search import UNBOUNDED_SETTINGS, policy_named
 from spinney.trees.criteria import Criterion
@@ -22,16 +22,16 @@ MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several class
 
 # Of loops of several branches, too: a depth that no tree has; and the splits that lost
 # are kept at nodes with so large a share of the rows, of two branches where every row
-# weighs 1 (``growth/binned/loops/runners_up.py`` says why).
+# weighs 1 (``growth/binned/kernels/runners_up.py`` says why).
 DEEP = 2**31 - 1
 RUNNERS_UP_SHARE = 2000
 
-# Settings that the loops know nothing of, and the value that asks for nothing.
+# Settings that the kernels know nothing of, and the value that asks for nothing.
 SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}
 
 
 def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:
-    """Return whether the loops of two branches grow what the plain learner would."""
+    """Return whether the kernels of two branches grow what the plain learner would."""
     schema = training.schema
     if schema.n_classes > MOST_CLASSES:
         return False
@@ -40,7 +40,7 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    if not suit_loops(training, options):
+    if not suit_kernels(training, options):
         return False
     if not options.every_class_weighs:
         return False

@@ -1,4 +1,4 @@
-"""The nodes of a tree that compiled loops grew, made when somebody looks at them."""
+"""The nodes of a tree that compiled kernels grew, made when somebody looks at them."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +17,7 @@ from spinney.growth.binned.binned_arrays import (
     sides_of,
 )
 from spinney.growth.binned.binned_surrogates import GrownSurrogates, UnfoundSurrogates
-from spinney.growth.binned.loops.nodes import (
+from spinney.growth.binned.kernels.nodes import (
     ABOVE,
     CUT_HIGH,
     CUT_LOW,
@@ -28,8 +28,8 @@ from spinney.growth.binned.loops.nodes import (
 )
 from spinney.growth.binned.runners_up import (
     Sides,
+    competitors_as_arrays,
     counted_candidates,
-    rivals_as_arrays,
 )
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
@@ -46,13 +46,13 @@ from spinney.trees import (
 class GrownNodes(LazyNodes):
     """Nodes in printing order, each made when it is first asked for.
 
-    ``rivals`` are the splits that lost, in the order of their nodes. ``sent`` is none
-    where no row lacks a value, or no surrogate sends it.
+    ``competitors`` are the splits that lost, in the order of their nodes. ``sent`` is
+    none where no row lacks a value, or no surrogate sends it.
     """
 
     shape: Shape
     lines: Lines
-    rivals: Shape
+    competitors: Shape
     schema: Schema
     recipe: Recipe
     buckets: Buckets
@@ -88,8 +88,8 @@ class GrownNodes(LazyNodes):
     def recounted(self, training: Any) -> "GrownNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
-        As ``prune.drafts.recounted`` has it: leaves keep the reason that they had,
-        unless they are pure now. None where the target is a number, or where
+        As ``prune.mutable_nodes.recounted`` has it: leaves keep the reason that they
+        had, unless they are pure now. None where the target is a number, or where
         surrogates sent rows.
         """
         target = self.schema.target
@@ -102,8 +102,8 @@ class GrownNodes(LazyNodes):
             self.shape, self.lines, weighed, self.recipe, target.costs
         )
         # What lost, lost on other labels.
-        none = cut(self.rivals, 0)
-        return replace(self, shape=shape, lines=lines, rivals=none)
+        none = cut(self.competitors, 0)
+        return replace(self, shape=shape, lines=lines, competitors=none)
 
     def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
         """Return weights, rows and shares of both branches of some inner nodes."""
@@ -120,9 +120,17 @@ class GrownNodes(LazyNodes):
         return np.array(weights), np.array(self.shape.counts[nodes, n_counts:])
 
     def _candidate_arrays(self) -> CandidateArrays:
-        inner, owners = np.flatnonzero(self.arrays.inner), self.rivals.whole[:, ABOVE]
-        lost = rivals_as_arrays(
-            self.rivals, self.shape, self.lines, self.schema, self.recipe, self.buckets
+        inner, owners = (
+            np.flatnonzero(self.arrays.inner),
+            self.competitors.whole[:, ABOVE],
+        )
+        lost = competitors_as_arrays(
+            self.competitors,
+            self.shape,
+            self.lines,
+            self.schema,
+            self.recipe,
+            self.buckets,
         )
         every = joined_candidates([self._winners(inner), lost])
         nodes = np.append(inner, owners)

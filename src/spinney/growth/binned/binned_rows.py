@@ -19,16 +19,16 @@ from spinney.growth.binned.binned_limits import (
     RUNNERS_UP_SHARE,
     goes_by_surrogates,
 )
-from spinney.growth.binned.loops import layout, score
-from spinney.growth.binned.loops.coding import (
+from spinney.growth.binned.kernels import layout, score
+from spinney.growth.binned.kernels.coding import (
     CELLS,
     Coding,
     code_rows,
     edges_of,
     prepare,
 )
-from spinney.growth.binned.loops.layout import Cells, Labels, Rules
-from spinney.growth.binned.loops.ordered_rows import BITS
+from spinney.growth.binned.kernels.layout import Cells, Labels, Rules
+from spinney.growth.binned.kernels.ordered_rows import BITS
 from spinney.recipes import MOST_IN_SIDE, Recipe
 from spinney.search import Search
 from spinney.sources import Request
@@ -252,7 +252,7 @@ FEW_SMALLER = 20  # times as many where all attributes of a forest have few valu
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class BinnedDataset:
     """Coded rows, with what a search is to know."""
 
     schema: Schema
@@ -271,7 +271,7 @@ def prepared(
     tries: int | None = None,
     altered: Floats | None = None,
     share_of: float | None = None,
-) -> Prepared:
+) -> BinnedDataset:
     """Code rows for the kernels.
 
     The weights of classes are multiplied by what ``altered`` says, but for limits.
@@ -333,7 +333,7 @@ def prepared(
         below_average=criterion.slack,
         apart=goes_by_surrogates(training, recipe),
     )
-    return Prepared(
+    return BinnedDataset(
         schema,
         cells,
         labels,

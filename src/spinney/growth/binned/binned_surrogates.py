@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
 from spinney.growth.binned.binned_arrays import Buckets, thresholds_between
-from spinney.growth.binned.binned_rows import Prepared, in_buckets
-from spinney.growth.binned.loops.layout import Cells
-from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD, Lines, Shape
-from spinney.growth.binned.loops.surrogates import SurrogateLines
-from spinney.growth.binned.meeting import least_together
+from spinney.growth.binned.binned_rows import BinnedDataset, in_buckets
+from spinney.growth.binned.kernels.layout import Cells
+from spinney.growth.binned.kernels.nodes import ATTRIBUTE, CHILD, Lines, Shape
+from spinney.growth.binned.kernels.surrogates import SurrogateLines
+from spinney.growth.binned.parallel_search import least_together
 from spinney.growth.binned.surrogate_finder import (
     Finder,
     own_weights,
@@ -37,7 +37,7 @@ MOST_KEPT = 2**27  # bytes of a table that is kept until its surrogates are foun
 
 @dataclass(frozen=True, eq=False)
 class GrownSurrogates:
-    """The surrogates of nodes as the loops keep them."""
+    """The surrogates of nodes as the kernels keep them."""
 
     kept: SurrogateLines
     nominal: NDArray[np.bool_]
@@ -86,7 +86,12 @@ class UnfoundSurrogates:
     """
 
     def __init__(
-        self, ready: Prepared, own: Floats | None, shape: Shape, lines: Lines, most: int
+        self,
+        ready: BinnedDataset,
+        own: Floats | None,
+        shape: Shape,
+        lines: Lines,
+        most: int,
     ) -> None:
         cells = in_buckets(ready.cells, ready.buckets)
         self.nominal, self.buckets = cells.nominal, ready.buckets
@@ -138,7 +143,7 @@ class UnfoundSurrogates:
 
 
 def surrogates_of_grown(
-    ready: Prepared, own: Floats | None, shape: Shape, lines: Lines, most: int
+    ready: BinnedDataset, own: Floats | None, shape: Shape, lines: Lines, most: int
 ) -> GrownSurrogates | UnfoundSurrogates:
     """Return up to ``most`` surrogates of every inner node, by the rows' own weights.
 

@@ -21,17 +21,21 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_arrays import SentRows, with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
-from spinney.growth.binned.binned_rows import Prepared, prepared
+from spinney.growth.binned.binned_rows import BinnedDataset, prepared
 from spinney.growth.binned.binned_surrogates import (
     GrownSurrogates,
     UnfoundSurrogates,
     surrogates_of_grown,
 )
 from spinney.growth.binned.grow_routed import grow_routed
-from spinney.growth.binned.loops import nodes
-from spinney.growth.binned.loops.row_words import RowWords, words_of
-from spinney.growth.binned.meeting import Meeting, least_together, ranges_of
-from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_stretch
+from spinney.growth.binned.kernels import nodes
+from spinney.growth.binned.kernels.row_words import RowWords, words_of
+from spinney.growth.binned.parallel_search import (
+    ParallelNodeSearch,
+    least_together,
+    ranges_of,
+)
+from spinney.growth.binned.subtree import Grown, RowRange, end_to_end, grow_stretch
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named, typical_value
@@ -41,8 +45,10 @@ if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
 
-class _Crowd:
-    def __init__(self, ready: Prepared, rows: RowWords) -> None:
+class ParallelGrower:
+    """Grows the subtrees of one tree in several threads."""
+
+    def __init__(self, ready: BinnedDataset, rows: RowWords) -> None:
         self.ready, self.rows = ready, rows
         self.ranges = ranges_of(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
         self.least = least_together(len(rows))
@@ -51,16 +57,16 @@ class _Crowd:
         """Search the largest nodes together, and grow what remains side by side."""
         ready = self.ready
         totals = (ready.weights, ready.counts)
-        root = Stretch(0, len(self.rows), 0, np.uint64(0), *totals)
+        root = RowRange(0, len(self.rows), 0, np.uint64(0), *totals)
         # In printing order: nodes that are done, and those whose subtrees are to grow.
-        order: list[Grown | Stretch] = []
+        order: list[Grown | RowRange] = []
         links: list[tuple[int, int]] = []
         stack = [(root, -1, 0)]
         while stack:
             node, above, branch = stack.pop()
             result = None
             if self.is_large(node):
-                meeting = Meeting(self.ready, self.rows, self.ranges, node)
+                meeting = ParallelNodeSearch(self.ready, self.rows, self.ranges, node)
                 result = meeting.split()
             order.append(node if result is None else result)
             links.append((above, branch))
@@ -69,21 +75,21 @@ class _Crowd:
                 stack += [(right, len(order) - 1, 1), (left, len(order) - 1, 0)]
         return joined(self.finished(order), links)
 
-    def is_large(self, node: Stretch) -> bool:
+    def is_large(self, node: RowRange) -> bool:
         """Return whether a node is worth the meeting of all threads."""
         deep = node.depth < self.ready.rules.max_depth
         return len(self.ranges) > 1 and node.n_rows > self.least and deep
 
-    def finished(self, order: list[Grown | Stretch]) -> list[Grown]:
+    def finished(self, order: list[Grown | RowRange]) -> list[Grown]:
         """Grow the subtrees of the nodes that wait, the largest first."""
-        waiting = [entry for entry in order if isinstance(entry, Stretch)]
+        waiting = [entry for entry in order if isinstance(entry, RowRange)]
         by_size = sorted(waiting, key=lambda node: -node.n_rows)
         grown = run_all(
             [partial(grow_stretch, self.ready, self.rows, node) for node in by_size]
         )
         results = {id(node): tree for node, tree in zip(by_size, grown, strict=True)}
         return [
-            results[id(entry)] if isinstance(entry, Stretch) else entry
+            results[id(entry)] if isinstance(entry, RowRange) else entry
             for entry in order
         ]
 
@@ -143,12 +149,12 @@ def grow(
     if ready.rules.apart:
         grown, surrogates, sent = grow_routed(ready, own, most)
     else:
-        grown = _Crowd(ready, words_of(ready.labels)).grow()
+        grown = ParallelGrower(ready, words_of(ready.labels)).grow()
         if policy.surrogates:
             surrogates = surrogates_of_grown(ready, own, *grown[:2], most)
     if policy.by_root:
         typical = typical_values(training)
-        for records in (grown.shape, grown.rivals):
+        for records in (grown.shape, grown.competitors):
             with_typical(records, grown.lines, schema, typical)
     if altered is not None:
         each = np.ones(len(altered)) if class_weights is None else class_weights
@@ -161,7 +167,7 @@ def grow(
 
 
 def _weighed(records: Any, weigh: Callable[[Floats, Integers], Floats]) -> Any:
-    """Return nodes, lines, rivals or what was sent with other weights."""
+    """Return nodes, lines, competitors or what was sent with other weights."""
     return records._replace(weights=weigh(records.weights, records.counts))
 
 

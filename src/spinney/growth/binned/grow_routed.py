@@ -22,20 +22,24 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_arrays import SentRows
-from spinney.growth.binned.binned_rows import Prepared, in_buckets
+from spinney.growth.binned.binned_rows import BinnedDataset, in_buckets
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
-from spinney.growth.binned.loops import nodes
-from spinney.growth.binned.loops.nodes import (
+from spinney.growth.binned.kernels import nodes
+from spinney.growth.binned.kernels.nodes import (
     NodeStack,
     stack_for,
     stacked,
     taken,
 )
-from spinney.growth.binned.loops.route import COUNTED, SENT, Routing, route_rows
-from spinney.growth.binned.loops.row_words import words_of
-from spinney.growth.binned.loops.surrogates import SurrogateLines
-from spinney.growth.binned.meeting import Meeting, least_together, ranges_of
-from spinney.growth.binned.subtree import Grown, Stretch, end_to_end, grow_waiting
+from spinney.growth.binned.kernels.route import COUNTED, SENT, Routing, route_rows
+from spinney.growth.binned.kernels.row_words import words_of
+from spinney.growth.binned.kernels.surrogates import SurrogateLines
+from spinney.growth.binned.parallel_search import (
+    ParallelNodeSearch,
+    least_together,
+    ranges_of,
+)
+from spinney.growth.binned.subtree import Grown, RowRange, end_to_end, grow_waiting
 from spinney.growth.binned.surrogate_finder import (
     Finder,
     NodeArrays,
@@ -81,7 +85,7 @@ class Routed(NamedTuple):
 
 
 def grow_routed(
-    ready: Prepared, own: Floats | None, most: int
+    ready: BinnedDataset, own: Floats | None, most: int
 ) -> tuple[Grown, GrownSurrogates, SentRows]:
     """Grow the tree of all rows, with up to ``most`` surrogates at a node.
 
@@ -91,7 +95,7 @@ def grow_routed(
 
 
 class _Routes:
-    def __init__(self, ready: Prepared, own: Floats | None, most: int) -> None:
+    def __init__(self, ready: BinnedDataset, own: Floats | None, most: int) -> None:
         self.ready, self.most = ready, most
         self.told_apart = in_buckets(ready.cells, ready.buckets)  # as surrogates do
         self.rows = words_of(ready.labels)
@@ -134,8 +138,8 @@ class _Routes:
     def split_together(self, level: Level, depth: int) -> Routed | None:
         """Split a node by all threads; None where it is a leaf."""
         (begin, end), key = level.spans[0].tolist(), np.uint64(0)
-        node = Stretch(begin, end, depth, key, level.weights[0], level.counts[0])
-        meeting = Meeting(self.ready, self.rows, self.ranges, node)
+        node = RowRange(begin, end, depth, key, level.weights[0], level.counts[0])
+        meeting = ParallelNodeSearch(self.ready, self.rows, self.ranges, node)
         grown = meeting.split()
         return None if grown is None else self.route(level, grown, meeting.stack)
 
@@ -196,7 +200,7 @@ def _spans(
     return np.concatenate([np.stack([begin, aside], axis=1), children.reshape(-1, 2)])
 
 
-def _waiting(ready: Prepared, level: Level, depth: int) -> NodeStack:
+def _waiting(ready: BinnedDataset, level: Level, depth: int) -> NodeStack:
     """Return a stack on which nodes wait, the first of them on top."""
     n, width, n_counts = len(level.spans), ready.rules.width, level.counts.shape[1]
     most_rows = int(level.n_rows.max())
@@ -235,7 +239,7 @@ def _children(part: Routed, number: int) -> Level:
 
 
 def _in_printing_order(
-    parts: Sequence[Routed], ready: Prepared
+    parts: Sequence[Routed], ready: BinnedDataset
 ) -> tuple[Grown, GrownSurrogates, SentRows]:
     """Put the nodes of all levels into the order of printing."""
     levels = stacked([part.level for part in parts])
@@ -243,7 +247,7 @@ def _in_printing_order(
     ends = np.cumsum(np.bincount(depth))[:-1]
     by_depth = np.lexsort((levels.side, levels.above, depth))
     places = printing_places(levels.above, np.split(by_depth, ends))
-    shape, lines, rivals = _linked(parts, levels, places)
+    shape, lines, competitors = _linked(parts, levels, places)
     inner, order = shape.whole[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
     own = np.argsort(places[inner])  # lines are of inner nodes
     kept = stacked([part.kept for part in parts])
@@ -258,18 +262,22 @@ def _in_printing_order(
         np.concatenate([part.sums[:, SENT] for part in parts])[own],
         np.concatenate([part.counts[:, SENT] for part in parts])[own],
     )
-    by_node = np.argsort(rivals.whole[:, nodes.ABOVE], kind="stable")
-    return Grown(taken(shape, order), lines, taken(rivals, by_node)), surrogates, sent
+    by_node = np.argsort(competitors.whole[:, nodes.ABOVE], kind="stable")
+    return (
+        Grown(taken(shape, order), lines, taken(competitors, by_node)),
+        surrogates,
+        sent,
+    )
 
 
 def _linked(parts: Sequence[Routed], levels: Level, places: Integers) -> Grown:
     """Return the nodes of parts one after the other, linked by the places to be."""
     every, _ = end_to_end([part.grown for part in parts])
-    shape, rivals = every.shape, every.rivals
+    shape, competitors = every.shape, every.competitors
     below = np.flatnonzero(levels.above >= 0)
     above, side = levels.above[below], levels.side[below]
     shape.whole[below, nodes.ABOVE] = places[above]
     shape.whole[:, nodes.SIDE] = levels.side
     shape.whole[above, nodes.CHILD + side] = places[below]
-    rivals.whole[:, nodes.ABOVE] = places[rivals.whole[:, nodes.ABOVE]]
+    competitors.whole[:, nodes.ABOVE] = places[competitors.whole[:, nodes.ABOVE]]
     return every

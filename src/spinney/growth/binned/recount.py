@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney.growth.binned.binned_arrays import REASONS
 from spinney.growth.binned.binned_rows import cells_of
-from spinney.growth.binned.loops.layout import ABSENT, BINS
-from spinney.growth.binned.loops.nodes import (
+from spinney.growth.binned.kernels.layout import ABSENT, BINS
+from spinney.growth.binned.kernels.nodes import (
     ABOVE,
     ATTRIBUTE,
     CHILD,
@@ -22,7 +22,7 @@ from spinney.growth.binned.loops.nodes import (
     Lines,
     Shape,
 )
-from spinney.growth.binned.loops.send import SentTree, send_all
+from spinney.growth.binned.kernels.send import SentTree, send_all
 from spinney.recipes import Recipe
 from spinney.trees import CountTable, Reason, altered_priors
 

@@ -9,7 +9,7 @@ from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import Buckets, moments_of, questions_of
-from spinney.growth.binned.loops.nodes import (
+from spinney.growth.binned.kernels.nodes import (
     ABOVE,
     CUT_HIGH,
     CUT_LOW,
@@ -43,7 +43,7 @@ class Sides(NamedTuple):
     shares: Floats
 
 
-def rivals_as_arrays(
+def competitors_as_arrays(
     records: Shape,
     shape: Shape,
     lines: Lines,
@@ -53,7 +53,7 @@ def rivals_as_arrays(
 ) -> CandidateArrays:
     """Return splits that lost, in the order of their nodes, of no node yet.
 
-    ``records`` are lines of ``growth/binned/loops/runners_up.py``, ``shape`` has the
+    ``records`` are lines of ``growth/binned/kernels/runners_up.py``, ``shape`` has the
     nodes' totals. Rows of later tables whose value is missing go to the heavier side
     where no row here was missing.
     """

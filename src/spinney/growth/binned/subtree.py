@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import Pace
-from spinney.growth.binned.binned_rows import Prepared
-from spinney.growth.binned.loops import nodes
-from spinney.growth.binned.loops.bags import Bags, no_bags
-from spinney.growth.binned.loops.grow import Search, Task, work_on
-from spinney.growth.binned.loops.layout import workspace_for
-from spinney.growth.binned.loops.nodes import (
+from spinney.growth.binned.binned_rows import BinnedDataset
+from spinney.growth.binned.kernels import nodes
+from spinney.growth.binned.kernels.bags import Bags, no_bags
+from spinney.growth.binned.kernels.grow import Search, Task, work_on
+from spinney.growth.binned.kernels.layout import workspace_for
+from spinney.growth.binned.kernels.nodes import (
     Lines,
     NodeStack,
     Shape,
@@ -26,7 +26,7 @@ from spinney.growth.binned.loops.nodes import (
     stack_for,
     stacked,
 )
-from spinney.growth.binned.loops.row_words import RowWords
+from spinney.growth.binned.kernels.row_words import RowWords
 
 FIRST_NODES = 1024
 MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
@@ -39,11 +39,11 @@ class Grown(NamedTuple):
 
     shape: Shape
     lines: Lines
-    rivals: Shape
+    competitors: Shape
 
 
 @dataclass
-class Stretch:
+class RowRange:
     """A node whose subtree is still to be grown: rows, depth, totals and counts."""
 
     begin: int
@@ -60,7 +60,9 @@ class Stretch:
         return self.end - self.begin
 
 
-def stack_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> NodeStack:
+def stack_of(
+    ready: BinnedDataset, node: RowRange, deepest: int, slots: int
+) -> NodeStack:
     """Return a stack with a node that waits."""
     p, width, n_counts = len(ready.cells.n_bins), ready.rules.width, len(node.counts)
     stack = stack_for(node.n_rows, deepest, p, width, n_counts, slots)
@@ -71,7 +73,7 @@ def stack_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> NodeSt
 
 
 def search_of(
-    ready: Prepared,
+    ready: BinnedDataset,
     rows: RowWords,
     stack: NodeStack,
     *,
@@ -96,7 +98,7 @@ def search_of(
     )
 
 
-def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
+def grow_stretch(ready: BinnedDataset, rows: RowWords, node: RowRange) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
     keeping = ready.rules.tries >= len(ready.cells.n_bins)
     slots = nodes.SLOTS if keeping and node.n_rows > ready.rules.small else 0
@@ -108,13 +110,13 @@ def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
     return grow_waiting(ready, rows, stack)
 
 
-def grow_waiting(ready: Prepared, rows: RowWords, stack: NodeStack) -> Grown:
+def grow_waiting(ready: BinnedDataset, rows: RowWords, stack: NodeStack) -> Grown:
     """Grow the nodes that wait on a stack, and theirs."""
     return _grown(Task.GROW, ready, rows, stack, no_bags())
 
 
 def grow_bags(
-    ready: Prepared,
+    ready: BinnedDataset,
     in_bags: NDArray[np.uint8],
     seeds: NDArray[np.uint64],
     base: Floats | None,
@@ -125,7 +127,7 @@ def grow_bags(
 
     Parameters
     ----------
-    ready : Prepared
+    ready : BinnedDataset
         All rows, coded.
     in_bags : array of uint8, trees × rows
         How often each row is in each bag.
@@ -153,7 +155,7 @@ def grow_bags(
 
 
 def _grown(
-    task: Task, ready: Prepared, rows: RowWords, stack: NodeStack, bags: Bags
+    task: Task, ready: BinnedDataset, rows: RowWords, stack: NodeStack, bags: Bags
 ) -> Grown:
     """Grow nodes, with more room when there is none left.
 
@@ -190,16 +192,20 @@ def _grown(
 def end_to_end(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
     """Return parts of a tree one after the other, and where each begins and ends.
 
-    Nodes and rivals have their lines there, and rivals their nodes; how the nodes of
-    one part hang on those of another is not known here.
+    Nodes and competitors have their lines there, and competitors their nodes; how the
+    nodes of one part hang on those of another is not known here.
     """
-    shape, lines, rivals = (stacked(each) for each in zip(*parts, strict=True))
+    shape, lines, competitors = (stacked(each) for each in zip(*parts, strict=True))
     starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
     first_line = np.cumsum([0, *(len(part.lines.codes) for part in parts)])[:-1]
-    n_rivals = [len(part.rivals.whole) for part in parts]
+    n_competitors = [len(part.competitors.whole) for part in parts]
     shape.whole[:, nodes.LINE] += np.repeat(first_line, np.diff(starts)).astype(
         np.int32
     )
-    rivals.whole[:, nodes.LINE] += np.repeat(first_line, n_rivals).astype(np.int32)
-    rivals.whole[:, nodes.ABOVE] += np.repeat(starts[:-1], n_rivals).astype(np.int32)
-    return Grown(shape, lines, rivals), starts
+    competitors.whole[:, nodes.LINE] += np.repeat(first_line, n_competitors).astype(
+        np.int32
+    )
+    competitors.whole[:, nodes.ABOVE] += np.repeat(starts[:-1], n_competitors).astype(
+        np.int32
+    )
+    return Grown(shape, lines, competitors), starts

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned import binned_rows
-from spinney.growth.binned.loops.layout import BINS, Cells
-from spinney.growth.binned.loops.row_words import RowWords
-from spinney.growth.binned.loops.surrogate_bins import (
+from spinney.growth.binned.kernels.layout import BINS, Cells
+from spinney.growth.binned.kernels.row_words import RowWords
+from spinney.growth.binned.kernels.surrogate_bins import (
     FOUND,
     LINES_OF_PARTS,
     PARTS,
-    SurrogateRoom,
+    SurrogateWorkspace,
 )
-from spinney.growth.binned.loops.surrogates import (
+from spinney.growth.binned.kernels.surrogates import (
     KEPT,
     SurrogateLines,
     SurrogateSearch,
@@ -103,7 +103,7 @@ class Finder:
         nodes: tuple[int, int],
         attributes: tuple[int, int],
         steps: tuple[bool, bool, bool],
-        room: SurrogateRoom,
+        room: SurrogateWorkspace,
     ) -> None:
         """Make these steps at a range of nodes."""
         whole, real, by_code, spans = self.tree
@@ -121,10 +121,10 @@ class Finder:
         )
         find_surrogates(search, nodes, attributes, steps)
 
-    def _room(self, n_rows: int) -> SurrogateRoom:
+    def _room(self, n_rows: int) -> SurrogateWorkspace:
         """Return room for the search of nodes of up to so many rows."""
         p, size = len(self.cells.n_bins), self._length(n_rows)
-        return SurrogateRoom(
+        return SurrogateWorkspace(
             np.zeros((p, BINS), np.uint64),
             np.zeros((p, BINS, 2)),
             np.zeros((p, FOUND)),
@@ -136,7 +136,7 @@ class Finder:
             np.empty(size, np.uint8),
         )
 
-    def _private(self, room: SurrogateRoom, n_rows: int) -> SurrogateRoom:
+    def _private(self, room: SurrogateWorkspace, n_rows: int) -> SurrogateWorkspace:
         """Return a room that shares what is told apart by attributes."""
         size = self._length(n_rows)
         return room._replace(

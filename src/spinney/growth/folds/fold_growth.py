@@ -30,7 +30,7 @@ from spinney.growth.prune import (
 )
 from spinney.growth.prune.cost_complexity import Mask, cost_complexity
 from spinney.recipes import Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
@@ -151,33 +151,33 @@ class FoldGrowth:
         return np.asarray((sums[twins].T / numbers[twins]).T)
 
     def _grown(
-        self, training: TrainingSet, labels: Floats | None, *, rivals: bool = True
+        self, training: TrainingSet, labels: Floats | None, *, competitors: bool = True
     ) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own.
 
-        A tree that is counted again keeps no ``rivals`` of its splits, and one of a
-        fold needs none: so it may be grown by loops that the forest has loaded.
+        A tree that is counted again keeps no ``competitors`` of its splits, and one of
+        a fold needs none: so it may be grown by kernels that the forest has loaded.
         """
         recipe, options = self.recipe, self.options
         if labels is None:
-            engine = choose_engine(training, recipe, options, rivals=rivals)
-            return engine.grow(OpenedSource(training), recipe, options)
+            engine = choose_engine(training, recipe, options, competitors=competitors)
+            return engine.grow(TrainingData(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
         # Rows to prune by are for the tree as it is counted again.
         options = replace(options, validation=None)
         taught = smoothed_training(training, labels)
-        engine = choose_engine(taught, recipe, options, rivals=False)
+        engine = choose_engine(taught, recipe, options, competitors=False)
         # It is counted again anyway.
         grower = replace(engine, recounts=False)
-        tree = grower.grow(OpenedSource(taught), recipe, options)
-        rows, scale = OpenedSource(training), options.class_weights
+        tree = grower.grow(TrainingData(taught), recipe, options)
+        rows, scale = TrainingData(training), options.class_weights
         return engine.recount(tree, rows, recipe, scale)
 
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        tree = self._grown(self.copies.taken(mask), labels, rivals=False)
+        tree = self._grown(self.copies.taken(mask), labels, competitors=False)
         self.grown()
         return tree
 
@@ -187,7 +187,7 @@ class FoldGrowth:
 
     def finished(self, mask: Mask) -> Tree:
         """Return the tree of some copies, pruned, and with models at its leaves."""
-        rows = OpenedSource(self.copies.taken(mask))
+        rows = TrainingData(self.copies.taken(mask))
         tree = self._freed(lambda g: grow_and_prune(rows, g.recipe, g.options).tree)
         self.grown()
         return tree

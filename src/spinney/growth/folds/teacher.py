@@ -104,11 +104,11 @@ def _in_unit(rows: "TrainingSet", least: float, width: float) -> "TrainingSet":
 
 
 def _for_forest(training: "TrainingSet") -> "TrainingSet":
-    """Return the rows as compiled loops take them, whatever the attributes.
+    """Return the rows as compiled kernels take them, whatever the attributes.
 
     Numbers are ranks: a forest asks for no more, and another unit of a column changes
     nothing, nor do bags that are drawn by what is in the rows. A category with more
-    values than the loops can put into two subsets becomes an indicator of each value,
+    values than the kernels can put into two subsets becomes an indicator of each value,
     or its codes as numbers where there are very many. Weights are rounded to a few
     steps, so that a row of nearly all the weight is in every bag.
     """

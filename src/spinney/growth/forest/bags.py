@@ -30,12 +30,12 @@ from spinney._support.seed_sequences import (
 )
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
-from spinney.growth.loop_weights import add_up_in_bags
+from spinney.growth.kernel_weights import add_up_in_bags
 from spinney.growth.user_options import balanced_weights, in_bounds
 from spinney.sources.rows import (
     Draw,
     HashedInMemory,
-    HashedRows,
+    SampleableRows,
     TrainingSet,
     bag_of_rows,
     mixing_of,
@@ -110,7 +110,7 @@ class Sampled:
     weight: float
 
 
-def asked_bags(rows: HashedRows, settings: ForestSettings) -> "ForestBags | None":
+def asked_bags(rows: SampleableRows, settings: ForestSettings) -> "ForestBags | None":
     """Return about so many rows as are asked about, drawn by number, and their bags.
 
     None where they have no room.
@@ -136,7 +136,7 @@ def bags_in_memory(
     return ForestBags(rows.training, settings, of_all)
 
 
-def nobody_to_ask(rows: HashedRows) -> ParameterError:
+def nobody_to_ask(rows: SampleableRows) -> ParameterError:
     """Return the refusal to choose a shrinkage where rows to ask have no room."""
     return refusal(
         Setting("shrinkage", None),
@@ -276,7 +276,7 @@ class ForestBags:
         n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
         if compiled and settings.replace and 1 < n_copies < MOST_COPIES:
-            from spinney.growth.forest.loops.draw_bags import draw_bags
+            from spinney.growth.forest.kernels.draw_bags import draw_bags
 
             by_loops = np.zeros((len(numbers), n_copies), np.uint32)
             draw_bags(self._seeds(numbers)[1], size, by_loops)

@@ -127,8 +127,8 @@ def _compiled_votes(
     own: Integers,
     shrinkages: tuple[float, ...],
 ) -> Floats:
-    """Return the same by compiled loops."""
-    from spinney.growth.forest.loops.path_sums import Paths, add_paths
+    """Return the same by compiled kernels."""
+    from spinney.growth.forest.kernels.path_sums import Paths, add_paths
     from spinney.trees.predict.compiled import gather
 
     trees = forest.members[numbers.start : numbers.stop]

@@ -13,7 +13,7 @@ from spinney.growth.forest.compact_tree import completed, readable
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.model import Member, Model
 from spinney.recipes import Recipe
-from spinney.trees import SideBySide
+from spinney.trees import PackedTrees
 from spinney.trees.predict import FlatTree
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Forest:
         What it was grown on.
     settings : ForestSettings
         How bags, attributes and votes are drawn and counted.
-    members : SideBySide
+    members : PackedTrees
         The trees, as compact arrays.
     shrinkage : float
         How much leaves are shrunk when they vote; see
@@ -61,7 +61,7 @@ class Forest:
     recipes: tuple[Recipe, ...]
     fingerprint: Fingerprint
     settings: ForestSettings
-    members: SideBySide
+    members: PackedTrees
     shrinkage: float = 0.0
     typical: Typical | None = None
 

@@ -49,8 +49,8 @@ from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.recipes import Recipe
 from spinney.search import Draws, policy_named
 from spinney.sources import Counts
-from spinney.sources.rows import Draw, HashedInMemory, HashedRows, TrainingSet
-from spinney.trees import SideBySide, TreeArrays, joined
+from spinney.sources.rows import Draw, HashedInMemory, SampleableRows, TrainingSet
+from spinney.trees import PackedTrees, TreeArrays, joined
 
 # Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
 # wait for these. Fewer are not worth the call.
@@ -59,7 +59,7 @@ MOST_TIMES = 255  # how often a row can be in a bag whose numbers are bytes
 
 
 def grow_forest(
-    rows: TrainingSet | HashedRows,
+    rows: TrainingSet | SampleableRows,
     recipes: Recipe | Sequence[Recipe],
     settings: ForestSettings,
     *,
@@ -95,7 +95,7 @@ def grow_forest(
     finished: list[int] = []  # how many trees each finished run has
     ordered = rows if isinstance(rows, TrainingSet) and rows.ordered else None
 
-    def grow(grower: TreeGrower, numbers: range) -> SideBySide:
+    def grow(grower: TreeGrower, numbers: range) -> PackedTrees:
         trees = grower.grow(numbers)
         finished.append(len(trees))
         return trees if ordered is None else with_whole_levels(trees, ordered)
@@ -104,7 +104,7 @@ def grow_forest(
         if progress is not None:
             progress(grown + sum(finished), n_trees)
 
-    spared = any(grower.spares_loops for grower in growers)
+    spared = any(grower.spares_kernels for grower in growers)
     with WITHOUT_LOOPS.running() if spared else nullcontext():
         parts = run_each(
             [partial(grow, grower, numbers) for grower, numbers in runs],
@@ -125,7 +125,9 @@ def grow_forest(
 
 
 def _inquiry(
-    rows: TrainingSet | HashedRows, settings: ForestSettings, asked: ForestBags | None
+    rows: TrainingSet | SampleableRows,
+    settings: ForestSettings,
+    asked: ForestBags | None,
 ) -> Inquiry | None:
     """Return the rows that tell how far leaves are shrunk, where nobody says."""
     if settings.shrinkage is not None or not settings.bootstrap:
@@ -143,7 +145,7 @@ def _inquiry(
 
 
 def _growers(
-    rows: TrainingSet | HashedRows,
+    rows: TrainingSet | SampleableRows,
     recipes: Sequence[Recipe],
     settings: ForestSettings,
     inquiry: Inquiry | None,
@@ -170,7 +172,7 @@ def _growers(
                 exact=bags.add_up_exactly,
             )
         if engine is PLAIN:
-            growers.append(TreeGrower(shared, recipe, spares_loops=able))
+            growers.append(TreeGrower(shared, recipe, spares_kernels=able))
         else:
             growers.append(KernelGrower(shared, recipe, numbered, engine))
     return growers
@@ -188,7 +190,7 @@ def _runs(
     return sorted(runs, key=lambda run: run[1].start)
 
 
-def _in_order(runs: Sequence[range], parts: Sequence[SideBySide]) -> SideBySide:
+def _in_order(runs: Sequence[range], parts: Sequence[PackedTrees]) -> PackedTrees:
     """Return the trees of runs by their numbers."""
     if all(numbers.step == 1 for numbers in runs):
         return joined(parts)
@@ -274,7 +276,7 @@ class BagsInMemory:
 class RemoteBags:
     """What trees share whose bags are counted where the rows are."""
 
-    def __init__(self, rows: HashedRows, settings: ForestSettings) -> None:
+    def __init__(self, rows: SampleableRows, settings: ForestSettings) -> None:
         self.rows, self.settings = rows, settings
         self.tries = tries_of(settings.max_features, len(rows.schema.attributes))
         check_scale(settings, rows.root().weights)
@@ -305,7 +307,7 @@ class RemoteBags:
 class TreeGrower:
     """Grows the trees of one recipe by asking for counts.
 
-    ``spares_loops`` says that compiled loops might, and are not loaded.
+    ``spares_kernels`` says that compiled kernels might, and are not loaded.
     """
 
     compiled = False
@@ -315,15 +317,15 @@ class TreeGrower:
         bags: BagsInMemory | RemoteBags,
         recipe: Recipe,
         *,
-        spares_loops: bool = False,
+        spares_kernels: bool = False,
     ) -> None:
-        self.bags, self.recipe, self.spares_loops = bags, recipe, spares_loops
+        self.bags, self.recipe, self.spares_kernels = bags, recipe, spares_kernels
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees a thread grows in one go, whatever they become."""
         return 1
 
-    def grow(self, numbers: range) -> SideBySide:
+    def grow(self, numbers: range) -> PackedTrees:
         """Grow some trees."""
         settings, trees = self.bags.settings, []
         for number in numbers:
@@ -337,7 +339,7 @@ class TreeGrower:
 
 
 class KernelGrower(TreeGrower):
-    """Grows trees by compiled loops, on rows in memory that are coded once."""
+    """Grows trees by compiled kernels, on rows in memory that are coded once."""
 
     bags: BagsInMemory
     compiled = True
@@ -362,7 +364,7 @@ class KernelGrower(TreeGrower):
         least, most = FEWEST_ROWS // n_rows, ROWS_AT_ONCE // n_rows
         return max(1, min(max(n_trees // (4 * threads), least), most))
 
-    def grow(self, numbers: range) -> SideBySide:
+    def grow(self, numbers: range) -> PackedTrees:
         """Grow some trees."""
         counts = self.bags.in_bags(numbers, compiled=True)
         seeds = self.bags.bags.node_seeds(numbers)
@@ -376,7 +378,7 @@ class KernelGrower(TreeGrower):
 
     def _grown(
         self, in_bags: NDArray[np.uint8], seeds: NDArray[np.uint64], base: Floats | None
-    ) -> SideBySide:
+    ) -> PackedTrees:
         """Return the trees of bags, of rows that weigh ``base`` in a bag once."""
         from spinney.growth.binned.binned_arrays import arrays_of_grown
         from spinney.growth.binned.subtree import grow_bags
@@ -387,7 +389,7 @@ class KernelGrower(TreeGrower):
         trees = compact(arrays)
         if self.replays:
             trees = with_counted_gains(trees, schema, recipe)
-        return SideBySide(trees, roots)
+        return PackedTrees(trees, roots)
 
     def _suit(self, counts: NDArray[np.uint32]) -> bool:
         """Return whether bags can be grown on in one go: their words have room."""
@@ -400,7 +402,7 @@ class KernelGrower(TreeGrower):
 
 
 def _can_compile(bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet) -> bool:
-    """Return whether compiled loops grow the trees that the plain learner would."""
+    """Return whether compiled kernels grow the trees that the plain learner would."""
     # Shares are of a bag's weight: of each its own where bags differ.
     shares = recipe.has_shares and bags.bags.weight is None
     limited = recipe.max_leaves is not None or recipe.pruning != "none"

@@ -21,7 +21,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.jit.loading_time import wants_kernels
 from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.forest import Forest
-from spinney.trees import SideBySide, labels_of
+from spinney.trees import PackedTrees, labels_of
 from spinney.trees.predict import BLOCK
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def blocks_of(rows: Integers, n_trees: int) -> Iterator[Integers]:
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
-def is_small(members: SideBySide, n_rows: int) -> bool:
+def is_small(members: PackedTrees, n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
     if not wants_kernels("predict", n_rows * len(members) * MOST_LEVELS):
         return True

@@ -24,7 +24,7 @@ from spinney.growth.cross_fitting import (
 )
 from spinney.recipes import Recipe
 from spinney.sources.rows import EncodedCells, TrainingSet
-from spinney.trees import SideBySide
+from spinney.trees import PackedTrees
 
 
 def with_ordered_categories(
@@ -75,7 +75,7 @@ def with_encoded_columns(training: TrainingSet) -> TrainingSet:
     return replace(training, schema=schema, columns=columns, ordered={})
 
 
-def with_whole_levels(trees: SideBySide, training: TrainingSet) -> SideBySide:
+def with_whole_levels(trees: PackedTrees, training: TrainingSet) -> PackedTrees:
     """Return trees whose cuts part no values of equal score."""
     whole, cut = trees.whole, trees.whole.cut.copy()
     for index, own in training.ordered.items():

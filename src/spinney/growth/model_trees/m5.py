@@ -55,7 +55,7 @@ from spinney.sources import (
     take_formulas,
     with_formulas,
 )
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.trees import (
     FormerNodes,
     Groups,
@@ -83,7 +83,7 @@ Depths = dict[int, int]
 """Terms by their numbers, and at which depth each is asked first."""
 
 
-def with_models(tree: Tree, rows: OpenedSource, *, recipe: Recipe) -> Pruned:
+def with_models(tree: Tree, rows: TrainingData, *, recipe: Recipe) -> Pruned:
     """Return a tree for numbers with the models that its recipe asks for, pruned.
 
     The rows must be those that the tree was grown on. The steps are those of

@@ -75,9 +75,9 @@ from spinney.sources import (
     Bins,
     BucketCounts,
     Counts,
+    NodeBatches,
     Request,
     Totals,
-    Turns,
     are_pure,
     tables_of,
     take_formulas,
@@ -90,12 +90,12 @@ from spinney.trees import (
     Reason,
     Route,
     Split,
-    TableStack,
+    TableBatch,
     Threshold,
     Tree,
     altered_priors,
     describe,
-    joined_stacks,
+    joined_batches,
     possible_codes,
     shared_out,
     sizes,
@@ -116,7 +116,7 @@ class _Learner:
         self.source, self.options = source, options
         # Looked up once: what a protocol asks for takes longer to find than to use.
         self.memory = source if isinstance(source, Memory) else None
-        self.turns = source if isinstance(source, Turns) else None
+        self.turns = source if isinstance(source, NodeBatches) else None
         self.schema = options.priced(source.schema).extended(options.constructed)
         take_formulas(source, self.schema)
         totals = source.root()
@@ -151,14 +151,14 @@ class _Learner:
             self.decide(front)
             if front and self.options.heard is not None:
                 self.options.heard(front[0].depth)
-            self.source.forget(n.number for n in front if n.parent and not n.is_open)
+            self.source.release(n.number for n in front if n.parent and not n.is_open)
             taken = self.take(front)
             self.find_routes(taken)
-            waiting += self.in_turn(self.split(taken))
+            waiting += self.batches(self.split(taken))
         self.warn_unreached()
         return finish(self.root, self.schema, self.recipe)
 
-    def in_turn(self, front: Sequence[Growing]) -> list[list[Growing]]:
+    def batches(self, front: Sequence[Growing]) -> list[list[Growing]]:
         """Divide a front if the source wants that, and the order of nodes is free.
 
         It is not where they compete for leaves, or number the combinations they make.
@@ -168,7 +168,7 @@ class _Learner:
             return [list(front)]
         nodes = {node.number: node for node in front}
         n_rows = {node.number: node.totals.n_rows for node in front}
-        groups = self.turns.in_turn(n_rows)
+        groups = self.turns.batches(n_rows)
         return [[nodes[number] for number in group] for group in groups]
 
     def worth_asking(self, nodes: Sequence[Growing]) -> list[Growing]:
@@ -271,7 +271,7 @@ class _Learner:
 
     def looked_at(
         self, front: Sequence[Growing]
-    ) -> Iterator[tuple[Search, TableStack]]:
+    ) -> Iterator[tuple[Search, TableBatch]]:
         """Give the tables of all attributes, or of those that each node draws.
 
         With each comes the search that knows them: at the root it learns what all rows
@@ -289,7 +289,7 @@ class _Learner:
         else:
             stacks = self.source.tables(requests)
         if draws is not None:
-            stacks = iter([joined_stacks(stacks)])  # a node draws among all of them
+            stacks = iter([joined_batches(stacks)])  # a node draws among all of them
         for stack in stacks:
             if front[0] is self.root:
                 self.search = self.search.knowing(stack, self.schema)
@@ -320,7 +320,7 @@ class _Learner:
         )
 
     def drawn(
-        self, draws: Draws, front: Sequence[Growing], stack: TableStack
+        self, draws: Draws, front: Sequence[Growing], stack: TableBatch
     ) -> Integers:
         """Return which tables the nodes draw."""
         keys = [node.key for node in front]
@@ -329,7 +329,7 @@ class _Learner:
 
     def by_bins(
         self, source: Bins, front: Sequence[Growing], requests: Sequence[Request]
-    ) -> tuple[TableStack, Integers]:
+    ) -> tuple[TableBatch, Integers]:
         """Return the tables of a source that has bins, those opened that may matter.
 
         And which of them matter: all, or those that the nodes draw.
@@ -356,7 +356,7 @@ class _Learner:
         return replace(binned.stack, closed=closed), places
 
     def searched(
-        self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]
+        self, front: Sequence[Growing], looked_at: tuple[Search, TableBatch]
     ) -> tuple[LevelSplits, Integers, Integers]:
         """Return the best split of each table, or the one whose cut is drawn.
 
@@ -485,7 +485,7 @@ class _Learner:
                 self.source.partition(node.number, route, sent)
             elif node.parent:  # all its children are leaves
                 done.append(node.number)
-        self.source.forget(done)
+        self.source.release(done)
         return front
 
     def going_on(self, nodes: Sequence[Growing]) -> Sequence[Growing]:

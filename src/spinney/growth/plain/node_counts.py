@@ -16,9 +16,9 @@ from spinney.trees import (
     Candidate,
     CountTable,
     Node,
-    TableStack,
+    TableBatch,
     Tree,
-    joined_stacks,
+    joined_batches,
 )
 
 
@@ -70,7 +70,7 @@ def counted_node(
         send_down(source, tree, above, towards=number)
     own = () if node.split is None else (node.split.attribute,)
     asked = tuple(sorted({*shared, *own}))
-    stack = joined_stacks(source.tables([Request(number, asked)]))
+    stack = joined_batches(source.tables([Request(number, asked)]))
     if not (stack.total_rows + stack.missing_rows)[:1].any():
         return None
     search = search.knowing(stack, schema)  # a sum of numbers is known at its node only
@@ -114,7 +114,7 @@ def _candidates(
     search: Search,
     tree: Tree,
     node: Node,
-    stack: TableStack,
+    stack: TableBatch,
     tables: Mapping[int, CountTable],
 ) -> tuple[tuple[Candidate, ...], int | None]:
     """Return the best splits of a node's attributes, and which of them it asks.

@@ -12,12 +12,12 @@ from spinney.growth.prune.cost_complexity_sequence import (
     Subtree,
     sequence_of,
 )
-from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.growth.prune.impurity_complexity import (
     impurity_sequence,
     pruned_by_impurity,
 )
+from spinney.growth.prune.mutable_nodes import DraftRows
 from spinney.growth.prune.prune_folds import folds_of
 from spinney.growth.prune.prune_methods import (
     METHODS,

@@ -24,8 +24,13 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.ties import last_best
-from spinney.growth.prune.drafts import Draft, DraftRows, draft_of, finished
 from spinney.growth.prune.error_limits import CONFIDENCE, added_errors
+from spinney.growth.prune.mutable_nodes import (
+    DraftRows,
+    MutableNode,
+    draft_of,
+    finished,
+)
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below, leaf_risks, risk_of
 from spinney.trees import Tree, labels_of
@@ -148,7 +153,7 @@ class _Pruner:
             elif self.rows is not None:
                 self.rows.let_go(draft)
 
-    def replaced(self, draft: Draft) -> bool:
+    def replaced(self, draft: MutableNode) -> bool:
         """Change a node if a leaf or its largest branch will do; True if raised."""
         as_tree = self.estimate(draft)
         as_leaf = self.leaf_estimate(draft)
@@ -174,19 +179,19 @@ class _Pruner:
         self.note(draft, as_tree, min(as_leaf, as_branch), "kept", change)
         return False
 
-    def estimate(self, draft: Draft) -> float:
+    def estimate(self, draft: MutableNode) -> float:
         """Return the estimated errors of a subtree."""
         return sum(map(self.leaf_estimate, draft.leaves))
 
-    def leaf_estimate(self, draft: Draft) -> float:
+    def leaf_estimate(self, draft: MutableNode) -> float:
         """Return the estimated errors of a node as a leaf."""
         return estimated_errors(draft.weights, self.confidence, self.costs)
 
-    def change(self, draft: Draft, leaves: Sequence[Draft]) -> float:
+    def change(self, draft: MutableNode, leaves: Sequence[MutableNode]) -> float:
         """Return what the training risk gains if a node's leaves become these."""
         return sum(map(self.risk, leaves)) - sum(map(self.risk, draft.leaves))
 
-    def risk(self, draft: Draft) -> float:
+    def risk(self, draft: MutableNode) -> float:
         """Return the training risk of a node as a leaf."""
         if not draft.moved:
             return float(self.as_leaf[draft.origin.number])
@@ -194,7 +199,12 @@ class _Pruner:
         return risk_of(draft.weights, label, self.costs)
 
     def note(
-        self, draft: Draft, before: float, after: float, action: str, change: float
+        self,
+        draft: MutableNode,
+        before: float,
+        after: float,
+        action: str,
+        change: float,
     ) -> None:
         """Write a step down; a node is called by the question that it asks."""
         node = draft.origin

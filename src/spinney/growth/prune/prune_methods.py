@@ -8,11 +8,11 @@ from spinney._support.arrays import Floats
 from spinney.errors import Setting, phrase, refusal, refuse_unknown
 from spinney.growth.prune.by_validation import CodedRows, pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
-from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.equal_leaves import simplify
 from spinney.growth.prune.error_based import collapse, error_based
 from spinney.growth.prune.manual import manual
 from spinney.growth.prune.mdl import mdl
+from spinney.growth.prune.mutable_nodes import DraftRows
 from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
 from spinney.recipes import Recipe

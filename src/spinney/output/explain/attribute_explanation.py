@@ -31,8 +31,8 @@ from spinney.output.explain.node_explanation import (
     figures_of,
     search_of,
 )
-from spinney.search import EveryWay, Form, Search, every_way, same_question
-from spinney.trees import CountTable, Node, TableStack, Tree
+from spinney.search import AllSplits, Form, Search, every_way, same_question
+from spinney.trees import CountTable, Node, TableBatch, Tree
 
 LIMIT = 100
 
@@ -197,7 +197,7 @@ def explain_attribute(
     )
 
 
-def _is_exact(ways: EveryWay) -> bool:
+def _is_exact(ways: AllSplits) -> bool:
     """Return whether no way is better than the best one that is listed."""
     if ways.best is None:
         return all(candidate.exact for candidate in ways.candidates)
@@ -264,7 +264,7 @@ def _knowing_root(tree: Tree, index: int, search: Search) -> Search:
     if kept is None:
         why = "the model keeps no counts of it over all rows, which decide"
         raise _needs_rows(tree.schema.attributes[index], tree.root, why)
-    return search.knowing(TableStack.of([{index: kept.table}]), tree.schema)
+    return search.knowing(TableBatch.of([{index: kept.table}]), tree.schema)
 
 
 def _values(
@@ -303,7 +303,7 @@ def _group_text(
     return " or ".join([text, *absent])
 
 
-def _remark(attribute: Attribute, ways: EveryWay) -> str:
+def _remark(attribute: Attribute, ways: AllSplits) -> str:
     """Return why there is nothing to list, or nothing to take."""
     if ways.form is None:
         return "its rows have one value here, or none that is known: nothing to ask"

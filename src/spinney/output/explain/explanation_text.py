@@ -63,8 +63,10 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
             f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
         ]
     lines.append(f"choice: {node.why}")
-    if not node.rivals and node.chosen is not None:
-        lines.append("its rivals are not kept; with the rows (data) all are counted")
+    if not node.competitors and node.chosen is not None:
+        lines.append(
+            "its competitors are not kept; with the rows (data) all are counted"
+        )
     if node.label_costs and node.chosen is None:
         costs = costs_text(node.classes, node.label_costs, node.label)
         lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")

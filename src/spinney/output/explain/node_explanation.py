@@ -38,7 +38,7 @@ from spinney.trees import (
 )
 from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance
 
-MANY_ROWS = 1000  # from which on compiled loops may have grown a tree
+MANY_ROWS = 1000  # from which on compiled kernels may have grown a tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +145,16 @@ class NodeExplanation(InNotebooks):
 
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
-    and not its rivals, and its figures are those of the rows as they are.
+    and not its competitors, and its figures are those of the rows as they are.
     At the root ``tried`` says by which recipes the tree might have been grown.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
     where errors have costs. ``surprise`` is −log₂ of the share of each class, whose
-    average is the entropy; None, for infinite, of a class without rows. ``rivals``
+    average is the entropy; None, for infinite, of a class without rows. ``competitors``
     says whether the splits that lost are among the candidates, as far as is known.
     ``given`` is about the rows that were given, if any were. ``member`` says of which
-    tree of a forest the node is: such a tree keeps no rivals, and counts rows that lack
-    a value where they went.
+    tree of a forest the node is: such a tree keeps no competitors, and counts rows that
+    lack a value where they went.
     """
 
     node: int
@@ -181,7 +181,7 @@ class NodeExplanation(InNotebooks):
     label_costs: tuple[float, ...] = ()
     tried: tuple[Tried, ...] = ()
     surprise: tuple[float | None, ...] = ()
-    rivals: bool = True
+    competitors: bool = True
     given: GivenRows | None = None
     member: Member | None = None
 
@@ -235,15 +235,15 @@ def explain_node(
     recipe, criterion = model.recipe, search.criterion
     taught = bool(recipe.forest) and counted is None
     sought = [at for at, each in enumerate(node.candidates) if not each.given]
-    rivals = [node.candidates[at] for at in sought]
-    able = {sought[at] for at in compete(search, rivals, tree.schema)}
+    competitors = [node.candidates[at] for at in sought]
+    able = {sought[at] for at in compete(search, competitors, tree.schema)}
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
     member = model.member if counted is None else None
-    alone = taught or member is not None  # without rivals
+    alone = taught or member is not None  # without competitors
     if alone and node.chosen is not None:
         able = {node.chosen}
     averaged = criterion.average and not alone
-    average, in_average = average_gain(search, rivals, tree.schema)
+    average, in_average = average_gain(search, competitors, tree.schema)
     averaged = averaged and average < np.inf
     weighed = _weighed(node, search).tolist()
     return NodeExplanation(
@@ -251,7 +251,7 @@ def explain_node(
         label=tree.label(node),
         average_gain=average if averaged else None,
         in_average=tuple(
-            tree.schema.attributes[rivals[index].attribute].name
+            tree.schema.attributes[competitors[index].attribute].name
             for index in (in_average if averaged else ())
         ),
         min_gain=(
@@ -286,7 +286,7 @@ def explain_node(
         label_costs=tree.label_costs(node),
         tried=model.tried if number == 0 else (),
         surprise=() if tree.schema.target.is_numeric else surprise_of(weighed),
-        rivals=counted is not None or _has_rivals(model, node),
+        competitors=counted is not None or _has_competitors(model, node),
         given=given,
         member=member,
     )
@@ -321,11 +321,11 @@ def _weighed(node: Node, search: Search) -> Floats:
     return node.weights if altered is None else node.weights * altered
 
 
-def _has_rivals(model: Model, node: Node) -> bool:
+def _has_competitors(model: Model, node: Node) -> bool:
     """Return whether a node keeps the splits that lost, as far as can be told.
 
     Trees that were taught or belong to a forest do not, nor do small nodes of tables
-    that compiled loops grew on; of others a lonely split had no rivals.
+    that compiled kernels grew on; of others a lonely split had no competitors.
     """
     tree = model.tree
     if model.recipe.forest or model.member is not None:

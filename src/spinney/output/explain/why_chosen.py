@@ -49,7 +49,7 @@ def why(
         among += " for what it costs to ask"
     paid = paid_above(model.tree, node)
     if model.recipe.forest:
-        # The rivals are gone, and on true labels one of them may have been better.
+        # The competitors are gone, and on true labels one of them may have been better.
         merit = node.candidate.merit
         return (
             f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
@@ -86,11 +86,11 @@ def why(
 def _instead(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
     """Return what the node would have asked, had nobody forced it."""
     if model.recipe.forest:
-        return ""  # the rivals are gone
+        return ""  # the competitors are gone
     least = least_gain(model, criterion) * (1 - TOLERANCE)
-    rivals = {at for at in able if node.candidates[at].gain >= least}
+    competitors = {at for at in able if node.candidates[at].gain >= least}
     paid = paid_above(model.tree, node)
-    best = _equal(model.tree, node, criterion, rivals, paid)
+    best = _equal(model.tree, node, criterion, competitors, paid)
     if not best:
         return "; it would have been a leaf"
     if node.chosen in best:
@@ -123,13 +123,18 @@ def _equal(
     tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
 ) -> list[int]:
     """Return which of the able candidates are as good as the best of them."""
-    rivals = sorted(able)
-    if not rivals:
+    competitors = sorted(able)
+    if not competitors:
         return []
-    scores = [score(node.candidates[rival], tree.schema, paid) for rival in rivals]
+    scores = [
+        score(node.candidates[competitor], tree.schema, paid)
+        for competitor in competitors
+    ]
     unit = criterion.merit_unit(node.weights)
     ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
-    return [rival for rival, tie in zip(rivals, ties, strict=True) if tie]
+    return [
+        competitor for competitor, tie in zip(competitors, ties, strict=True) if tie
+    ]
 
 
 def _names(tree: Tree, node: Node, candidates: list[int]) -> str:

@@ -50,9 +50,9 @@ from spinney.output.file.strict_json import refuse
 from spinney.recipes import Recipe
 from spinney.trees import (
     NO_REASON,
+    PackedTrees,
     QuestionArrays,
     Reason,
-    SideBySide,
     SplitArrays,
     TreeArrays,
     reason_codes,
@@ -227,14 +227,14 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
         refuse(f"the settings are none of a forest: {error}")
 
 
-def _members(arrays: Arrays) -> SideBySide:
+def _members(arrays: Arrays) -> PackedTrees:
     """Return the trees."""
     own: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
     roots = arrays["nodes"].cumsum() - arrays["nodes"]
     starts = np.repeat(roots, arrays["nodes"])
     own["parent"] = np.where(own["parent"] < 0, -1, own["parent"] + starts)
     own["reason"] = REASONS[own["reason"]]
-    return SideBySide(compact(TreeArrays(**own)), roots)
+    return PackedTrees(compact(TreeArrays(**own)), roots)
 
 
 FORESTS = Kind(

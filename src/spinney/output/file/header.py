@@ -20,10 +20,10 @@ from spinney.data import (
     Fingerprint,
     Formula,
     Linear,
-    Notation,
     Ratio,
     Schema,
     Target,
+    TextFormat,
     Value,
     level_order,
 )
@@ -63,7 +63,7 @@ ADDED = {"origin": None, "costs": None}
 # not know them can do without.
 TRIED = f"{OPTIONAL}tried"
 UNTRIED = f"{OPTIONAL}untried"  # by what a small table was grown, without a choice
-NOTATION = f"{OPTIONAL}notation"
+NOTATION = f"{OPTIONAL}text_format"
 CERTIFICATE = f"{OPTIONAL}certificate"  # what is proven of it
 MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 
@@ -129,8 +129,8 @@ def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
 
 def schema_header(schema: Schema) -> dict[str, Any]:
     """Return a schema as data that :func:`read_schema` reads back."""
-    written, costs = asdict(schema.notation), schema.target.costs
-    notation = {NOTATION: written} if any(written.values()) else {}
+    written, costs = asdict(schema.text_format), schema.target.costs
+    text_format = {NOTATION: written} if any(written.values()) else {}
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
@@ -150,7 +150,7 @@ def schema_header(schema: Schema) -> dict[str, Any]:
             for attribute in schema.attributes
         ],
         "markers": [_plain(marker) for marker in schema.markers],
-        **notation,
+        **text_format,
     }
 
 
@@ -191,18 +191,18 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
             attributes,
             Target(target, classes, origin, costs),
             tuple(markers),
-            _read_notation(data.get(NOTATION)),
+            _read_text_format(data.get(NOTATION)),
         )
     except ParameterError as error:
-        refuse(f"a formula or the notation is none: {error}")
+        refuse(f"a formula or the text_format is none: {error}")
 
 
-def _read_notation(data: object) -> Notation:
+def _read_text_format(data: object) -> TextFormat:
     """Return how a table was written; nothing is known of an older file."""
     if data is None:
-        return Notation()
-    names = tuple(field.name for field in fields(Notation))
-    return Notation(**members(data, "the notation", names)).later()
+        return TextFormat()
+    names = tuple(field.name for field in fields(TextFormat))
+    return TextFormat(**members(data, "the text_format", names)).later()
 
 
 def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:

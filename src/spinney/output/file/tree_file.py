@@ -3,7 +3,7 @@
 The file is of the kind ``spinney-tree`` (see :mod:`spinney.output.file.kind`), with the
 arrays of :mod:`spinney.output.file.file_arrays`; its JSON has target, classes,
 attributes, recipe and fingerprint; a model that keeps its rows has those of
-:mod:`spinney.output.file.kept_file` too. Every rule of
+:mod:`spinney.output.file.update_state_file` too. Every rule of
 :mod:`spinney.output.file.tree_check` holds for what loading returns.
 """
 
@@ -25,15 +25,15 @@ from spinney.output.file.header import (
     read_schema,
     read_tried,
 )
-from spinney.output.file.kept_file import (
+from spinney.output.file.kind import CLUSTERS, FOREST, Kind
+from spinney.output.file.plain_data import members
+from spinney.output.file.tree_check import check_arrays, check_model
+from spinney.output.file.update_state_file import (
     KEPT_ARRAYS,
     kept_parts,
     no_kept_arrays,
     read_kept,
 )
-from spinney.output.file.kind import CLUSTERS, FOREST, Kind
-from spinney.output.file.plain_data import members
-from spinney.output.file.tree_check import check_arrays, check_model
 
 
 def _parts(model: Model) -> tuple[dict[str, Any], Arrays]:

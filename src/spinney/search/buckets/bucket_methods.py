@@ -15,7 +15,7 @@ from spinney.recipes import MOST_BUCKETS
 from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
-from spinney.trees import CountTable, TableStack
+from spinney.trees import CountTable, TableBatch
 
 Method = Callable[[CountTable, int], Floats]
 
@@ -71,8 +71,8 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
 
 
 def in_buckets(
-    stack: TableStack, cuts: Mapping[int, Floats]
-) -> tuple[TableStack, Integers]:
+    stack: TableBatch, cuts: Mapping[int, Floats]
+) -> tuple[TableBatch, Integers]:
     """Return the stack with numbers as the buckets they are in, and each line's line.
 
     ``cuts`` are those of the attributes that have buckets.

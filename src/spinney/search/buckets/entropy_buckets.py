@@ -9,7 +9,7 @@ from spinney._support.ties import TOLERANCE, first_best
 from spinney.errors import Setting, refusal
 from spinney.search.buckets.equal_buckets import cuts_before
 from spinney.search.groupings import thresholds
-from spinney.trees import CountTable, TableStack
+from spinney.trees import CountTable, TableBatch
 from spinney.trees.criteria import entropy, gain
 
 
@@ -84,7 +84,7 @@ def _partition(blocks: CountTable) -> Integers:
 
 def _accepted_cut(blocks: CountTable) -> int | None:
     """Return the block that starts the right side, None if a cut is not worth it."""
-    cuts = thresholds(TableStack.of([{0: blocks}]))
+    cuts = thresholds(TableBatch.of([{0: blocks}]))
     if not len(cuts):
         return None
     gains = np.asarray(gain(cuts.table))

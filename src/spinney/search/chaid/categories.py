@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import sums_by
 from spinney.search.value_order import principal_score
-from spinney.trees import TableStack, ratio_of, sizes
+from spinney.trees import TableBatch, ratio_of, sizes
 
 MOST = 1000
 SMALL = 15
@@ -56,7 +56,7 @@ class Categories:
 
     Parameters
     ----------
-    stack : TableStack
+    stack : TableBatch
         The tables.
     portion : array of shape (lines,)
         The portion of each line, counted from 0 in its table.
@@ -70,7 +70,7 @@ class Categories:
         Whether each category is a portion of its own.
     """
 
-    stack: TableStack
+    stack: TableBatch
     portion: Integers
     counts: Integers
     missing: Integers
@@ -79,7 +79,7 @@ class Categories:
     exact: Flags
 
     @classmethod
-    def of(cls, stack: TableStack, *, ordered: Flags, floating: bool) -> "Categories":
+    def of(cls, stack: TableBatch, *, ordered: Flags, floating: bool) -> "Categories":
         """Return the categories, the missing rows among them if they float."""
         heavy = stack.sizes > 0
         n_heavy = np.bincount(stack.owner[heavy], minlength=len(stack))
@@ -149,7 +149,7 @@ def scores_of(weights: Floats, *, moments: bool) -> Floats:
     return principal_score(weights)
 
 
-def _numbered(stack: TableStack, lines: slice, *, ordered: bool) -> Integers:
+def _numbered(stack: TableBatch, lines: slice, *, ordered: bool) -> Integers:
     """Return the number of the portion of each category with weight.
 
     It rises with the score. Categories of equal score stay together, and the line is

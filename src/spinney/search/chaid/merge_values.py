@@ -49,7 +49,7 @@ from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.categories import Categories
 from spinney.search.chaid.groups import Merger, Tell
-from spinney.trees import TableStack
+from spinney.trees import TableBatch
 from spinney.trees.criteria import (
     Criterion,
     Significance,
@@ -132,7 +132,7 @@ class MergeStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MergedStack:
+class MergedBatch:
     """The groups that CHAID found for the categories of many tables.
 
     Parameters
@@ -156,14 +156,14 @@ class MergedStack:
     exact: NDArray[np.bool_]
 
 
-def merge_stack(
-    stack: TableStack,
+def merge_batch(
+    stack: TableBatch,
     *,
     ordinal: NDArray[np.bool_],
     floating: bool,
     settings: Merging,
     steps: list[MergeStep] | None = None,
-) -> MergedStack:
+) -> MergedBatch:
     """Merge the categories of all tables of a stack.
 
     ``ordinal`` says in which tables only neighbours may merge. Of a stack of one table
@@ -191,7 +191,7 @@ def merge_stack(
         missing[tables[floats]] = number[floats, portions.missing[floats]]
         exact[tables] &= merger.exact
     multipliers = _multipliers(categories, n_groups, ordinal, settings)
-    return MergedStack(branch, n_groups, missing, multipliers, exact)
+    return MergedBatch(branch, n_groups, missing, multipliers, exact)
 
 
 def _teller(categories: Categories, steps: list[MergeStep] | None) -> Tell | None:
@@ -210,7 +210,7 @@ def _teller(categories: Categories, steps: list[MergeStep] | None) -> Tell | Non
     return tell
 
 
-def _test_of(stack: TableStack, settings: Merging) -> Significance:
+def _test_of(stack: TableBatch, settings: Merging) -> Significance:
     return f_test if stack.is_moments else STATISTICS[settings.statistic]
 
 

@@ -87,7 +87,9 @@ def combined(
         formulas_of.extend(first + further, attribute)
     request = Request(node, tuple(range(first, first + len(made))))
     (counted,) = tables_of(source, [request], schema.extended(made))
-    rival = None if decision.chosen is None else decision.candidates[decision.chosen]
+    competitor = (
+        None if decision.chosen is None else decision.candidates[decision.chosen]
+    )
     known = bits_known(decision)
     node_total = first_table.total + first_table.missing
     margin = TOLERANCE * search.criterion.merit_unit(node_total)
@@ -99,7 +101,7 @@ def combined(
             continue
         terms = len(formulas[further].places)
         price = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(columns)))
-        ahead = lead(search, candidate, rival, wider, paid)
+        ahead = lead(search, candidate, competitor, wider, paid)
         if ahead > best + margin and bits_of(candidate) > known + price:
             best, won = ahead, (attribute, candidate)
     if won is None:
@@ -163,16 +165,16 @@ def admitted(
 def lead(
     search: Search,
     candidate: Candidate,
-    rival: Candidate | None,
+    competitor: Candidate | None,
     schema: Schema,
     paid: Collection[int],
 ) -> float:
-    """Return by how much a made attribute beats a rival, after its penalty.
+    """Return by how much a made attribute beats a competitor, after its penalty.
 
-    ``schema`` has the attribute last; without a rival, merit counts from 0. What was
-    ``paid`` for above costs nothing.
+    ``schema`` has the attribute last; without a competitor, merit counts from 0. What
+    was ``paid`` for above costs nothing.
     """
-    bar = 0.0 if rival is None else max(0.0, score(rival, schema, paid))
+    bar = 0.0 if competitor is None else max(0.0, score(competitor, schema, paid))
     terms = len(schema.behind([candidate.attribute]))
     factor = 1 + search.recipe.linear_penalty * (terms - 1)
     return score(candidate, schema, paid) / factor - bar

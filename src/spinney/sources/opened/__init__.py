@@ -1,7 +1,7 @@
 """Rows to grow on, wherever they are: opened, checked, with what tells them apart."""
 
 from spinney.sources.opened.open_rows import (
-    OpenedSource,
+    TrainingData,
     open_source,
     table_of_rows,
 )
@@ -15,8 +15,8 @@ from spinney.sources.opened.table_input import (
 __all__ = [
     "DECLARING",
     "OPENING",
-    "OpenedSource",
     "TableInput",
+    "TrainingData",
     "engine_of",
     "open_source",
     "table_of_rows",

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spinney import registry
-from spinney._support.memory_room import MemoryBudget, bytes_of, usual_room
+from spinney._support.memory_budget import MemoryBudget, bytes_of, usual_room
 from spinney.data import Fingerprint, Schema, Table
 from spinney.data.readers import read_table, refuse_file_options
 from spinney.errors import Setting, phrase, refusal
 from spinney.sources.base import Counts
 from spinney.sources.opened.table_input import IN_DATABASES, TableInput
-from spinney.sources.rows.hashed_rows import HashedRows, Reserves, Roles, Wanted
+from spinney.sources.rows.hashed_rows import Reserves, Roles, SampleableRows, Wanted
 from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 
 
 @dataclass(frozen=True)
-class OpenedSource:
+class TrainingData:
     """Rows that trees can be grown on.
 
     Parameters
@@ -30,7 +30,7 @@ class OpenedSource:
         What tells rows of an engine from others, whether they were read or not.
     reserved : TrainingSet, optional
         Rows of an engine that were reserved, and are not among these.
-    hashed : HashedRows, optional
+    hashed : SampleableRows, optional
         The rows with their numbers, where these were asked for.
     """
 
@@ -38,10 +38,10 @@ class OpenedSource:
     counted: Counts | None = None
     origin: Fingerprint | None = None
     reserved: TrainingSet | None = None
-    hashed: HashedRows | None = None
+    hashed: SampleableRows | None = None
 
     @property
-    def is_away(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether the rows are those of an engine, which are not always read.
 
         What is grown must not depend on how much memory there is.
@@ -101,7 +101,7 @@ def open_source(
     from_zero: bool = False,
     identifiers: bool = False,
     complete: bool = False,
-) -> Iterator[OpenedSource]:
+) -> Iterator[TrainingData]:
     """Open the rows of a table that holds its target, for as long as they are needed.
 
     ``reserves`` says which share of the rows of an engine is reserved, if any, of so
@@ -136,12 +136,12 @@ def open_source(
         table.data, roles, wanted, engine=engine, connection=table.connection
     )
     with opened as rows:
-        yield OpenedSource(
+        yield TrainingData(
             rows.training, rows.source, rows.origin, rows.reserved, rows.hashed
         )
 
 
-def _read(table: TableInput, roles: Roles) -> OpenedSource:
+def _read(table: TableInput, roles: Roles) -> TrainingData:
     """Return rows in memory that trees can be grown on."""
     training = rows_in_memory(
         table_of_rows(table),
@@ -152,7 +152,7 @@ def _read(table: TableInput, roles: Roles) -> OpenedSource:
         identifiers=roles.identifiers,
         complete=roles.complete,
     )
-    return OpenedSource(training)
+    return TrainingData(training)
 
 
 def table_of_rows(table: TableInput) -> Table:

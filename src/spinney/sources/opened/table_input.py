@@ -36,7 +36,7 @@ NEAR = {
 # how they are read.
 DECLARING = (
     *("nominal", "ordinal", "numeric", "ignore", "values"),
-    *("missing_values", "notation"),
+    *("missing_values", "text_format"),
 )
 OPENING = (
     *("weight", "source", "connection", "table"),

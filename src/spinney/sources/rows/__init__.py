@@ -1,7 +1,7 @@
 """Training rows, and rows in memory as a source."""
 
 from spinney.sources.rows.cluster_sums import ClusterSums, Points
-from spinney.sources.rows.hashed_rows import HashedInMemory, HashedRows, SummedRows
+from spinney.sources.rows.hashed_rows import HashedInMemory, SampleableRows, SummedRows
 from spinney.sources.rows.incomplete_rows import are_complete
 from spinney.sources.rows.joined_rows import (
     GONE,
@@ -56,11 +56,11 @@ __all__ = [
     "Draw",
     "EncodedCells",
     "HashedInMemory",
-    "HashedRows",
     "JoinedRows",
     "MemorySource",
     "NumberFacts",
     "Points",
+    "SampleableRows",
     "SummedRows",
     "TrainingSet",
     "are_complete",

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.memory_room import MemoryBudget
+from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Declarations, Fingerprint, Schema, Target, fingerprint_of
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
@@ -83,7 +83,7 @@ class Wanted:
         return None if self.reserves is None else self.reserves(n_rows, target)
 
 
-class HashedRows(Protocol):
+class SampleableRows(Protocol):
     """Rows that have numbers, wherever they are."""
 
     @property
@@ -117,7 +117,7 @@ class HashedRows(Protocol):
         """Return the rows that draws take, each of them once, and their numbers."""
         ...
 
-    def among(self, *draws: Draw) -> "HashedRows":
+    def among(self, *draws: Draw) -> "SampleableRows":
         """Return the rows that draws take, with the numbers that they have."""
         ...
 
@@ -135,7 +135,7 @@ class SummedRows(Protocol):
 class DrawnRows:
     """Some of the rows that have numbers, which keep these."""
 
-    rows: HashedRows
+    rows: SampleableRows
     draws: tuple[Draw, ...]
 
     @property
@@ -171,7 +171,7 @@ class DrawnRows:
         """Return the rows that draws take, each of them once, and their numbers."""
         return self.rows.fetched(*self.draws, *draws)
 
-    def among(self, *draws: Draw) -> HashedRows:
+    def among(self, *draws: Draw) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
         return DrawnRows(self.rows, (*self.draws, *draws))
 
@@ -188,7 +188,7 @@ class RowsAway:
     source: Counts | None = None
     training: TrainingSet | None = None
     reserved: TrainingSet | None = None
-    hashed: HashedRows | None = None
+    hashed: SampleableRows | None = None
 
 
 def check_reserved(share: float, n_reserved: int, n_rows: int, most: int) -> None:
@@ -272,7 +272,7 @@ class HashedInMemory:
         inside = times_of(draws, self.numbers) > 0
         return self.training.taken(inside), self.numbers[inside]
 
-    def among(self, *draws: Draw) -> HashedRows:
+    def among(self, *draws: Draw) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
         rows, numbers = self.fetched(*draws)
         origin = fingerprint_of(len(numbers), rows.weight)

@@ -38,7 +38,7 @@ from spinney.trees import (
     Route,
     Split,
     Surrogate,
-    TableStack,
+    TableBatch,
     Threshold,
 )
 
@@ -188,7 +188,7 @@ class MemorySource:
         tally, number = self._tallied(rows, weights, at_one, lambda own: own, 1)
         return Totals(tally[0], number[0])
 
-    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
         """Give the tables of all requests, some attributes at a time."""
         rows, weights, owner = self._level([request.node for request in requests])
         tally = partial(self._tallied, rows, weights)
@@ -196,7 +196,7 @@ class MemorySource:
 
     def tables_in_buckets(
         self, requests: Sequence[Request], cuts: Mapping[int, Floats]
-    ) -> Iterator[TableStack]:
+    ) -> Iterator[TableBatch]:
         """Give the tables of all requests, those of numbers a line per bucket."""
         rows, weights, owner = self._level([request.node for request in requests])
         for index, own in cuts.items():
@@ -215,7 +215,7 @@ class MemorySource:
         self,
         index: int,
         parts: Sequence[tuple[Integers, Floats, Floats]],
-    ) -> TableStack:
+    ) -> TableBatch:
         """Return tables of an attribute, of rows with these weights, by these numbers.
 
         There is a table for each part; its node is the number of the part.
@@ -227,7 +227,7 @@ class MemorySource:
         tally = partial(self._tallied, rows, weights)
         return _counted([index], [ranked_numbers(numbers)], owner, len(parts), tally)
 
-    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
         """Give the tables of all requests, value × branch."""
         rows, weights, owner = self._level([request.node for request in requests])
         ends = np.searchsorted(owner, np.arange(len(requests) + 1))
@@ -255,7 +255,7 @@ class MemorySource:
         rows: Integers,
         owner: Integers,
         tally: Tally,
-    ) -> Iterator[TableStack]:
+    ) -> Iterator[TableBatch]:
         """Give the tables of some attributes at a time, over rows by their nodes."""
         lists = {request.attributes for request in requests}
         wanted = sorted(set().union(*lists))
@@ -408,7 +408,7 @@ class MemorySource:
             here |= absent & (share > 0)
             self._held[child] = rows[here], parts[here]
 
-    def forget(self, nodes: Iterable[int]) -> None:
+    def release(self, nodes: Iterable[int]) -> None:
         """Let go of the rows of nodes."""
         for node in nodes:
             self._members.pop(node, None)
@@ -513,8 +513,8 @@ def _branch_of_missing(route: Route) -> int:
 
 
 def _asked_for(
-    stack: TableStack, requests: Sequence[Request | Agreement]
-) -> TableStack:
+    stack: TableBatch, requests: Sequence[Request | Agreement]
+) -> TableBatch:
     """Return the tables that were asked for, of all attributes at all nodes."""
     asked = np.zeros((len(requests), 1 + stack.attribute.max(initial=0)), dtype=bool)
     for node, request in enumerate(requests):
@@ -546,7 +546,7 @@ def _counted(
     owner: Integers,
     n_nodes: int,
     tally: Tally,
-) -> TableStack:
+) -> TableBatch:
     """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
 
     Every value of every attribute has a number at every node, a missing one the first
@@ -588,7 +588,7 @@ def _counted(
         weights, rows = weights[known], rows[known]
     begins = starts_of(lengths - 1)
     values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
-    return TableStack(
+    return TableBatch(
         np.tile(np.arange(n_nodes), n_attributes),
         np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
         starts_of(counts),

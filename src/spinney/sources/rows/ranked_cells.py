@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, distinct
 from spinney.data import Attribute
-from spinney.trees import TableStack, joined_stacks
+from spinney.trees import TableBatch, joined_batches
 
 Ranked = tuple[NDArray[Any], NDArray[Any]]
 """The values of an attribute, and each row's place among them, -1 if missing."""
@@ -43,19 +43,19 @@ def bucket_places(numbers: Floats, cuts: Floats) -> Ranked:
 
 
 def at_numbers(
-    stack: TableStack,
+    stack: TableBatch,
     ranked: Mapping[int, Ranked],
     cells: Callable[[int, Integers], Floats],
     rows: Integers,
     owner: Integers,
-) -> TableStack:
+) -> TableBatch:
     """Return tables whose values are buckets with the numbers that lie in these.
 
     The value of a line is the greatest of them, and ``low`` has the least.
 
     Parameters
     ----------
-    stack : TableStack
+    stack : TableBatch
         The tables, counted by bucket where attributes are ``ranked``.
     ranked : mapping of int to Ranked
         The bucket of each row, for attributes that have buckets.
@@ -102,13 +102,13 @@ def sorted_keys(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
     return words >> bits, words & ((1 << bits) - 1)
 
 
-def together(stacks: Iterable[TableStack], most: int) -> Iterator[TableStack]:
+def together(stacks: Iterable[TableBatch], most: int) -> Iterator[TableBatch]:
     """Give stacks joined until they have so many lines, as few are no sooner done."""
-    small: list[TableStack] = []
+    small: list[TableBatch] = []
     for stack in stacks:
         small.append(stack)
         if sum(len(each.values) for each in small) > most:
-            yield joined_stacks(small)
+            yield joined_batches(small)
             small = []
     if small:
-        yield joined_stacks(small)
+        yield joined_batches(small)

@@ -14,7 +14,7 @@ in the second sum.
 Rows that are equal have one s; they are numbered by their weights, and the j-th of them
 has the number {{s} + j φ}, so that copies of one row spread evenly, whichever of equal
 weight is called the first. ``sources.sql.row_hash`` says this in SQL, and
-``sources.parts.hashed_parts`` numbers copies that are in several parts.
+``sources.parts.hashed_partitions`` numbers copies that are in several parts.
 """
 
 from collections.abc import Mapping, Sequence

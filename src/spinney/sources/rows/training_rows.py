@@ -196,7 +196,7 @@ def training_set(
         attribute.encode(column)
         for attribute, column in zip(attributes, table.columns, strict=True)
     ]
-    schema = Schema(attributes, target, markers, table.notation)
+    schema = Schema(attributes, target, markers, table.text_format)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
     said = tuple(c.name for c in table.columns if c.declared or c.kind == "ordinal")
     return TrainingSet(schema, tuple(cells), codes, weights, places, declared=said)

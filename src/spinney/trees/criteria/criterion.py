@@ -72,7 +72,7 @@ class Criterion:
     working : function, optional
         Further lines of ``explain``: from counts to the merit.
     kernel : str
-        What cuts compete by where compiled kernels count (``binned/loops/score.py``);
+        What cuts compete by where compiled kernels count (``binned/kernels/score.py``);
         empty where these do not know it. Of classes, the cuts between bins bound those
         inside then (``search/bin_bounds.py``).
     """

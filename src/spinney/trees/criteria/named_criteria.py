@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # u κ^(−4/5) / 5 ≤ 1e-7 of the unit, and within it from κ ≈ 1e-9 on: numbers of a branch
 # that vary by less than 3e-5 of their distance from the origin. A wider tolerance would
 # take the first of unlike cuts. Attributes that divide the rows alike tie all the same,
-# as the sums of both are made in one order (``TableStack.by_branch``).
+# as the sums of both are made in one order (``TableBatch.by_branch``).
 OF_ROOTS = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""One tree over many rows: the compiled loops where they are faster.
+"""One tree over many rows: the compiled kernels where they are faster.
 
 Rows that a missing value divides, or sends by surrogates, take the plain way; so the
 predictions are those of :mod:`spinney.trees.predict.flat_tree`, bit for bit.

@@ -21,7 +21,7 @@ from spinney._support.keyed_random import seed_of
 from spinney._support.threads import limited_threads, thread_count
 from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
-from spinney.data.readers import read_by, read_table
+from spinney.data.readers import read_table, read_with_schema
 from spinney.errors import DataError, Setting, warn
 from spinney.estimators.table_estimator import (
     collected,
@@ -394,7 +394,9 @@ def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     if not _is_table(X):
         return _array(estimator, X, reset=False)
     if _by_names_only(X) or estimator._by_name:
-        later = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
+        later = read_with_schema(
+            schema, range(len(schema.attributes)), X, may_be_empty=False
+        )
         return numbers_of(schema, later)
     table = read_table(X)
     refuse_no_rows(table)

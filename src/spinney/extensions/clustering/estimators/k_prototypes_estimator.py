@@ -12,7 +12,7 @@ from spinney._support.checks import check_named, check_whole
 from spinney._support.threads import thread_count
 from spinney.data import Schema, Table
 from spinney.data.duckdb import is_relation
-from spinney.data.readers import read_by, read_table
+from spinney.data.readers import read_table, read_with_schema
 from spinney.errors import ParameterError, Setting
 from spinney.estimators.table_estimator import (
     has_names_only,
@@ -181,7 +181,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
 
 def _read_by_name(schema: Schema, X: Any) -> Table:
     """Read a later table whose columns are found by their names."""
-    return read_by(schema, range(len(schema.attributes)), X)
+    return read_with_schema(schema, range(len(schema.attributes)), X)
 
 
 def given_prototypes(rows: MeasuredRows, given: Any, n_clusters: int) -> Prototypes:

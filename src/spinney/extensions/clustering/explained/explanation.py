@@ -20,7 +20,7 @@ from spinney.extensions.clustering.explained.sentences import (
 )
 from spinney.models import FittedTree, grow_model
 from spinney.recipes import Recipe
-from spinney.sources.opened import OpenedSource
+from spinney.sources.opened import TrainingData
 from spinney.sources.rows import as_target, given_weights, training_set
 
 MARKS_SHOWN = 3
@@ -240,7 +240,7 @@ def _grown(
         max_depth=max_depth,
         min_samples_leaf=max(1.0, min_leaf),  # below 1 it would be a share
     )
-    model = grow_model(OpenedSource(rows), recipe=recipe)
+    model = grow_model(TrainingData(rows), recipe=recipe)
     return FittedTree(model).prune("simplify")
 
 

@@ -25,7 +25,7 @@ from spinney.data import (
     fingerprint_of,
     without_identifiers,
 )
-from spinney.data.readers import read_by
+from spinney.data.readers import read_with_schema
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES, Choice
 from spinney.extensions.clustering.choose_k.procedure import Method, choose
@@ -427,7 +427,9 @@ def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
 def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
     """Return a plan with the centroids of a file, whose columns are found by name."""
     schema = schema_of(rows.attributes, 1, rows.markers)
-    table = read_by(schema, range(len(rows.attributes)), path, may_be_empty=rows.mixed)
+    table = read_with_schema(
+        schema, range(len(rows.attributes)), path, may_be_empty=rows.mixed
+    )
     n_clusters: Any = table.n_rows if plan.chooses else plan.n_clusters
     centroids: Any
     if rows.mixed:

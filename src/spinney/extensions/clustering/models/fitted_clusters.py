@@ -13,8 +13,8 @@ from spinney import registry
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, percent_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
-from spinney.data import Attribute, Notation, Schema, Table
-from spinney.data.readers import read_by
+from spinney.data import Attribute, Schema, Table, TextFormat
+from spinney.data.readers import read_with_schema
 from spinney.extensions.clustering.clusters import BATCHES, MIXED, Clusters
 from spinney.models import FittedBase
 from spinney.models.facts import origin_facts
@@ -149,17 +149,17 @@ class FittedClusters(FittedBase):
         *,
         format: str | None = None,
         encoding: str | None = None,
-        notation: Notation | None = None,
+        text_format: TextFormat | None = None,
     ) -> Table:
         """Read a table as the clusters understand it; columns are found by name."""
-        return read_by(
+        return read_with_schema(
             self.schema,
             self._needed,
             data,
             may_be_empty=self._may_be_empty,
             format=format,
             encoding=encoding,
-            notation=notation,
+            text_format=text_format,
         )
 
     def assign(self, table: Table) -> tuple[Integers, Floats]:

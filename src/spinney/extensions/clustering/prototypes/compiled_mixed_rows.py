@@ -1,4 +1,4 @@
-"""Rows of numbers and codes that compiled loops work on, in threads."""
+"""Rows of numbers and codes that compiled kernels work on, in threads."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import in_turns, n_threads
-from spinney.extensions.clustering.prototypes.loops.assign import (
+from spinney.extensions.clustering.prototypes.kernels.assign import (
     Measuring,
     assign_rows,
 )
@@ -21,7 +21,7 @@ BLOCK = 1 << 11
 
 
 class CompiledMixed(MixedRows):
-    """Rows that compiled loops work on: the same bits as NumPy's."""
+    """Rows that compiled kernels work on: the same bits as NumPy's."""
 
     def __init__(
         self, cells: MixedCells, weights: Floats, gamma: float, n_jobs: int

@@ -152,7 +152,7 @@ class KPrototypesMethod(Starts):
 def rows_for(
     cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
 ) -> MixedRows:
-    """Return rows that NumPy works on, or compiled loops where there is much work."""
+    """Return rows that NumPy works on, or compiled kernels where there is much work."""
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if not wants_kernels("k-prototypes", len(cells) * columns * times):
         return MixedRows(cells, weights, 1.0)

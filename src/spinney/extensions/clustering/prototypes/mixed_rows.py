@@ -7,7 +7,7 @@ neither half of an iteration raises the cost; and where an iteration leaves the 
 it was, rows have only gone to earlier clusters: so the iterations come to an end.
 
 :class:`MixedRows` answers by NumPy, which needs no compiler; ``CompiledMixed``
-(``compiled_mixed_rows.py``) answers by loops, with the same bits.
+(``compiled_mixed_rows.py``) answers by kernels, with the same bits.
 """
 
 from functools import cached_property

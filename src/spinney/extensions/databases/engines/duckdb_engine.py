@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from spinney._support.arrays import Floats
-from spinney._support.memory_room import bytes_of
+from spinney._support.memory_budget import bytes_of
 from spinney.data.duckdb import (
     counting_by_place,
     first_line,

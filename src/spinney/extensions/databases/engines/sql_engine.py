@@ -32,7 +32,7 @@ from spinney.extensions.databases.expressions import (
 )
 
 if TYPE_CHECKING:
-    from spinney._support.memory_room import MemoryBudget
+    from spinney._support.memory_budget import MemoryBudget
 
 
 class SqlEngine:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from spinney._support.memory_room import MemoryBudget
+from spinney._support.memory_budget import MemoryBudget
 from spinney.data import Declarations, Table, check_names
 from spinney.data.readers import read_table
 from spinney.errors import ParameterError, Setting, phrase

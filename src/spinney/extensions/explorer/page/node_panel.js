@@ -1,4 +1,4 @@
-// What is known of the selected node: counts, split, rivals, arithmetic, rule.
+// What is known of the selected node: counts, split, competitors, arithmetic, rule.
 
 import {
   button,
@@ -322,10 +322,10 @@ function candidates(state, node) {
     if (tree.isLeaf(node) && !tree.candidates) return null;
     const why =
       state.kind === "forest"
-        ? "Trees of a forest keep the split that won, and not its rivals."
+        ? "Trees of a forest keep the split that won, and not its competitors."
         : tree.isLeaf(node)
           ? null
-          : "The rivals of this node are not in this page, to keep it small.";
+          : "The competitors of this node are not in this page, to keep it small.";
     return (
       why &&
       section(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney.trees.costs import labels_of
-from spinney.trees.predict.compiled.loops.walk import (
+from spinney.trees.predict.compiled.kernels.walk import (
     BY_TABLE,
     MOST_ATTRIBUTES,
     MOST_NODES,

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads, run_all
 from spinney.trees.predict.compiled.flat_layout import QUESTION, Flat, words_of
-from spinney.trees.predict.compiled.loops.walk import LANES, LaidTrees, descend
+from spinney.trees.predict.compiled.kernels.walk import LANES, LaidTrees, descend
 
 # The trees of a forest are read once a block, so its blocks are long; the block of a
 # single tree stays in the cache from when it is gathered.

@@ -1,0 +1,281 @@
+"""Later tables, read as a model understands them: kinds, names, missing cells."""
+
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+
+from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
+from spinney.data.declarations import (
+    Declarations,
+    NoKnownColumnError,
+    columns_named,
+)
+from spinney.data.readers.batches import ReadColumn, Reading, table_batches
+from spinney.data.readers.local_files import STANDARD_INPUT
+from spinney.data.readers.read import read_table
+from spinney.data.schema import Schema, missing_columns
+from spinney.data.table import Table, Value
+from spinney.data.text_format import TextFormat
+from spinney.errors import DataError, SpinneyNote, did_you_mean
+
+Keep = Sequence[str] | Literal["all"]
+"""The names of columns, one by one or with commas between them, or that all stay."""
+
+
+def read_with_schema(
+    schema: Schema,
+    needed: Collection[int],
+    data: Any,
+    *,
+    optional: Collection[int] = (),
+    also: Collection[str] = (),
+    target: bool = True,
+    may_be_empty: bool = True,
+    format: str | None = None,
+    encoding: str | None = None,
+    text_format: TextFormat | None = None,
+) -> Table:
+    """Read a table that must have the needed attributes, and may have the target.
+
+    The ``optional`` ones of them may lack; ``also`` names further columns to be read,
+    if they are there; ``target`` says whether that is one of them, since what is not
+    looked at need not be sound; ``may_be_empty`` says whether empty cells are of use.
+    The table is written as ``text_format`` says, and where neither that nor its cells
+    tell, as that of the schema.
+    """
+    source = data, format, encoding, TextFormat.of(text_format)
+    columns = _Columns(schema, needed, optional, may_be_empty, also, target, *source)
+    with columns.said_by_the_model():
+        table = read_table(
+            data, declarations=columns.declared, format=format, encoding=encoding
+        )
+    columns.check(table.names)
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBatches:
+    """A table as a model reads it, and columns of it as they are written.
+
+    Parameters
+    ----------
+    kept : tuple of ReadColumn
+        What is known of the columns that are kept.
+    parts : iterator of pairs
+        Some rows as the model reads them, a Table, and the cells of kept columns.
+    """
+
+    kept: tuple[ReadColumn, ...]
+    parts: Iterator[tuple[Table, list[list[Any]]]]
+
+
+@contextmanager
+def batches_by(
+    schema: Schema,
+    needed: Collection[int],
+    data: Any,
+    *,
+    n_rows: int,
+    keep: Keep = (),
+    optional: Collection[int] = (),
+    also: Collection[str] = (),
+    may_be_empty: bool = True,
+    format: str | None = None,
+    encoding: str | None = None,
+    text_format: TextFormat | None = None,
+) -> Iterator[ModelBatches]:
+    """Yield batches of a table to predict, read by :func:`read_with_schema`.
+
+    ``keep`` names columns whose cells come beside them as they are written.
+    """
+    source = data, format, encoding, TextFormat.of(text_format)
+    columns = _Columns(schema, needed, optional, may_be_empty, also, False, *source)
+    declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
+    with (
+        columns.said_by_the_model(),
+        table_batches(
+            data, *declared, n_rows=n_rows, format=format, encoding=encoding
+        ) as (reading, *others),
+    ):
+        columns.check(reading.names)
+        if not others:
+            yield ModelBatches((), ((table, []) for table in reading.tables))
+            return
+        kept = columns.kept(others[0], keep)
+        places = [others[0].names.index(column.name) for column in kept]
+        parts = zip(reading.tables, others[0].cells, strict=True)
+        yield ModelBatches(
+            kept, ((table, [cells[p] for p in places]) for table, cells in parts)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns that a model looks for in a table, and how it says what is amiss.
+
+    ``text_format`` is what is said of how the table is written.
+    """
+
+    schema: Schema
+    needed: Collection[int]
+    optional: Collection[int]
+    may_be_empty: bool
+    also: Collection[str]
+    target: bool
+    data: Any
+    format: str | None
+    encoding: str | None
+    text_format: TextFormat
+
+    @property
+    def declared(self) -> Declarations:
+        """How they are read."""
+        declared = reading_declarations(self.schema, self.needed, target=self.target)
+        only = None if declared.only is None else (*declared.only, *self.also)
+        return replace(
+            declared,
+            only=only,
+            text_format=self.text_format,
+            remembered=self.schema.text_format,
+        )
+
+    def as_written(self, keep: Keep) -> Declarations:
+        """Return how columns that are kept are read, of the same table.
+
+        The columns of the model are among them, so that the table has one at least,
+        and each has the name by which the model knows it.
+        """
+        known = self.declared.only or ()
+        only = None if keep == "all" else (*keep, *columns_named(keep, ()), *known)
+        return Declarations(
+            nominal=tuple(dict.fromkeys(known)),
+            only=only,
+            text_format=self.text_format,
+            as_written=True,
+        )
+
+    def kept(self, reading: Reading, keep: Keep) -> tuple[ReadColumn, ...]:
+        """Return the columns to keep, in the order that they are named in."""
+        if keep == "all":
+            return reading.columns
+        found = {column.name: column for column in reading.columns}
+        names = columns_named(keep, found)
+        for name in names:
+            if name not in found:
+                remedy = did_you_mean(name, self.names() or reading.names)
+                msg = f"there is no column {name!r} to keep: {remedy}"
+                raise DataError(msg)
+        return tuple(found[name] for name in names)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all columns, also of those not read, if known."""
+        if isinstance(self.data, str) and self.data == STANDARD_INPUT:
+            return ()  # it can be read once only
+        written = isinstance(self.data, (str, PathLike))
+        text_format = self.text_format if written else TextFormat()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+            return read_table(
+                self.data,
+                declarations=Declarations(text_format=text_format),
+                format=self.format,
+                encoding=self.encoding,
+            ).names
+
+    @property
+    def required(self) -> list[int]:
+        """The attributes that must be there."""
+        return [index for index in self.needed if index not in self.optional]
+
+    @contextmanager
+    def said_by_the_model(self) -> Iterator[None]:
+        """Say what is amiss as the model does, which knows what is to be there."""
+        try:
+            yield
+        except InfiniteCellError as error:
+            where = "" if error.row is None else f" in row {error.row}"
+            remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
+            raise DataError(*error.args, where, remedy=remedy) from None
+        except NoKnownColumnError as error:
+            lacking = self.schema.behind(self.required)
+            if not lacking:
+                raise
+            absent = [self.schema.attributes[index].name for index in lacking]
+            raise self._missing(absent, error.names or self.names()) from None
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column."""
+        absent = self.schema.absent(names, self.required)
+        if absent:
+            raise self._missing(absent, self.names() or names)
+
+    def _missing(self, absent: list[str], present: Sequence[str]) -> DataError:
+        return missing_columns(absent, present, may_be_empty=self.may_be_empty)
+
+
+def reading_declarations(
+    schema: Schema, needed: Collection[int], *, target: bool = True
+) -> Declarations:
+    """Return what a model declares of the tables that it is to read.
+
+    Only the columns that the tree asks about matter, and the ``target`` if it is to be
+    looked at; where it asks about none, any table will do.
+    """
+    asked = [schema.attributes[index] for index in schema.behind(needed)]
+    if not asked:
+        return Declarations(missing=schema.markers)
+    truth = schema.target
+    names = [attribute.name for attribute in asked]
+    nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
+    numeric = [a.name for a in asked if a.kind == "numeric" and not a.unit]
+    if target and truth.name not in names:
+        names.append(truth.name)
+        if truth.is_numeric:
+            numeric.append(truth.name)
+        if not all(map(_is_exact, truth.classes)):
+            nominal.append(truth.name)
+    return Declarations(
+        nominal=tuple(nominal),
+        numeric=tuple(numeric),
+        missing=schema.markers,
+        only=tuple(names),
+    )
+
+
+def _is_exact(label: Value) -> bool:
+    """Return whether a label is a number that float64 holds exactly."""
+    return not isinstance(label, str) and abs(label) <= LARGEST_EXACT_INTEGER
+
+
+def class_array(classes: tuple[Value, ...]) -> Any:
+    """Return classes as an array that keeps their types."""
+    if len({type(value) for value in classes}) == 1:
+        return np.array(classes)
+    mixed = np.empty(len(classes), dtype=object)
+    mixed[:] = classes
+    return mixed
+
+
+def unseen_values(
+    schema: Schema, asked: Collection[int], table: Table
+) -> dict[str, list[Value]]:
+    """Return the values of a table that a schema has not seen, by attribute asked."""
+    levels: dict[str, list[Value]] = {}
+    for index in schema.behind(asked):
+        attribute = schema.attributes[index]
+        if attribute.name not in table.names:
+            continue
+        column = table[attribute.name]
+        if attribute.kind == "numeric" or column.kind == "numeric":
+            continue
+        each = replace(column, cells=np.arange(len(column.levels)))
+        unknown = np.flatnonzero(attribute.encode(each) < 0)
+        values = [column.levels[code] for code in unknown]
+        if values:
+            levels[attribute.name] = values
+    return levels

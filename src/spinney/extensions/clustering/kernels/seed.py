@@ -1,0 +1,91 @@
+"""What k-means++ asks of all rows: what each candidate would gain, and taking one.
+
+``near`` is each row's squared distance to the nearest centroid so far. A product of
+matrices tells the distances to the candidates but for a rounding; those that may be
+less than ``near`` are computed anew, as NumPy does: even columns, odd ones, and the two
+sums. The others would have gained nothing. ``better`` keeps which candidates are nearer
+to a row than ``near``, a bit each: only those rows are looked at when one is taken.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.jit.compile import entry
+from spinney.extensions.clustering.kernels.assign import (
+    ERROR,
+    LONGEST,
+    TINY,
+    short_square,
+)
+
+
+class Seeding(NamedTuple):
+    """The rows, how near they are so far, and which rows are the candidates.
+
+    ``sizes`` are |x|² of the centred rows; ``limits`` are those of ``assign``.
+    """
+
+    rows: NDArray[Any]
+    weights: NDArray[np.float64]
+    sizes: NDArray[Any]
+    near: NDArray[Any]
+    better: NDArray[np.uint32]
+    candidates: NDArray[np.int64]
+    limits: NDArray[np.float64]
+
+
+@entry
+def gains_of(seeding, products, norms, room, gains, span):
+    """Add up what each candidate would take off the squared distances of some rows.
+
+    ``products`` are −2 x·y, a column for each row, ``norms`` |y|²; ``room`` is
+    (most, waiting), arrays with room for all rows; ``span`` has the first and the last.
+    """
+    rows, weights, sizes = seeding.rows, seeding.weights, seeding.sizes
+    near, better, candidates = seeding.near, seeding.better, seeding.candidates
+    limits, first = seeding.limits, span[0]
+    most, waiting = room
+    # (|x| + |y|)² is at most 2 |x|² + 2 |y|².
+    wrong = 2.0 * limits[ERROR]
+    most_wrong = wrong * limits[LONGEST] ** 2 + limits[TINY]
+    for row in range(first, span[1]):
+        size = np.float64(sizes[row])
+        reach = np.float64(near[row]) * (1.0 + wrong) + wrong * size + most_wrong
+        most[row - first] = reach - size
+        better[row] = 0
+    for index in range(candidates.size):
+        norm, gain, bit = norms[index], gains[index], np.uint32(1) << np.uint32(index)
+        n = 0
+        for row in range(first, span[1]):  # without a branch that is hard to foresee
+            waiting[n] = row
+            n += np.int64(products[index, row - first] + norm <= most[row - first])
+        for turn in range(n):
+            row = waiting[turn]
+            square = short_square(rows, row, rows, candidates[index])
+            if square < near[row]:
+                weight = weights[row] if weights.size else 1.0
+                gain += np.float64(near[row] - square) * weight
+                better[row] |= bit
+        gains[index] = gain
+
+
+@entry
+def take(seeding, bins, totals, span):
+    """Take candidate number ``span[3]`` in.
+
+    ``totals`` gets the weighted sums of the squared distances by block and bin;
+    ``span`` begins with the number of rows in a block, and the first and last block.
+    """
+    rows, weights = seeding.rows, seeding.weights
+    near, better = seeding.near, seeding.better
+    n, size = rows.shape[0], span[0]
+    candidate, bit = seeding.candidates[span[3]], np.uint32(span[3])
+    for block in range(span[1], span[2]):
+        totals[block] = 0.0
+        for row in range(block * size, min(n, (block + 1) * size)):
+            if (better[row] >> bit) & np.uint32(1):
+                near[row] = short_square(rows, row, rows, candidate)
+            weight = weights[row] if weights.size else 1.0
+            totals[block, bins[row]] += weight * np.float64(near[row])

@@ -1,1 +1,0 @@
-"""The compiled loops of k-means."""

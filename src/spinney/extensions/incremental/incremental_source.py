@@ -1,0 +1,524 @@
+"""Rows in memory, with the tree that was grown on most of them.
+
+A node of the earlier tree keeps its rows, its count tables and what was found there.
+When rows come and go, each node knows what changed at it::
+
+    root        + the batch, − what is removed
+    a child     those of the changes that its branch gets, if its node asks as before;
+                else what its rows are now against what they were, where most stayed
+
+Tables are then changed by these rows alone (``table_change``). A child that has few of
+its rows left is stale, and is counted from its rows, with all below it. Small nodes
+keep rows and no tables. A node without changes is as it was, if the same would be found
+again (``Search.finds_the_same``).
+
+All arrays of a kept node stay as they are: an earlier tree can be taken up twice.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import starts_of
+from spinney.extensions.incremental.table_change import (
+    Change,
+    WeighedRows,
+    changed_tables,
+    difference,
+    joined_members,
+)
+from spinney.extensions.incremental.table_parts import (
+    are_numeric,
+    in_columns,
+    of_node,
+    relaid,
+    with_branches,
+)
+from spinney.extensions.incremental.tree_state import (
+    ChildrenBefore,
+    NodeState,
+    TreeState,
+)
+from spinney.growth.plain.growing_nodes import NodeOutcome
+from spinney.search import Search, same_question, under_search
+from spinney.sources import ROOT, Agreement, Request, Totals
+from spinney.sources.rows import GONE, JoinedRows, MemorySource, mapped
+from spinney.trees import CountTable, Route, Split, TableBatch, joined_batches
+
+FEW_ROWS = 32  # of a node that keeps no tables
+MOST_CHANGED = 0.5  # the share of a node's rows beyond which it is stale
+NO_ATTRIBUTE = -1  # that of the totals: a table of one value that all rows have
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A node while the tree grows again."""
+
+    before: NodeState | None
+    change: Change
+    now: WeighedRows | None = None
+    attributes: tuple[int, ...] = ()
+    found: NodeOutcome | None = None
+    tables: TableBatch | None = None
+    agreed: tuple[Split, TableBatch] | None = None
+    sent: Route | None = None
+    children: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def members(self) -> WeighedRows:
+        """Its rows."""
+        if self.now is None:
+            assert self.before is not None
+            self.now = joined_members(self.before.members, self.change)
+        return self.now
+
+    @property
+    def is_as_before(self) -> bool:
+        """Whether its rows are those that it had."""
+        return self.before is not None and not len(self.change)
+
+
+class IncrementalSource:
+    """A source that remembers an earlier tree over most of its rows.
+
+    Parameters
+    ----------
+    joined : JoinedRows
+        The rows, and what has come and gone.
+    kept : TreeState, optional
+        The tree that was grown on those before.
+
+    Notes
+    -----
+    ``n_counted`` says how many cells were counted so far, for those who doubt that the
+    cost of a batch grows with what it changes.
+    """
+
+    def __init__(self, joined: JoinedRows, kept: TreeState | None) -> None:
+        rows = joined.rows
+        self.schema, self._joined, self._kept = rows.schema, joined, kept
+        self._weights = rows.own_weights
+        self._all = rows.source()
+        self._numbers: Floats | None = None
+        if self.schema.target.origin is not None:
+            self._numbers = np.asarray(rows.classes - self.schema.target.origin)
+        self.n_counted = 0
+        self._search: Search | None = None
+        self._same: tuple[Search, bool, bool] | None = None
+        self._levels: dict[int, Any] = {}
+        self._total: TableBatch | None = None
+        self._nodes: dict[int, _Node] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Let the root have its rows, and nothing grow yet."""
+        joined = self._joined
+        if self._kept is None:
+            now = self._weighed(joined.staying)
+            self._nodes = {ROOT: _Node(None, Change(), now)}
+            return
+        n_rows, gone = len(joined.rows.classes), joined.removed
+        new = np.arange(joined.n_before, n_rows)
+        added = self._weighed(np.setdiff1d(new, gone, assume_unique=True))
+        removed = self._weighed(gone[gone < joined.n_before])
+        self._nodes = {ROOT: _Node(self._kept.root, Change(added, removed))}
+
+    def _weighed(self, rows: Integers) -> WeighedRows:
+        return WeighedRows(rows, self._weights[rows])
+
+    # Counting
+
+    def _cells(self, index: int, rows: Integers) -> NDArray[np.float64]:
+        """Return values of rows, NaN where missing, −∞ where the schema lost them."""
+        codes = self._joined.rows.columns[index][rows]
+        cells = codes.astype(np.float64)
+        if self.schema.attributes[index].kind != "numeric":
+            cells[codes == -1] = np.nan
+            cells[codes == GONE] = -np.inf
+        return cells + 0.0
+
+    def _amounts(self, rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
+        """Return what rows add to the line of their value: by class, or moments."""
+        if self._numbers is None:
+            classes = self._joined.rows.classes[rows]
+            return in_columns(classes, weights, self.schema.n_classes)
+        numbers = self._numbers[rows]
+        first = weights * numbers
+        moments = np.stack([weights, first, first * numbers], axis=1)
+        return moments, np.ones((len(rows), 1), dtype=np.int64)
+
+    def root(self) -> Totals:
+        """Return the totals of all rows."""
+        self._begin()
+        stack = self._totals()
+        return Totals(stack.weights[0], stack.rows[0])
+
+    def _totals(self) -> TableBatch:
+        """Return the totals as a table of one line."""
+        if self._total is not None:
+            return self._total
+        node = self._nodes[ROOT]
+        old, change = None, node.change
+        if self._kept is not None:
+            old = self._converted(self._kept.totals)
+        if old is None:
+            weights, rows = self._amounts(node.members.rows[:0], np.zeros(0))
+            none = np.zeros((1, weights.shape[1])), np.zeros((1, rows.shape[1]), int)
+            node_of, attribute = np.array([0]), np.array([NO_ATTRIBUTE])
+            start, values = np.array([0, 0]), np.zeros(0)
+            old = TableBatch(node_of, attribute, start, values, weights, rows, *none)
+            change = Change(node.members)
+        stack, n_counted = changed_tables(
+            old,
+            change,
+            node.members,
+            lambda _, rows: np.zeros(len(rows)),
+            self._amounts,
+        )
+        self.n_counted += n_counted
+        self._total = stack
+        return stack
+
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableBatch]:
+        """Give the tables of all requests, in one stack."""
+        parts, to_count = [], []
+        for number, request in enumerate(requests):
+            node = self._nodes[request.node]
+            if node.tables is None:
+                node.tables = self._changed(node, request.attributes)
+            if node.tables is None:
+                to_count.append((number, request))
+            else:
+                parts.append(of_node(node.tables, request.attributes, number))
+        if to_count:
+            asked = [request for _, request in to_count]
+            counted = joined_batches(self._part(asked).tables(asked))
+            for at, (number, request) in enumerate(to_count):
+                own = counted.taken(np.flatnonzero(counted.node == at))
+                parts.append(of_node(own, request.attributes, number))
+                node = self._nodes[request.node]
+                whole = not node.attributes or node.attributes == request.attributes
+                if whole and len(node.members) > FEW_ROWS:
+                    node.tables = parts[-1]
+        yield joined_batches(parts)
+
+    def _part(self, requests: "Sequence[Request | Agreement]") -> MemorySource:
+        """Return a source of the rows of some nodes alone."""
+        members = [self._nodes[request.node].members for request in requests]
+        start = starts_of(np.array([len(each) for each in members], dtype=np.int64))
+        rows = np.concatenate([each.rows for each in members])
+        part = self._joined.rows.taken(rows).source()
+        part.hold(
+            {
+                request.node: (np.arange(start[at], start[at + 1]), each.weights)
+                for at, (request, each) in enumerate(
+                    zip(requests, members, strict=True)
+                )
+            }
+        )
+        pairs = zip(requests, members, strict=True)
+        self.n_counted += sum(len(r.attributes) * len(own) for r, own in pairs)
+        return part
+
+    def _changed(self, node: _Node, attributes: tuple[int, ...]) -> TableBatch | None:
+        """Return the tables that a node kept, after what changed there; if it did."""
+        before = node.before
+        if before is None or before.tables is None:
+            return None
+        if not set(attributes) <= set(before.tables.attribute.tolist()):
+            return None
+        stack = self._converted(before.tables)
+        if node.is_as_before:
+            return stack
+        if len(node.change) > MOST_CHANGED * len(node.members):
+            return None
+        stack = of_node(stack, attributes, 0)
+        stack, n_counted = changed_tables(
+            stack, node.change, node.members, self._cells, self._amounts
+        )
+        self.n_counted += n_counted
+        return stack
+
+    def _converted(self, stack: TableBatch) -> TableBatch:
+        """Return tables in the codes and classes of the rows as they are now."""
+        joined = self._joined
+        if not joined.is_recoded:
+            return stack
+        values = stack.values.copy()
+        attribute = stack.attribute[stack.owner]
+        for index, codes in enumerate(joined.codes):
+            if codes is not None:
+                own = attribute == index
+                values[own] = mapped(values[own].astype(np.int64), codes)
+        weights, rows = stack.weights, stack.rows
+        missing, missing_rows = stack.missing, stack.missing_rows
+        if joined.classes is not None:
+            n_classes = self.schema.n_classes
+            weights, rows, missing, missing_rows = (
+                relaid(part, joined.classes, n_classes)
+                for part in (weights, rows, missing, missing_rows)
+            )
+        stays = (values >= 0) | are_numeric(self.schema, attribute)
+        stays &= rows.any(axis=1)
+        counts = np.bincount(stack.owner[stays], minlength=len(stack))
+        return replace(
+            stack,
+            start=starts_of(counts),
+            values=values[stays],
+            weights=weights[stays],
+            rows=rows[stays],
+            missing=missing,
+            missing_rows=missing_rows,
+        )
+
+    # Surrogates
+
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableBatch]:
+        """Give the tables of all requests, value × branch, in one stack."""
+        most = max((request.split.n_branches for request in requests), default=0)
+        parts, to_count = [], []
+        for number, request in enumerate(requests):
+            node = self._nodes[request.node]
+            stack = self._agreed(node, request)
+            if stack is None:
+                to_count.append((number, request))
+            else:
+                node.agreed = request.split, stack
+                stack = of_node(stack, request.attributes, number)
+                parts.append(with_branches(stack, most))
+        if to_count:
+            asked = [request for _, request in to_count]
+            counted = joined_batches(self._part(asked).agreements(asked))
+            for at, (number, request) in enumerate(to_count):
+                own = counted.taken(np.flatnonzero(counted.node == at))
+                stack = of_node(own, request.attributes, number)
+                node = self._nodes[request.node]
+                if len(node.members) > FEW_ROWS and request.split.n_branches == most:
+                    node.agreed = request.split, stack
+                parts.append(with_branches(stack, most))
+        yield joined_batches(parts)
+
+    def _agreed(self, node: _Node, request: Agreement) -> TableBatch | None:
+        """Return how attributes agreed with a split, after what changed at its node."""
+        before, split = node.before, request.split
+        if before is None or before.agreed is None or self._joined.is_recoded:
+            return None
+        asked, stack = before.agreed
+        if not same_question(asked, split):
+            return None
+        if not set(request.attributes) <= set(stack.attribute.tolist()):
+            return None
+        if len(node.change) > MOST_CHANGED * len(node.members):
+            return None
+        n_branches = split.n_branches
+
+        def amounts(rows: Integers, weights: Floats) -> tuple[Floats, Integers]:
+            branches = self._all.goes(split, rows)
+            branches = np.where(branches < 0, n_branches, branches)
+            return in_columns(branches, weights, n_branches + 1)
+
+        stack = of_node(stack, request.attributes, 0)
+        stack, n_counted = changed_tables(
+            stack, node.change, node.members, self._cells, amounts
+        )
+        self.n_counted += n_counted
+        return stack
+
+    def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        self._all.hold(
+            {
+                node: (members.rows, members.weights)
+                for node, _ in routes
+                for members in (self._nodes[node].members,)
+            }
+        )
+        self.n_counted += sum(len(self._nodes[node].members) for node, _ in routes)
+        tables = self._all.routed(routes)
+        self._all.release(node for node, _ in routes if node != ROOT)
+        return tables
+
+    # Sending rows
+
+    def partition(
+        self,
+        node: int,
+        route: Route,
+        children: Mapping[int, int],
+        *,
+        keep: bool = False,
+    ) -> None:
+        """Send the rows of a node, or what changed there, to its children."""
+        parent = self._nodes[node]
+        parent.sent, parent.children = route, dict(children)
+        if self._asks_as_before(parent, route):
+            sent = self._sent_changes(parent, route, children)
+        else:
+            sent = self._sent_rows(parent, route, children)
+        self._nodes.update(sent)
+
+    def _asks_as_before(self, node: _Node, route: Route) -> bool:
+        """Return whether rows that stayed go where they went, none of them divided."""
+        before = node.before
+        if before is None or before.sent is None or self._joined.is_recoded:
+            return False
+        if node.is_as_before:
+            return before.sent == route
+        if route.surrogates or before.sent.surrogates or before.tables is None:
+            return False
+        if node.tables is None or not same_question(before.sent.split, route.split):
+            return False
+        return not any(
+            stack.missing_rows[stack.attribute == route.split.attribute].any()
+            for stack in (before.tables, node.tables)
+        )
+
+    def _sent_changes(
+        self, parent: _Node, route: Route, children: Mapping[int, int]
+    ) -> dict[int, _Node]:
+        """Return children as they were, with what each gets of the changes."""
+        assert parent.before is not None
+        change, nodes = parent.change, {}
+        came, went = (
+            self._all.branches(route, each.rows) if len(each) else each.rows
+            for each in (change.added, change.removed)
+        )
+        for branch, child in children.items():
+            before = parent.before.children.get(branch)
+            if before is None:  # a leaf, of which nothing was kept
+                only = {branch: child}
+                nodes.update(self._sent_rows(parent, route, only, matched=False))
+                continue
+            own = change
+            if len(change):
+                own = Change(
+                    change.added.taken(came == branch),
+                    change.removed.taken(went == branch),
+                )
+            nodes[child] = _Node(before, own)
+        return nodes
+
+    def _sent_rows(
+        self,
+        parent: _Node,
+        route: Route,
+        children: Mapping[int, int],
+        *,
+        matched: bool = True,
+    ) -> dict[int, _Node]:
+        """Return children with their rows, each the one that had most of them before.
+
+        Only a child that was kept is ``matched`` to one.
+        """
+        members, nodes = parent.members, {}
+        branches = self._all.branches(route, members.rows)
+        absent = branches < 0
+        had = parent.before.children if matched and parent.before is not None else {}
+        whose = ChildrenBefore(had)
+        for branch, child in children.items():
+            here, weights = branches == branch, members.weights
+            if absent.any():
+                share = route.split.shares[branch]
+                weights = np.where(absent, weights * share, weights)
+                here = here | (absent & (share > 0))
+            now = WeighedRows(members.rows[here], weights[here])
+            before = whose.had_most_of(now)
+            change = Change() if before is None else difference(before.members, now)
+            if before is not None and len(change) > MOST_CHANGED * len(now):
+                before, change = None, Change()
+            nodes[child] = _Node(before, change, now)
+        return nodes
+
+    def release(self, nodes: Iterable[int]) -> None:
+        """Do nothing: what is grown is kept for the next tree."""
+
+    # Remembering
+
+    def recall(
+        self, node: int, attributes: tuple[int, ...], search: Search
+    ) -> NodeOutcome | None:
+        """Return what was found at a node, if the same would be found again."""
+        mine = self._nodes[node]
+        if self._kept is None or not mine.is_as_before or self._joined.is_recoded:
+            return None
+        assert mine.before is not None
+        found = mine.before.found
+        if found is None or mine.before.attributes != attributes:
+            return None
+        same, rewritten = self._compared(search)
+        if not same:
+            return None
+        if rewritten:
+            found = self._rewritten(found, search)
+        if found is not None:
+            mine.attributes, mine.found = attributes, found
+            mine.tables, mine.agreed = mine.before.tables, mine.before.agreed
+        return found
+
+    def _compared(self, search: Search) -> tuple[bool, bool]:
+        """Return whether a search finds what the earlier one did, and writes it so."""
+        if self._same is None or self._same[0] is not search:
+            earlier = None if self._kept is None else self._kept.search
+            prices = any(attribute.cost for attribute in self.schema.attributes)
+            same = rewritten = False
+            if earlier is not None and not prices:
+                same = search.finds_the_same(earlier, self.schema)
+                if same and search.recipe.thresholds == "observed":
+                    rewritten = not _same_values(earlier, search)
+            self._same = search, same, rewritten
+        return self._same[1:]
+
+    def _rewritten(self, found: NodeOutcome, search: Search) -> NodeOutcome | None:
+        """Return what was found, with thresholds where all rows put them now."""
+        decision = under_search(found.decision, search, self._levels)
+        if decision is None or found.route is None:
+            return None if decision is None else replace(found, decision=decision)
+        assert decision.chosen is not None
+        split = decision.candidates[decision.chosen].split
+        return replace(
+            found, decision=decision, route=replace(found.route, split=split)
+        )
+
+    def remember(
+        self, node: int, attributes: tuple[int, ...], found: NodeOutcome, search: Search
+    ) -> None:
+        """Take note of what was found at a node."""
+        mine = self._nodes[node]
+        mine.attributes, mine.found = attributes, found
+        self._search = search
+
+    def kept(self) -> TreeState:
+        """Return the tree that has grown, over the rows that stay."""
+        joined = self._joined
+        places = np.zeros(len(joined.rows.classes), dtype=np.int64)
+        places[joined.staying] = np.arange(len(joined.staying))
+        moved = bool(len(joined.removed))
+        done: dict[int, NodeState] = {}
+        for number in sorted(self._nodes, reverse=True):  # children before parents
+            node = self._nodes[number]
+            members = node.members
+            if moved:
+                members = WeighedRows(places[members.rows], members.weights)
+            done[number] = NodeState(
+                members,
+                node.attributes,
+                node.found,
+                node.tables,
+                node.agreed,
+                node.sent,
+                {branch: done[child] for branch, child in node.children.items()},
+            )
+        return TreeState(done[ROOT], self._search, self._totals())
+
+
+def _same_values(one: Search, other: Search) -> bool:
+    """Return whether all rows have the same values, as they had."""
+    values = other.at_root.observed
+    return all(
+        np.array_equal(own, values[index])
+        for index, own in one.at_root.observed.items()
+    )

@@ -1,0 +1,248 @@
+"""The best trees of depth one: of some rows, and on both sides of eight cuts at once.
+
+Of a cut of attribute a, both sides want their best single question. Rows are walked
+once in the order of each attribute b; a row is added up on the left where its rank by
+a is at most that of the cut, and what is left of the walk's own sum is on the right. So
+one walk answers for both sides, and, as all that differs is the rank compared with, for
+eight cuts side by side::
+
+    lanes   ranks of the cuts | sums on the left | least | greatest | …    8 each
+
+Where there are two labels, the loss of a question is that of the second label for all
+rows plus the sum over one side of what the first costs more: the least and the greatest
+sum on the way are all that is needed.
+"""
+
+from spinney._support.jit.compile import kernel
+from spinney.extensions.optimal.kernels.layout import LANES, Family
+from spinney.extensions.optimal.kernels.sizes import HUGE
+
+
+@kernel
+def leaf_loss(problem, totals):
+    """Return the loss of a leaf with these totals, which may have more at their end."""
+    family = problem.family[0]
+    if family == Family.PAIR:
+        return max(0.0, min(totals[0], totals[1]))
+    if family == Family.LABELS:
+        least = totals[0]
+        for label in range(1, problem.sums.shape[1]):
+            least = min(least, totals[label])
+        return max(0.0, least)
+    told = explained(totals[0], totals[1], problem.price[1])
+    return max(0.0, totals[2] - told)
+
+
+@kernel
+def explained(weight, first, least):
+    """Return the squares that a mean explains; what weighs less than a row is none."""
+    return first * first / weight if weight > least else 0.0
+
+
+@kernel
+def add_row(problem, row, totals, sign):
+    """Add the numbers of a row to totals, or take them off."""
+    if problem.family[0] == Family.PAIR:
+        number = problem.sums[row, 0]
+        if number > 0:
+            totals[0] += sign * number
+        else:
+            totals[1] -= sign * number
+    else:
+        for k in range(problem.sums.shape[1]):
+            totals[k] += sign * problem.sums[row, k]
+
+
+@kernel
+def best_stump(problem, order, last, n_rows, totals, left):
+    """Return the least loss of the two leaves of a question, and the question.
+
+    ``left`` is room for the sums of one side.
+    """
+    best, attribute, position = HUGE, -1, -1
+    for a in range(order.shape[0]):
+        for k in range(len(left)):
+            left[k] = 0.0
+        for i in range(n_rows - 1):
+            add_row(problem, order[a, i], left, 1.0)
+            if last[a, i]:
+                loss = _divided(problem, totals, left)
+                if loss < best:
+                    best, attribute, position = loss, a, i
+    return best, attribute, position
+
+
+@kernel
+def _divided(problem, totals, left):
+    """Return the loss of two leaves."""
+    family = problem.family[0]
+    if family == Family.PAIR:
+        right = min(totals[0] - left[0], totals[1] - left[1])
+        return max(0.0, min(left[0], left[1])) + max(0.0, right)
+    if family == Family.LABELS:
+        here, there = left[0], totals[0] - left[0]
+        for label in range(1, problem.sums.shape[1]):
+            here = min(here, left[label])
+            there = min(there, totals[label] - left[label])
+        return max(0.0, here) + max(0.0, there)
+    least = problem.price[1]
+    told = explained(left[0], left[1], least)
+    told += explained(totals[0] - left[0], totals[1] - left[1], least)
+    return max(0.0, totals[2] - told)
+
+
+@kernel
+def stumps_beside(problem, order, last, n_rows, ranks, lanes):
+    """Find the least losses of single questions on both sides of eight cuts.
+
+    ``lanes`` begins with the ranks of the cuts, the totals on the left of each, a
+    number after the other, and those on the right; the losses are put after these.
+    """
+    family, n_lanes = problem.family[0], problem.family[1]
+    n = problem.sums.shape[1] + (1 if family == Family.PAIR else 0)
+    losses = (1 + 2 * n) * LANES
+    for j in range(2 * LANES):
+        lanes[losses + j] = HUGE
+    if family == Family.PAIR:
+        _pair(problem, order, last, n_rows, ranks, lanes, n_lanes)
+    elif family == Family.LABELS:
+        _labels(problem, order, last, n_rows, ranks, lanes, n_lanes)
+    else:
+        _moments(problem, order, last, n_rows, ranks, lanes, n_lanes)
+
+
+# Where the lanes of two labels are: cuts, totals of two labels on both sides, losses,
+# and then the sums, the least and the greatest of them, left and right.
+_CUT, _LOSS, _SUM = 0, 5 * LANES, 7 * LANES
+_LOW, _HIGH, _RIGHT_LOW, _RIGHT_HIGH = 8 * LANES, 9 * LANES, 10 * LANES, 11 * LANES
+_OTHER = 5 * LANES  # the same of the second attribute
+
+
+@kernel
+def _pair(problem, order, last, n_rows, ranks, lanes, n_lanes):
+    """Walk two attributes at a time: what one waits for, the other need not."""
+    sums, n_attributes = problem.sums, order.shape[0]
+    for b in range(0, n_attributes, 2):
+        c = min(b + 1, n_attributes - 1)
+        for j in range(2 * _OTHER):
+            lanes[_SUM + j] = 0.0
+        one, two = 0.0, 0.0
+        for i in range(n_rows):
+            row = order[b, i]
+            one += sums[row, 0]
+            _step(lanes, 0, sums[row, 0], ranks[row], one, last[b, i], n_lanes)
+            row = order[c, i]
+            two += sums[row, 0]
+            _step(lanes, _OTHER, sums[row, 0], ranks[row], two, last[c, i], n_lanes)
+        _take_least(lanes, 0, n_lanes)
+        _take_least(lanes, _OTHER, n_lanes)
+
+
+@kernel
+def _step(lanes, shift, number, rank, walked, is_last, n_lanes):
+    """Add a row to the sums on the left; at a cut, keep the least and the greatest."""
+    if is_last:
+        for j in range(n_lanes):
+            left = lanes[shift + _SUM + j] + (
+                number if rank <= lanes[_CUT + j] else 0.0
+            )
+            right = walked - left
+            lanes[shift + _SUM + j] = left
+            lanes[shift + _LOW + j] = min(lanes[shift + _LOW + j], left)
+            lanes[shift + _HIGH + j] = max(lanes[shift + _HIGH + j], left)
+            lanes[shift + _RIGHT_LOW + j] = min(lanes[shift + _RIGHT_LOW + j], right)
+            lanes[shift + _RIGHT_HIGH + j] = max(lanes[shift + _RIGHT_HIGH + j], right)
+    else:
+        for j in range(n_lanes):
+            lanes[shift + _SUM + j] += number if rank <= lanes[_CUT + j] else 0.0
+
+
+@kernel
+def _take_least(lanes, shift, n_lanes):
+    """Lower the losses of both sides to those of an attribute that was walked."""
+    for side in range(2):
+        for j in range(n_lanes):
+            first = lanes[(1 + 2 * side) * LANES + j]
+            second = lanes[(2 + 2 * side) * LANES + j]
+            low = lanes[shift + _LOW + 2 * side * LANES + j]
+            high = lanes[shift + _HIGH + 2 * side * LANES + j]
+            loss = max(0.0, min(second + low, first - high))
+            at = _LOSS + side * LANES + j
+            lanes[at] = min(lanes[at], loss)
+
+
+@kernel
+def _labels(problem, order, last, n_rows, ranks, lanes, n_lanes):
+    """Keep the sums of every label on the left, and the walk's own."""
+    sums, n = problem.sums, problem.sums.shape[1]
+    loss = (1 + 2 * n) * LANES
+    here, walked = loss + 2 * LANES, loss + (2 + n) * LANES
+    best = walked + n
+    for b in range(order.shape[0]):
+        for j in range(n * LANES):
+            lanes[here + j] = 0.0
+        for k in range(n):
+            lanes[walked + k] = 0.0
+        for i in range(n_rows):
+            row = order[b, i]
+            rank = ranks[row]
+            for k in range(n):
+                number = sums[row, k]
+                lanes[walked + k] += number
+                at = here + k * LANES
+                for j in range(n_lanes):
+                    lanes[at + j] += number if rank <= lanes[j] else 0.0
+            if last[b, i]:
+                for j in range(4 * LANES):
+                    lanes[best + j] = HUGE
+                for k in range(n):
+                    own, total = lanes[walked + k], (1 + k) * LANES
+                    other = (1 + n + k) * LANES
+                    at = here + k * LANES
+                    for j in range(n_lanes):
+                        left = lanes[at + j]
+                        right = own - left
+                        b0, b1 = best + j, best + LANES + j
+                        b2, b3 = best + 2 * LANES + j, best + 3 * LANES + j
+                        lanes[b0] = min(lanes[b0], left)
+                        lanes[b1] = min(lanes[b1], lanes[total + j] - left)
+                        lanes[b2] = min(lanes[b2], right)
+                        lanes[b3] = min(lanes[b3], lanes[other + j] - right)
+                for j in range(n_lanes):
+                    left = lanes[best + j] + lanes[best + LANES + j]
+                    right = lanes[best + 2 * LANES + j] + lanes[best + 3 * LANES + j]
+                    lanes[loss + j] = min(lanes[loss + j], max(0.0, left))
+                    at = loss + LANES + j
+                    lanes[at] = min(lanes[at], max(0.0, right))
+
+
+@kernel
+def _moments(problem, order, last, n_rows, ranks, lanes, n_lanes):
+    """Of w and wy: the squares that the means of two parts explain."""
+    sums, least = problem.sums, problem.price[1]
+    loss, here = 7 * LANES, 9 * LANES
+    for b in range(order.shape[0]):
+        for j in range(2 * LANES):
+            lanes[here + j] = 0.0
+        weight, first = 0.0, 0.0
+        for i in range(n_rows):
+            row = order[b, i]
+            rank, w, wy = ranks[row], sums[row, 0], sums[row, 1]
+            weight += w
+            first += wy
+            for j in range(n_lanes):
+                lanes[here + j] += w if rank <= lanes[j] else 0.0
+                lanes[here + LANES + j] += wy if rank <= lanes[j] else 0.0
+            if last[b, i]:
+                for j in range(n_lanes):
+                    w1, y1 = lanes[here + j], lanes[here + LANES + j]
+                    w2, y2 = lanes[LANES + j] - w1, lanes[2 * LANES + j] - y1
+                    told = explained(w1, y1, least) + explained(w2, y2, least)
+                    left = max(0.0, lanes[3 * LANES + j] - told)
+                    w3, y3 = weight - w1, first - y1
+                    w4, y4 = lanes[4 * LANES + j] - w3, lanes[5 * LANES + j] - y3
+                    told = explained(w3, y3, least) + explained(w4, y4, least)
+                    right = max(0.0, lanes[6 * LANES + j] - told)
+                    lanes[loss + j] = min(lanes[loss + j], left)
+                    at = loss + LANES + j
+                    lanes[at] = min(lanes[at], right)

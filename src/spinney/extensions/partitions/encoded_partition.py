@@ -1,0 +1,190 @@
+"""A part of a table: read, described, and coded by what all parts agree on."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney.data import Column, Schema, Table
+from spinney.data.readers import read_part
+from spinney.errors import SpinneyWarning
+from spinney.extensions.partitions.partition_facts import (
+    ColumnFacts,
+    PartitionFacts,
+    TargetSums,
+)
+from spinney.sources.rows import NO_TARGET, row_weights
+from spinney.sources.rows.hashed_rows import Roles
+from spinney.sources.rows.memory import MemorySource, Standing
+from spinney.sources.rows.ranked_cells import Ranked
+
+N_BINS = 255
+"""How many bins a number of many values has: with a missing one, what a byte holds."""
+
+_LISTENING = Lock()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPart:
+    """The rows of a part that have a class and a weight, and what is known of them."""
+
+    table: Table
+    weights: Floats | None
+    facts: PartitionFacts
+
+    def __sizeof__(self) -> int:
+        return sum(column.cells.nbytes for column in self.table.columns)
+
+
+def read_rows(part: Any, roles: Roles) -> ReadPart:
+    """Read a part: a Parquet file by its path, or a table as it is."""
+    # Whoever asked sits elsewhere: what is said is told to them, with the facts.
+    with _LISTENING, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SpinneyWarning)
+        table = read_part(part, roles.declared)
+    if roles.target == NO_TARGET:
+        cells = np.zeros(table.n_rows, np.int32)
+        target = Column(NO_TARGET, "nominal", cells, ("rows",))
+        table = Table((*table.columns, target), table.n_rows)
+    said = tuple(
+        each.message for each in caught if isinstance(each.message, SpinneyWarning)
+    )
+    target = table[roles.target]
+    kept = ~target.missing
+    n_classless = int(target.missing.sum())
+    weights = None
+    if roles.weight is not None:
+        weights = row_weights(table[roles.weight])
+        kept &= weights > 0
+    lacking, whole = [], kept.copy()
+    for column in table.columns:
+        lacking.append(int((column.missing & kept).sum()))
+        whole &= ~column.missing
+    left_out = kept & ~whole
+    n_incomplete, lost = 0, 0.0
+    if roles.complete:
+        n_incomplete = int(left_out.sum())
+        lost = 0.0 if weights is None else float(weights[left_out].sum())
+        kept = whole
+    n_read = table.n_rows
+    if not kept.all():
+        table = table.take(kept)
+        weights = None if weights is None else weights[kept]
+    target = table[roles.target]
+    columns = zip(table.columns, lacking, strict=True)
+    some = weights if weights is not None and len(weights) else np.ones(1)
+    facts = PartitionFacts(
+        tuple(ColumnFacts.of(column, n) for column, n in columns),
+        n_read,
+        n_classless,
+        n_incomplete,
+        lost,
+        table.n_rows,
+        float(table.n_rows if weights is None else weights.sum()),
+        float(some.min()) if table.n_rows else np.inf,
+        TargetSums.of(target.cells, weights) if target.kind == "numeric" else None,
+        said,
+    )
+    return ReadPart(table, weights, facts)
+
+
+def different_numbers(
+    part: ReadPart, name: str, between: tuple[float, float]
+) -> Floats:
+    """Return the different numbers of a column above one number, up to another."""
+    cells = part.table[name].cells
+    return np.unique(cells[(cells > between[0]) & (cells <= between[1])])
+
+
+def united_numbers(*parts: Floats) -> Floats:
+    """Return the different numbers that any part has."""
+    return np.unique(np.concatenate(parts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedPartition:
+    """The rows of a partition in codes, as its worker keeps them.
+
+    Parameters
+    ----------
+    source : MemorySource
+        The rows; what it finds out about a column it keeps.
+    bins : mapping of int to (numbers of bins, bin of each row)
+        Of attributes that have very many numbers.
+    n_rows : int
+        How many there are.
+    n_bytes : int
+        What the arrays take.
+    """
+
+    source: MemorySource
+    bins: Mapping[int, Ranked]
+    n_rows: int
+    n_bytes: int
+
+    def __sizeof__(self) -> int:
+        return self.n_bytes
+
+    def at(self, standing: Standing) -> MemorySource:
+        """Return the rows where they stand."""
+        return self.source.at(standing)
+
+
+def code_rows(
+    part: ReadPart,
+    schema: Schema,
+    edges: Mapping[int, Floats],
+    few: Mapping[int, Floats],
+) -> EncodedPartition:
+    """Code a part by the agreed schema.
+
+    ``edges`` are those between bins of numbers, by attribute; ``few`` all numbers of
+    the other ones.
+    """
+    names = {attribute.name: attribute for attribute in schema.attributes}
+    columns = [_encoded(names[name], part.table[name]) for name in names]
+    target = part.table[schema.target.name]
+    classes = _classes(schema, target, part.table.n_rows)
+    source = MemorySource(
+        schema,
+        columns,
+        classes=classes,
+        weights=part.weights,
+        ranked={i: (values, _places(values, columns[i])) for i, values in few.items()},
+    )
+    bins = {
+        index: (np.arange(N_BINS), _places(between, columns[index]))
+        for index, between in edges.items()
+    }
+    arrays = [*columns, classes, *(ranks for _, ranks in bins.values())]
+    n_bytes = sum(cells.nbytes for cells in arrays)
+    return EncodedPartition(source, bins, part.table.n_rows, n_bytes)
+
+
+def _encoded(attribute: Any, column: Column) -> NDArray[Any]:
+    """Return the codes of a column, which in this part may be of no kind at all."""
+    if column.missing.all():
+        return np.asarray(attribute.all_missing(len(column.cells)))
+    return np.asarray(attribute.encode(column))
+
+
+def _classes(schema: Schema, target: Column, n_rows: int) -> NDArray[Any]:
+    """Return the classes of rows that have one, or their numbers."""
+    kind = np.float64 if schema.target.is_numeric else np.int64
+    if not n_rows:
+        return np.zeros(0, dtype=kind)
+    if target.kind == "numeric" and not schema.target.is_numeric:
+        return np.searchsorted(np.array(schema.target.classes, float), target.cells)
+    return np.asarray(schema.target.encode(target), dtype=kind)
+
+
+def _places(numbers: Floats, cells: Floats) -> NDArray[np.int16]:
+    """Return how many of the numbers are below each cell, -1 where it is missing."""
+    places = np.searchsorted(numbers, cells).astype(np.int16)
+    places[np.isnan(cells)] = -1
+    return places

@@ -1,0 +1,367 @@
+"""Parts of a table as a source: listed, read, agreed on, coded."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from glob import glob
+from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.data import (
+    REMOTE_ISSUES,
+    Attribute,
+    Declarations,
+    IssueFacts,
+    Schema,
+    Target,
+    WholeNumbers,
+    column_warnings,
+    leave_out,
+    target_note,
+)
+from spinney.data.readers import refuse_file_options
+from spinney.errors import (
+    DataError,
+    Setting,
+    SpinneyNote,
+    note,
+    refusal,
+    warn,
+)
+from spinney.extensions.partitions.encoded_partition import (
+    N_BINS,
+    code_rows,
+    different_numbers,
+    read_rows,
+    united_numbers,
+)
+from spinney.extensions.partitions.executors import (
+    Executor,
+    InThisProcess,
+    added_up,
+    plus,
+)
+from spinney.extensions.partitions.hashed_partitions import HashedPartitions, all_rows
+from spinney.extensions.partitions.partition_facts import ColumnFacts, PartitionFacts
+from spinney.extensions.partitions.partitioned_source import PartitionedSource
+from spinney.sources.base import Totals
+from spinney.sources.rows import (
+    NO_TARGET,
+    NumberFacts,
+    as_target,
+    attribute_of,
+    check_classes,
+    check_numbers,
+    check_total,
+)
+from spinney.sources.rows.hashed_rows import (
+    HashedInMemory,
+    Roles,
+    RowsAway,
+    Wanted,
+    check_reserved,
+    most_lines,
+)
+from spinney.sources.rows.incomplete_rows import note_incomplete
+from spinney.sources.rows.row_draws import share_of_rows
+from spinney.sources.rows.training_rows import TrainingSet, missing_targets
+from spinney.sources.rows.weight_checks import check_least, nothing_weighs
+
+AT_ONCE = 1 << 20
+"""About so many different numbers are in memory at once, where they are counted."""
+FEW_ROWS = 200_000
+"""So many rows, of all parts together, come here where every question travels."""
+
+
+@contextmanager
+def opened_rows(
+    data: Any, roles: Roles, wanted: Wanted, *, engine: str, connection: Any = None
+) -> Iterator[RowsAway]:
+    """Give the rows of a table in parts, which its workers count."""
+    if wanted.budget:  # 0 is kept to: no row comes here, unless all parts are here
+        raise refusal(
+            Setting("memory_limit", wanted.budget.given),
+            "is not that of workers, who keep the parts of a table",
+            "leave it out, and set theirs where the cluster is started",
+        )
+    refuse_file_options(roles.format, roles.encoding)
+    if engine == "parts":
+        parts = parts_of(data, engine)
+        yield counted_parts(InThisProcess(), parts, roles, wanted)
+        return
+    from spinney.extensions.partitions.dask_executor import OnDask, dask_client
+
+    with dask_client() as client:
+        if hasattr(data, "to_delayed"):
+            parts = client.compute(list(data.to_delayed()))
+        else:
+            parts = parts_of(data, engine)
+        executor = OnDask(client)
+        yield counted_parts(executor, parts, roles, wanted)
+
+
+def parts_of(data: Any, engine: str) -> list[Any]:
+    """Return the parts of a table: files of Parquet, or tables.
+
+    A path may have ``*`` in it, or be that of a folder.
+    """
+    if isinstance(data, (list, tuple)):
+        parts = [_parquet(p) if isinstance(p, (str, os.PathLike)) else p for p in data]
+        if not parts:
+            msg = "there are no parts of a table: give one at least"
+            raise DataError(msg)
+        return parts
+    if not isinstance(data, (str, os.PathLike)):
+        raise refusal(
+            Setting("source", engine),
+            f"counts parts of a table, and this is a {type(data).__name__}",
+            "give a list of tables, Parquet files, or a Dask data frame",
+        )
+    path = os.fspath(data)
+    if Path(path).is_dir():
+        path = str(Path(path) / "*.parquet")
+    paths = [path] if Path(path).exists() else sorted(glob(path, recursive=True))
+    if not paths:
+        raise _no_file(path)
+    return [_parquet(each) for each in paths]
+
+
+def _parquet(path: "str | os.PathLike[str]") -> str:
+    """Return the whole path of a Parquet file, or say why that is none."""
+    text = os.fspath(path)
+    if not text.endswith((".parquet", ".pq")):
+        msg = f"{text!r} is no Parquet file, and parts of other files may disagree"
+        raise DataError(msg, remedy="write the parts as Parquet, which has types")
+    if not Path(text).is_file():
+        raise _no_file(text)
+    return str(Path(text).resolve())
+
+
+def _no_file(path: str) -> DataError:
+    msg = f"there is no file {path!r}"
+    return DataError(msg, remedy="check the path")
+
+
+def counted_parts(
+    executor: Executor,
+    parts: Sequence[Any],
+    roles: Roles,
+    wanted: Wanted,
+) -> RowsAway:
+    """Return parts as a source, and what tells their rows from others."""
+    first = roles if roles.identifiers else replace(roles, complete=False)
+    read, facts = _read(executor, parts, first)
+    if not roles.identifiers:
+        roles = _without_identifiers(executor, read, facts, roles)
+        if roles != first:
+            read, facts = _read(executor, parts, roles)
+    _tell(facts, roles)
+    by_type = {each.name for each in facts.columns if each.declared}
+    told = _issue_facts(executor, read, facts, roles)
+    told = [each for each in told if each.name not in by_type]
+    for warning in column_warnings(told, REMOTE_ISSUES):
+        warn(*warning.args, remedy=warning.remedy)
+    target = agreed_target(facts, roles)
+    columns = _attributes(facts, roles)
+    schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
+    numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
+    edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
+    few = {i: c.numbers for i, c in numbers.items() if c.is_all}
+    coded = [executor.submit(code_rows, part, schema, edges, few) for part in read]
+    share = wanted.share(facts.n_rows, target)
+    most = most_lines(wanted.room, schema)
+    comes = executor.is_far and facts.n_rows <= min(FEW_ROWS, most)
+    if comes and share is None:
+        return _at_hand(all_rows(executor, coded), wanted)
+    if share is None and not wanted.hashed:
+        return _counted(PartitionedSource(executor, coded, schema, edges))
+    ranges = {i: c.range for i, c in numbers.items()}
+    ranges[-1] = facts.named(roles.target).range
+    hashed = HashedPartitions(
+        executor, coded, schema, edges, ranges, most_rows=most, seed=wanted.seed
+    )
+    if share is None:
+        return _counted(hashed.source, hashed=hashed)
+    draw = share_of_rows(share)
+    left = hashed.taken([draw.others])
+    n_reserved = facts.n_rows - left.root().n_rows
+    check_reserved(share, n_reserved, facts.n_rows, most)
+    reserved = hashed.fetched(draw)[0]
+    if comes:
+        return _at_hand(hashed.fetched(draw.others)[0], wanted, reserved=reserved)
+    return _counted(left, reserved=reserved)
+
+
+def _at_hand(rows: TrainingSet, wanted: Wanted, **others: Any) -> RowsAway:
+    """Return rows that have come here, and what tells them from others."""
+    totals = rows.source().root()
+    _check_labels(rows.schema.target, totals)
+    origin = totals.fingerprint()
+    hashed = HashedInMemory(rows, origin) if wanted.hashed else None
+    return RowsAway(origin, training=rows, hashed=hashed, **others)
+
+
+def _read(
+    executor: Executor, parts: Sequence[Any], roles: Roles
+) -> tuple[list[Any], PartitionFacts]:
+    """Let parts be read; return them, and what is known of all."""
+    read = [executor.submit(read_rows, part, roles) for part in parts]
+    handles = [executor.submit(attrgetter("facts"), part) for part in read]
+    return read, added_up(executor, handles, plus)
+
+
+def _without_identifiers(
+    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: Roles
+) -> Roles:
+    """Return roles in which columns are ignored that only tell rows apart.
+
+    They are those that are left out in memory.
+    """
+    names = leave_out(_issue_facts(executor, read, facts, roles))
+    declared = roles.declared
+    ignored = replace(declared, ignore=(*declared.ignore, *names))
+    return replace(roles, declared=ignored)
+
+
+def _attributes(facts: PartitionFacts, roles: Roles) -> list[ColumnFacts]:
+    """Return the columns that are neither target nor weight."""
+    ours = (roles.target, roles.weight)
+    return [each for each in facts.columns if each.name not in ours]
+
+
+def _issue_facts(
+    executor: Executor, read: Sequence[Any], facts: PartitionFacts, roles: Roles
+) -> list[IssueFacts]:
+    """Return what issues are told by."""
+    columns = _attributes(facts, roles)
+    return [
+        IssueFacts(
+            each.name,
+            each.kind,
+            each.unit,
+            roles.declared,
+            each.present if each.kind == "nominal" else (),
+            each.n_known,
+            partial(_whole_numbers, executor, read, each, facts.n_rows),
+            is_alone=len(columns) < 2,
+        )
+        for each in columns
+    ]
+
+
+def _whole_numbers(
+    executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
+) -> WholeNumbers | None:
+    """Return what is counted of a column's numbers, if all of them are whole.
+
+    Where they are many, they are counted between some of them, so that few are in
+    memory at once.
+    """
+    n_different, is_whole = len(column.numbers), _are_whole(column.numbers)
+    if not column.is_all and is_whole:
+        places = np.linspace(0, n_different, column.n_known // AT_ONCE + 2)[1:-1]
+        inner = np.unique(column.numbers[places.astype(np.int64)])
+        n_different = 0
+        for ends in pairwise([-np.inf, *inner, np.inf]):
+            asked = column.name, ends
+            told = [executor.submit(different_numbers, part, *asked) for part in read]
+            numbers = added_up(executor, told, united_numbers)
+            n_different += len(numbers)
+            is_whole &= _are_whole(numbers)
+    if not (is_whole and column.n_known):
+        return None
+    ends = column.least, column.greatest
+    return WholeNumbers(n_rows, column.n_known, n_different, *ends)
+
+
+def _are_whole(numbers: Floats) -> bool:
+    return bool((numbers == np.floor(numbers)).all())
+
+
+def _counted(source: PartitionedSource, **others: Any) -> RowsAway:
+    """Return parts that are counted, and what tells their rows from others."""
+    totals = source.root()
+    _check_labels(source.schema.target, totals)
+    return RowsAway(totals.fingerprint(), source, **others)
+
+
+def _check_labels(target: Target, totals: Totals) -> None:
+    """Refuse rows that are of one class."""
+    if not target.is_numeric and target.name != NO_TARGET:
+        check_classes(target, np.flatnonzero(totals.rows), totals.n_rows)
+
+
+def _edges(numbers: Floats) -> Floats:
+    """Return the edges between bins that have about as many numbers each."""
+    places = np.linspace(0, len(numbers) - 1, N_BINS + 1)[1:-1].astype(np.int64)
+    return np.unique(numbers[places])
+
+
+def _attribute(column: ColumnFacts) -> Attribute:
+    return attribute_of(column.column)
+
+
+def _tell(facts: PartitionFacts, roles: Roles) -> None:
+    """Say what the parts have said, and refuse rows that no tree can be grown on."""
+    for said in facts.warnings:
+        if isinstance(said, SpinneyNote):
+            note(*said.args, of_reading=said.of_reading)
+        else:
+            warn(*said.args, remedy=said.remedy)
+    if not facts.n_read:
+        msg = "the table has no rows: give it at least two"
+        raise DataError(msg)
+    if facts.n_classless == facts.n_read:
+        msg = (
+            f"target {roles.target!r}: every one of the {facts.n_read} cells is "
+            "missing; name another target, or check what was declared missing"
+        )
+        raise DataError(msg)
+    if facts.n_classless:
+        warn(missing_targets(roles.target, facts.n_classless, facts.n_read))
+    if roles.complete:
+        lacking = {each.name: each.n_lacking for each in _attributes(facts, roles)}
+        n_rows = facts.n_rows + facts.n_incomplete
+        note_incomplete(facts.n_incomplete, n_rows, lacking, weight=facts.lost)
+    if not facts.n_rows:
+        if roles.target == NO_TARGET:
+            raise nothing_weighs(roles.weight)
+        msg = "no row has a weight greater than 0 and a known class: nothing to learn"
+        raise DataError(msg)
+    check_total(facts.weight)
+    check_least(facts.least)
+
+
+def agreed_target(facts: PartitionFacts, roles: Roles) -> Target:
+    """Return the target of all parts."""
+    declared: Declarations = roles.declared
+    column = facts.named(roles.target).column
+    if reading := target_note(column, declared):
+        note(reading, of_reading=False)
+    target, _ = as_target(column, numeric=roles.target in declared.numeric)
+    if not target.is_numeric:
+        return target
+    sums = facts.sums
+    assert sums is not None
+    check_numbers(
+        roles.target,
+        NumberFacts(
+            facts.n_rows,
+            sums.finite,
+            sums.least,
+            max(abs(sums.least), abs(sums.greatest)),
+            sums.least == sums.greatest,
+            facts.weight,
+        ),
+        from_zero=roles.from_zero,
+    )
+    mean = sums.weighed / facts.weight
+    origin = float(np.rint(mean)) if sums.is_whole else float(mean)
+    return replace(target, origin=0.0 if roles.from_zero else origin)

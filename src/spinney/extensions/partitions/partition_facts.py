@@ -1,0 +1,292 @@
+"""What is known of the columns of parts, and of all parts together.
+
+Before a cell is coded, all parts agree on the values that there are: each tells its
+own, and these are united along a tree. Of numbers a part tells all different ones, or
+where these are too many some at equal distances in their order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.data import Column, Value, level_order
+from spinney.errors import DataError, SpinneyWarning
+
+MOST_VALUES = 4_000
+"""How many different numbers of a column are counted one by one."""
+SAMPLED = 50_000
+"""So many numbers of a part tell whether there are many, and where bins begin."""
+POINTS = 1_024
+"""So many of them are told, where there are many."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnFacts:
+    """What a column holds.
+
+    Parameters
+    ----------
+    name, kind, unit, declared
+        As those of a ``Column``.
+    levels, present : tuples
+        The values of a nominal or ordinal column, and those that a row has.
+    n_known, n_lacking : int
+        How many cells are not missing, and how many are: of the latter also in rows
+        that are left out as they lack one.
+    numbers : array
+        All different numbers, or some in their order, as ``is_all`` says.
+    least, greatest : float
+        Of all numbers; infinite where there are none.
+    """
+
+    name: str
+    kind: str
+    unit: str | None
+    declared: bool
+    levels: tuple[Value, ...]
+    present: tuple[Value, ...]
+    n_known: int
+    n_lacking: int
+    numbers: Floats
+    is_all: bool
+    least: float
+    greatest: float
+
+    @classmethod
+    def of(cls, column: Column, n_lacking: int) -> "ColumnFacts":
+        """Return the facts of a column of a part."""
+        known = column.cells[~column.missing]
+        numbers, is_all, least, greatest = np.zeros(0), True, np.inf, -np.inf
+        present: tuple[Value, ...] = ()
+        if column.kind == "numeric":
+            numbers, is_all = _told_numbers(known + 0.0)
+            least, greatest = known.min(initial=np.inf), known.max(initial=-np.inf)
+        else:
+            codes = np.flatnonzero(np.bincount(known, minlength=len(column.levels)))
+            present = tuple(column.levels[code] for code in codes.tolist())
+        return cls(
+            column.name,
+            column.kind,
+            column.unit,
+            column.declared,
+            column.levels,
+            present,
+            len(known),
+            n_lacking,
+            numbers,
+            is_all,
+            float(least),
+            float(greatest),
+        )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least number, and how far the greatest is from it."""
+        if self.least > self.greatest:
+            return 0.0, 0.0
+        return self.least, self.greatest - self.least
+
+    def united(self, other: "ColumnFacts") -> "ColumnFacts":
+        """Return the facts of the cells of both."""
+        one, other = self.in_order(other)
+        self._refuse_other_kind(one, other)
+        numbers = np.union1d(one.numbers, other.numbers)
+        is_all = one.is_all and other.is_all and len(numbers) <= MOST_VALUES
+        if not is_all:
+            numbers = _thinned(one, other)
+        levels = one.levels
+        if one.kind != "ordinal":
+            levels = _sorted({*one.levels, *other.levels})
+        return replace(
+            one,
+            declared=one.declared or other.declared,
+            levels=levels,
+            present=_sorted({*one.present, *other.present}, one.levels, one.kind),
+            n_known=one.n_known + other.n_known,
+            n_lacking=one.n_lacking + other.n_lacking,
+            numbers=numbers,
+            is_all=is_all,
+            least=min(one.least, other.least),
+            greatest=max(one.greatest, other.greatest),
+        )
+
+    def in_order(self, other: "ColumnFacts") -> tuple["ColumnFacts", "ColumnFacts"]:
+        """Return both, one whose type counts first: it has a cell, if any has."""
+        if self.n_known or not other.n_known:
+            return self, other
+        return other, self
+
+    @staticmethod
+    def _refuse_other_kind(one: "ColumnFacts", other: "ColumnFacts") -> None:
+        """Refuse a column that is one thing in this part and another in that."""
+        if not other.n_known:
+            return
+        same = (one.kind, one.unit) == (other.kind, other.unit)
+        if same and (one.kind != "ordinal" or one.levels == other.levels):
+            return
+        kinds = [f"{e.kind} ({e.unit})" if e.unit else e.kind for e in (one, other)]
+        if kinds[0] == kinds[1]:
+            problem = "its values stand in two orders"
+        else:
+            problem = f"it is {kinds[0]} in one part and {kinds[1]} in another"
+        msg = f"column {one.name!r}: {problem}"
+        raise DataError(msg, remedy="declare it, or give it one type in all parts")
+
+    @property
+    def column(self) -> Column:
+        """The values that occur, as a column."""
+        kind = "ordinal" if self.kind == "ordinal" else "nominal"
+        if self.kind == "numeric":
+            return Column(self.name, "numeric", self.numbers, unit=self.unit)
+        codes = {level_order(value): code for code, value in enumerate(self.levels)}
+        cells = np.array(
+            [codes[level_order(value)] for value in self.present], dtype=np.int32
+        )
+        return Column(
+            self.name,
+            kind,  # type: ignore[arg-type]
+            cells,
+            self.levels,
+            declared=self.declared,
+        )
+
+
+def _sorted(
+    values: set[Value], order: Sequence[Value] = (), kind: str = "nominal"
+) -> tuple[Value, ...]:
+    if kind == "ordinal":
+        return tuple(value for value in order if value in values)
+    return tuple(sorted(values, key=level_order))
+
+
+def _told_numbers(known: Floats) -> tuple[Floats, bool]:
+    """Return all different numbers, or some in their order and that there are more."""
+    step = max(1, len(known) // SAMPLED)
+    every = np.unique(known[::step])
+    if len(every) <= MOST_VALUES and step > 1:
+        every = np.unique(known)
+    if len(every) <= MOST_VALUES:
+        return every, True
+    return _points(np.sort(known[::step]), every), False
+
+
+def _points(cells: Floats, different: Floats) -> Floats:
+    """Return numbers at equal distances among cells, and some of the different ones."""
+    places = np.linspace(0, len(cells) - 1, POINTS).astype(np.int64)
+    others = np.linspace(0, len(different) - 1, POINTS // 16).astype(np.int64)
+    return np.unique(np.concatenate([cells[places], different[others]]))
+
+
+def _thinned(one: ColumnFacts, other: ColumnFacts) -> Floats:
+    """Return points at equal distances among the cells of both.
+
+    Each number stands for as many cells as its share of those of its part.
+    """
+    numbers = np.concatenate([one.numbers, other.numbers])
+    each = [
+        np.full(len(facts.numbers), facts.n_known / max(1, len(facts.numbers)))
+        for facts in (one, other)
+    ]
+    order = np.argsort(numbers, kind="stable")
+    upto = np.cumsum(np.concatenate(each)[order])
+    places = np.searchsorted(upto, np.linspace(0, upto[-1], SAMPLED))
+    cells = numbers[order][places.clip(max=len(numbers) - 1)]
+    return _points(cells, np.unique(numbers))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetSums:
+    """What a numeric target comes to, over rows that count."""
+
+    weighed: float
+    is_whole: bool
+    finite: bool
+    least: float
+    greatest: float
+
+    @classmethod
+    def of(cls, numbers: Floats, weights: Floats | None) -> "TargetSums":
+        """Return those of some rows, of which there may be none."""
+        if not len(numbers):
+            return cls(0.0, True, True, np.inf, -np.inf)
+        weighed = numbers.sum() if weights is None else (numbers * weights).sum()
+        finite = bool(np.isfinite(numbers).all())
+        whole = bool((numbers == np.floor(numbers)).all())
+        return cls(float(weighed), whole, finite, numbers.min(), numbers.max())
+
+    def plus(self, other: "TargetSums") -> "TargetSums":
+        """Return those of both."""
+        return TargetSums(
+            self.weighed + other.weighed,
+            self.is_whole and other.is_whole,
+            self.finite and other.finite,
+            min(self.least, other.least),
+            max(self.greatest, other.greatest),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionFacts:
+    """The facts of one partition of a table, or of several together.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnFacts
+        Those of the rows that count, target and weight included.
+    n_read, n_classless : int
+        How many rows there are, and how many of these have no class.
+    n_incomplete, lost : int, float
+        How many rows were left out as they lack a cell, and what they weigh.
+    n_rows : int
+        How many rows count.
+    weight, least : float
+        What they weigh, and the lightest of them.
+    sums : TargetSums, optional
+        Where the target is a number.
+    warnings : tuple of SpinneyWarning
+        What was said when they were read.
+    """
+
+    columns: tuple[ColumnFacts, ...]
+    n_read: int
+    n_classless: int
+    n_incomplete: int
+    lost: float
+    n_rows: int
+    weight: float
+    least: float
+    sums: TargetSums | None
+    warnings: tuple[SpinneyWarning, ...]
+
+    def named(self, name: str) -> ColumnFacts:
+        """Return the facts of the column of this name."""
+        return next(each for each in self.columns if each.name == name)
+
+    def plus(self, other: "PartitionFacts") -> "PartitionFacts":
+        """Return the facts of the rows of both."""
+        names = [tuple(c.name for c in facts.columns) for facts in (self, other)]
+        if sorted(names[0]) != sorted(names[1]):
+            raise _other_columns(*names)
+        said = {str(each): each for each in (*other.warnings, *self.warnings)}
+        one, two = self.sums, other.sums
+        return PartitionFacts(
+            tuple(each.united(other.named(each.name)) for each in self.columns),
+            self.n_read + other.n_read,
+            self.n_classless + other.n_classless,
+            self.n_incomplete + other.n_incomplete,
+            self.lost + other.lost,
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            min(self.least, other.least),
+            one.plus(two) if one is not None and two is not None else one or two,
+            tuple(said.values()),
+        )
+
+
+def _other_columns(one: tuple[str, ...], other: tuple[str, ...]) -> DataError:
+    """Return the error of parts that are not parts of one table."""
+    odd = sorted(set(one).symmetric_difference(other))
+    msg = f"column {odd[0]!r} is in some parts of the table and not in others"
+    return DataError(msg, remedy="give parts that have the same columns")

@@ -1,0 +1,1 @@
+"""The compiled kernels of two branches."""

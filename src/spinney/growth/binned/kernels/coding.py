@@ -1,0 +1,130 @@
+"""Numbers to bins: at most 255, found from a sample, without a full sort.
+
+The code of a number v is how many edges lie below it, so the bin b holds the numbers
+above edge b − 1 up to edge b. To find it without branches, the range of the edges is
+divided into 4,096 cells of equal width. The function that gives a number its cell never
+falls as the number grows, so all edges in cells before that of v are below v, all edges
+in later cells are not, and only those in its own cell are compared; mostly there is one
+or none.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.jit.compile import entry, kernel
+from spinney.growth.binned.kernels import layout
+
+CELLS = 4096
+# Few rows have fewer bins: each of them is looked at in every node.
+FEWEST_BINS, ROWS_OF_A_BIN = 32, 8
+ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
+
+
+def edges_of(
+    sample: NDArray[Any],
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return rising edges between bins, and the values if each bin has one of them.
+
+    >>> edges_of(np.array([3.0, 1.0, 3.0, np.nan, 2.0]))
+    (array([1.5, 2.5]), array([1., 2., 3.]))
+    """
+    # All zeros alike: which of them is first depends on how a machine sorts.
+    known = np.sort(sample[~np.isnan(sample)]).astype(np.float64) + 0.0
+    if not len(known):
+        return known, known
+    rises = np.ones(len(known), np.bool_)
+    np.not_equal(known[1:], known[:-1], out=rises[1:])
+    values = known[rises]
+    if len(values) < layout.BINS:
+        low, high = values[:-1], values[1:]
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = low / 2 + high / 2
+        return np.where((middle >= low) & (middle < high), middle, low), values
+    n_bins = min(layout.ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    places = np.arange(1, n_bins) * len(known) // n_bins
+    return np.unique(known[places]), None
+
+
+class Coding(NamedTuple):
+    """How columns of numbers are coded, and where their codes go.
+
+    By column: ``edges`` and how many there are; by cell ``first``, how many edges lie
+    in cells before; the ``low`` end and the ``scale`` of cells; the most ``steps`` in
+    one cell; the ``values`` of bins, where each is ``expected`` to hold one. A column
+    becomes the attribute ``attributes`` says of ``codes`` and ``by_attribute``.
+    """
+
+    edges: NDArray[np.float64]
+    n_edges: NDArray[np.int64]
+    first: NDArray[np.uint8]
+    low: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    steps: NDArray[np.int64]
+    values: NDArray[np.float64]
+    expected: NDArray[np.bool_]
+    attributes: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+    by_attribute: NDArray[np.uint8]
+
+
+@entry
+def prepare(coding):
+    """Find for each column, and each of its cells, how many edges lie in cells before.
+
+    A column whose range is no finite number, or nothing, has one cell: all its edges
+    are compared.
+    """
+    edges, low, scale = coding.edges, coding.low, coding.scale
+    for j in range(len(edges)):
+        k = coding.n_edges[j]
+        low[j], scale[j] = 0.0, 0.0
+        if k > 1:
+            low[j] = edges[j, 0]
+            wide = (CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
+            scale[j] = wide if 0 < wide < np.inf else 0.0
+        before, most = 0, 0
+        for cell in range(CELLS):
+            coding.first[j, cell] = before
+            here = 0
+            while before < k and cell_of(edges[j, before], low[j], scale[j]) == cell:
+                before += 1
+                here += 1
+            most = max(most, here)
+        coding.steps[j] = most
+
+
+@kernel
+def cell_of(number, low, scale):
+    """Return the cell of a number; infinite ones, and NaN from 0 · ∞, have one too."""
+    at = (number - low) * scale
+    return np.int64(min(at, CELLS - 1.0)) if at > 0 else 0
+
+
+@entry
+def code_rows(coding, matrix, start, stop, wanted, odd):
+    """Code wanted columns of a stretch of rows.
+
+    Where a bin is expected to hold one value, what differs from it is counted in
+    ``odd``.
+    """
+    first, edges, values = coding.first, coding.edges, coding.values
+    codes, by_attribute = coding.codes, coding.by_attribute
+    for begin in range(start, stop, ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, stop)
+        for j in wanted:
+            low, scale, most = coding.low[j], coding.scale[j], coding.steps[j]
+            a, expected, different = coding.attributes[j], coding.expected[j], 0
+            for i in range(begin, end):
+                number = np.float64(matrix[i, j])
+                if number != number:
+                    codes[i, a] = by_attribute[a, i] = layout.ABSENT
+                    continue
+                code = np.int64(first[j, cell_of(number, low, scale)])
+                for _ in range(most):
+                    code += number > edges[j, code]
+                codes[i, a] = by_attribute[a, i] = code
+                if expected:
+                    different += values[j, code] != number
+            odd[j] += different

@@ -1,0 +1,211 @@
+"""Counts by attribute and bin, of the rows of a node."""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel, prefetch
+from spinney.growth.binned.kernels import layout
+from spinney.growth.binned.kernels.row_words import (
+    class_of,
+    half_of,
+    number_of,
+    weight_of,
+)
+from spinney.growth.binned.kernels.score import of_numbers
+
+AHEAD = 16  # rows that are asked for before they are read
+LINE = 64  # bytes that the memory gives at once
+LOWER = np.uint64(0xFFFFFFFF)
+HALF, BYTE = np.uint64(32), np.uint64(255)
+ONE, SOON = np.uint64(1), np.uint64(AHEAD)
+ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
+
+
+@kernel
+def count(search, start, stop, first, last, lines):
+    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
+    n_bins, rules, words = search.cells.n_bins, search.rules, search.work.words
+    two = search.labels.halves
+    for a in range(first, last):
+        clear(n_bins[a], a, two, rules.width, lines, words)
+    if of_numbers(rules.kind):
+        count_moments(search, start, stop, first, last, lines)
+    elif two:
+        count_halves(search, start, stop, first, last)
+        for a in range(first, last):
+            unpack(n_bins[a], a, lines, words)
+    else:
+        count_classes(search, start, stop, first, last, lines)
+
+
+@kernel
+def ask_ahead(codes, rows, i, stop, first, last):
+    """Ask for the codes of a row that will be read soon."""
+    soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+    for a in range(first, last, LINE):
+        prefetch(codes, soon, a)
+
+
+@kernel
+def count_halves(search, start, stop, first, last):
+    """Count two classes, each in its half of a word."""
+    codes, labels, rows = search.cells.codes, search.labels, search.rows
+    words, begin, end = search.work.words, np.uint64(first), np.uint64(last)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        for a in range(begin, end):
+            words[a, codes[row, a]] += half
+
+
+@kernel
+def count_moments(search, start, stop, first, last, lines):
+    """Add up the moments of numbers."""
+    codes, labels, rows = search.cells.codes, search.labels, search.rows
+    begin, end = np.uint64(first), np.uint64(last)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        row, weight = number_of(rows[i]), weight_of(labels, rows[i])
+        number = labels.numbers[row]
+        moved = weight * number
+        side = 1 if number > 0 else 2
+        for a in range(begin, end):
+            b = codes[row, a]
+            lines[a, b, 0] += weight
+            lines[a, b, side] += moved
+            lines[a, b, 3] += moved * number
+
+
+@kernel
+def count_classes(search, start, stop, first, last, lines):
+    """Count classes.
+
+    Of the attributes in the tail, code 0 is what remains of all rows, where sums are
+    exact; the range ends with a word of eight codes then, or with what fills it up.
+    """
+    cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
+    tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
+    if not rules.subtract or (last % 8 and last < len(cells.n_bins)):
+        tail = last
+    if tail < last:
+        for c in range(rules.width):
+            lines[tail, ALL, c] = 0.0
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(tail)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        word = rows[i]
+        row, c, weight = number_of(word), class_of(word), weight_of(labels, word)
+        for a in range(begin, end):
+            lines[a, codes[row, a], c] += weight
+        if tail < last:
+            lines[end, ALL, c] += weight
+            count_tail(cells.eights[row], tail, last, c, weight, lines)
+    for a in range(tail, last):
+        for c in range(rules.width):
+            rest = lines[tail, ALL, c] - lines[a, layout.ABSENT, c]
+            for b in range(1, cells.n_bins[a]):
+                rest -= lines[a, b, c]
+            lines[a, 0, c] = rest
+
+
+@kernel
+def count_tail(eights, tail, last, c, weight, lines):
+    """Count the codes of a row that are not 0, from an attribute on."""
+    for at in range(tail >> 3, (last + 7) >> 3):
+        codes = eights[np.uint64(at)]
+        if codes == 0:
+            continue
+        for k in range(8):
+            code = (codes >> np.uint64(8 * k)) & BYTE
+            if code:
+                lines[np.uint64(8 * at + k), code, c] += weight
+
+
+@kernel
+def count_drawn(search, start, stop, first, n, lines):
+    """Count ``n`` attributes of an order over a stretch of rows.
+
+    Their codes are kept in the order of rows, where there is room.
+    """
+    cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
+    work = search.work
+    codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
+    drawn, kept = work.order[layout.PLACE, first:], work.gathered[first:]
+    keep = n <= len(kept)
+    for k in range(n):
+        work.order[layout.LINE_OF, drawn[k]] = first + k if keep else -1
+        clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
+    if two:
+        count_drawn_halves(search, start, stop, drawn[:n], kept, keep)
+        for k in range(n):
+            unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)
+        return
+    for i in range(start, stop):
+        soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+        prefetch(codes, soon, drawn[0])
+        word = rows[i]
+        row = number_of(word)
+        weight = weight_of(labels, word)
+        if of_numbers(rules.kind):
+            number = labels.numbers[row]
+            moved = weight * number
+            side = 1 if number > 0 else 2
+            for k in range(n):
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
+                lines[a, b, 0] += weight
+                lines[a, b, side] += moved
+                lines[a, b, 3] += moved * number
+        else:
+            c = class_of(word)
+            for k in range(n):
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                lines[a, b, c] += weight
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
+
+
+@kernel
+def count_drawn_halves(search, start, stop, drawn, kept, keep):
+    """Count two classes by the codes of some attributes, each in its half of a word.
+
+    In a loop of its own, which has few things to remember: they stay in registers.
+    """
+    codes, labels, rows = search.cells.codes, search.labels, search.rows[start:stop]
+    words, last = search.work.words, np.uint64(stop - start - 1)
+    for i in range(np.uint64(0), last + ONE):
+        prefetch(codes, np.int64(number_of(rows[min(i + SOON, last)])), drawn[0])
+        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        for k in range(np.uint64(0), np.uint64(len(drawn))):
+            a = np.uint64(drawn[k])
+            b = codes[row, a]
+            words[a, b] += half
+            if keep:
+                kept[k, i] = b
+
+
+@kernel
+def clear(n_bins, a, two, width, lines, words):
+    """Begin the counts of an attribute: its bins, and the one of missing cells."""
+    if two:
+        for b in range(n_bins):
+            words[a, b] = 0
+        words[a, layout.ABSENT] = 0
+        return
+    for b in range(n_bins):
+        for c in range(width):
+            lines[a, b, c] = 0.0
+    for c in range(width):
+        lines[a, layout.ABSENT, c] = 0.0
+
+
+@kernel
+def unpack(n_bins, a, lines, words):
+    """Set the counts of two classes from the halves of words."""
+    for b in range(n_bins):
+        lines[a, b, 0] = np.float64(words[a, b] & LOWER)
+        lines[a, b, 1] = np.float64(words[a, b] >> HALF)
+    lines[a, layout.ABSENT, 0] = np.float64(words[a, layout.ABSENT] & LOWER)
+    lines[a, layout.ABSENT, 1] = np.float64(words[a, layout.ABSENT] >> HALF)

@@ -1,0 +1,91 @@
+"""What was found of the attributes that did not win, kept at large nodes.
+
+A competitor is recorded with the best of its cuts that were looked at. Those are all of
+them where an attribute has one value a bin, and where a node was sorted; else those
+between bins, and inside the bins that might have held the split that won. To look into
+the others would take many times as long as the tree. An attribute whose rows are all in
+one bin that was not looked into is no competitor. Of buckets every cut is looked at,
+but not the numbers beside it, so that these are not exact.
+
+Every row weighs 1 here: else those beside each cut would have to be counted again, and
+no lost are kept.
+
+Rivals are lines of a ``Shape``, whose ``weights`` and ``counts`` are what lies left of
+the cut, and then what is missing.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney.growth.binned.kernels import layout, nodes
+from spinney.growth.binned.kernels.between_bins import bin_after
+from spinney.growth.binned.kernels.choose import gain_of
+from spinney.growth.binned.kernels.nodes import list_codes
+from spinney.growth.binned.kernels.score import size_of
+
+
+@kernel
+def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
+    """Record what was found at a node of the attributes from ``first`` to ``last``."""
+    cells, rules, stack = search.cells, search.rules, search.stack
+    listed, lost, work = search.listed, search.runners_up, search.work
+    kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
+    begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    n_counts = stack.counts.shape[1]
+    for a in range(first, last):
+        if a == chosen or cuts[a, layout.SCORE] == -np.inf:
+            continue
+        at = state[nodes.RECORDED]
+        lost.whole[at, nodes.ATTRIBUTE], lost.whole[at, nodes.ABOVE] = a, here
+        every_cut = is_sorted and rules.exact
+        lost.whole[at, nodes.EXACT] = every_cut or cells.column[a] < 0
+        lost.whole[at, nodes.LINE] = state[nodes.LISTED]
+        lost.whole[at, nodes.LINES] = 0
+        lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
+        lost.real[at, nodes.GAIN] = gain_of(search, top, a)
+        _record_ends(rules, cells, a, lines, cuts, lost, at)
+        for c in range(2 * width):
+            lost.weights[at, c] = cuts[a, layout.TOTALS + c]
+        for c in range(n_counts):
+            lost.counts[at, c] = np.int64(cuts[a, layout.TOTALS + c])
+            absent = cuts[a, layout.TOTALS + width + c]
+            lost.counts[at, n_counts + c] = np.int64(absent)
+        if cells.listed[a]:
+            n = state[nodes.LISTED]
+            if not is_sorted:
+                n = _list_counted(kind, lines, cells.n_bins[a], a, work, listed, n)
+            else:
+                n += list_codes(search, begin, end, a, n)
+            lost.whole[at, nodes.LINES] = n - state[nodes.LISTED]
+            state[nodes.LISTED] = n
+        state[nodes.RECORDED] += 1
+
+
+@kernel
+def _record_ends(rules, cells, a, lines, cuts, lost, at):
+    """Set the values beside a cut; beside one between bins of numbers, the edge.
+
+    Of buckets between which none has rows, it is the edge in their middle.
+    """
+    low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
+    after = bin_after(rules.kind, cells, a, lines, cuts)
+    if after >= 0:
+        b = np.int64(cuts[a, layout.BIN])
+        low, high = cells.edges[a, b if rules.exact else (b + after) >> 1], np.nan
+        if cells.column[a] < 0:
+            low, high = cells.values[a, b], cells.values[a, after]
+    lost.real[at, nodes.CUT_LOW], lost.real[at, nodes.CUT_HIGH] = low, high
+
+
+@kernel
+def _list_counted(kind, lines, n_bins, a, work, listed, at):
+    """Set the lines of the codes of an attribute from its counts; return their end."""
+    for code in range(n_bins):
+        if size_of(kind, lines[a], code) > 0:
+            listed.codes[at, 0], listed.codes[at, 1] = code, work.masks[a, code]
+            for c in range(listed.weights.shape[1]):
+                listed.weights[at, c] = lines[a, code, c]
+            for c in range(listed.counts.shape[1]):
+                listed.counts[at, c] = np.int64(lines[a, code, c])
+            at += 1
+    return at

@@ -1,0 +1,301 @@
+"""The score of a cut, and what no cut inside a bin can exceed.
+
+A side of a cut is a vector v: the weight of each class, or for a numeric target
+(Σw, Σwy⁺, Σwy⁻, Σwy²), y⁺ and y⁻ being the parts of y above and below its origin.
+Its score φ(v) is
+
+    GINI       Σ v_c² / |v|
+    ENTROPY    Σ v_c log₂ v_c − |v| log₂ |v|
+    ERRORS     max v_c
+    SQUARES    (Σwy)² / Σw
+    DEVIATION  −Σw √s²            with s² = Σwy² / Σw − (Σwy / Σw)²
+    ROOT       −Σw (s²)^⅕
+    POISSON    2 Σwy ln (Σwy / Σw)
+
+and a cut of a node T into L and R gains (φ(L) + φ(R) − φ(T)) / |T|: the decrease of
+Gini's index, of the entropy, the error rate, the mean squared error, the standard
+deviation, the fifth root of the variance, Poisson's deviance. Of TWOING only the score
+of a whole cut is defined, |L| |R| / 4|T| · (Σ |L_c / |L| − R_c / |R||)²; φ(T) is 0.
+
+Every φ is convex and φ(av) = a φ(v), so φ(u + v) ≤ φ(u) + φ(v): φ(v) is −|v| times a
+concave impurity of v / |v|, s² being concave in the mean of y and of y², and so its
+roots. Twoing is half the greatest decrease of Gini's index over all ways to put the
+classes into two groups (Breiman et al. 1984), and convex as each of these. This gives
+bounds on a cut inside a bin b between L, all that lies left of the bin, and R, all
+right of it. Let s be the part of the bin that goes left.
+
+1. Each part of the bin scores at most its weight (GINI and ERRORS, since v_c ≤ |v|),
+   nothing (ENTROPY and roots), or Σwy² (SQUARES, by Cauchy and Schwarz):
+       φ(L + s) + φ(R + b − s) ≤ φ(L) + φ(R) + that of the whole bin.
+2. g(s) = φ(L + s) + φ(R + b − s) is convex, so its greatest value in the box
+   0 ≤ s ≤ b is at a corner: some classes of the bin go left as a whole, the others
+   right. Two corners, none and all of them, are the bin's own edges. These were
+   tried before, unless a branch were too light; so they count only then. A
+   cut inside that scores as much as an edge, and no other corner, lies between two
+   equal edges, and the first of equals wins; but not where the left one of these is no
+   cut, since nothing is left of it, and scores are level there as those of ERRORS are.
+   For numbers s is in the box of Σw and Σwy, the latter from Σwy⁻ to Σwy⁺: four corners
+   again. Roots have Σwy² besides, so eight; and as s² < 0 has none, they are bounded so
+   only where every corner has. What rounding leaves of an s² of 0 is 0 (``spread_of``),
+   which is no bound near it: neither L nor R may be so.
+3. A bin of many classes has too many corners, and the slope of g is bounded instead:
+   g(s) ≤ g(0) + ∇g(s)·s ≤ g(0) + Σ_c b_c max(0, D_c) with D_c the greatest slope in
+   the box. For GINI, with u_c = (L + s)_c / |L + s| and v_c likewise on the right,
+       D_c = 2 max u_c − Σ (min u)² − 2 min v_c + Σ (max v)²,
+   for ENTROPY D_c = log₂ max u_c − log₂ min v_c, where in the box
+       L_c / (|L| + |b| − b_c) ≤ u_c ≤ (L_c + b_c) / (|L| + b_c)
+   and v_c is bounded in the same way, from R + b on down.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney._support.ties import TOLERANCE
+from spinney.growth.binned.kernels import layout
+
+# Those of classes, and then those of numbers.
+GINI, ENTROPY, ERRORS, TWOING = range(4)
+SQUARES, POISSON, DEVIATION, ROOT = range(4, 8)
+TOLERANCE_OF_ROOTS = 1e-9
+
+MOST_CLASSES = 8  # of a bin whose corners are tried
+
+
+@kernel
+def of_numbers(kind):
+    """Return whether a side is the moments of a number."""
+    return kind >= SQUARES
+
+
+@kernel
+def slack_of(kind, totals, at):
+    """Return by how much the scores of cuts must differ, not to be equal.
+
+    By a share of the weight, as gains of classes have no unit; for numbers in the unit
+    of the gain (``Criterion.unit``).
+    """
+    size = size_of(kind, totals, at)
+    if not of_numbers(kind):
+        return TOLERANCE * size
+    if kind == SQUARES:
+        return TOLERANCE * totals[at, 3]
+    if kind == POISSON:
+        return TOLERANCE * (totals[at, 1] + totals[at, 2])
+    return TOLERANCE_OF_ROOTS * size * _root(kind, totals[at, 3] / size)
+
+
+@kernel
+def _root(kind, square):
+    """Return the square root, or the fifth root."""
+    return np.sqrt(square) if kind == DEVIATION else square**0.2
+
+
+@kernel
+def size_of(kind, vectors, at):
+    """Return the weight of a side, or of any line of class weights or moments."""
+    if of_numbers(kind):
+        return vectors[at, 0]
+    total = 0.0
+    for c in range(vectors.shape[1]):
+        total += vectors[at, c]
+    return total
+
+
+@kernel
+def own_size(rules, vectors, at):
+    """Return the weight of a side as limits count it, not altered by costs."""
+    if of_numbers(rules.kind):
+        return vectors[at, 0]
+    total = 0.0
+    for c in range(vectors.shape[1]):
+        total += vectors[at, c] * rules.own[c]
+    return total
+
+
+@kernel
+def score_of(kind, vectors, at):
+    """Return φ of a side; that of nothing is 0."""
+    if of_numbers(kind):
+        total = vectors[at, 1] + vectors[at, 2]
+        return _score_of_moments(kind, vectors[at, 0], total, vectors[at, 3])
+    size, total = 0.0, 0.0
+    for c in range(vectors.shape[1]):
+        weight = vectors[at, c]
+        size += weight
+        if kind == GINI:
+            total += weight * weight
+        elif kind == ERRORS:
+            total = max(total, weight)
+        elif kind == ENTROPY and weight > 0:
+            total += weight * np.log2(weight)
+    if size <= 0 or kind in (ERRORS, TWOING):
+        return total
+    return total / size if kind == GINI else total - size * np.log2(size)
+
+
+@kernel
+def _score_of_moments(kind, weight, total, second):
+    """Return φ of a side of numbers."""
+    if weight <= 0:
+        return 0.0
+    if kind == SQUARES:
+        return total * total / weight
+    if kind == POISSON:
+        return 2 * total * np.log(total / weight) if total > 0 else 0.0
+    spread = second - total * total / weight
+    if spread <= TOLERANCE * second:
+        return 0.0
+    return -weight * _root(kind, spread / weight)
+
+
+@kernel
+def score_of_cut(kind, vectors, left, right):
+    """Return the score of a cut between two sides."""
+    if kind == TWOING:
+        return _twoing(vectors, left, right)
+    return score_of(kind, vectors, left) + score_of(kind, vectors, right)
+
+
+@kernel
+def _twoing(vectors, left, right):
+    """Return the score of a cut by twoing."""
+    one, other = size_of(TWOING, vectors, left), size_of(TWOING, vectors, right)
+    if one <= 0 or other <= 0:
+        return 0.0
+    apart = 0.0
+    for c in range(vectors.shape[1]):
+        apart += abs(vectors[left, c] / one - vectors[right, c] / other)
+    return one * other / (one + other) / 4 * apart * apart
+
+
+@kernel
+def add_missing(vectors, side):
+    """Add what the missing rows weigh to a side."""
+    for c in range(vectors.shape[1]):
+        vectors[side, c] += vectors[layout.AWAY, c]
+
+
+@kernel
+def bound_inside(kind, vectors, floor, tried):
+    """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT.
+
+    No closer than it takes to tell that it is below the floor. ``tried`` says that
+    cuts at the bin's own edges were tried, whatever they leave on a side.
+    """
+    if kind >= DEVIATION and not (
+        _spreads(vectors, layout.LEFT) and _spreads(vectors, layout.RIGHT)
+    ):
+        return np.inf
+    whole = 0.0
+    if kind in (GINI, ERRORS):
+        whole = size_of(kind, vectors, layout.INSIDE)
+    elif kind == SQUARES:
+        whole = vectors[layout.INSIDE, 3]
+    elif kind in (TWOING, POISSON):
+        whole = np.inf
+    bound = score_of_cut(kind, vectors, layout.LEFT, layout.RIGHT) + whole
+    if bound < floor:
+        return bound
+    if of_numbers(kind):
+        return min(bound, _corners_of_numbers(kind, vectors))
+    n_classes = 0
+    for c in range(vectors.shape[1]):
+        n_classes += vectors[layout.INSIDE, c] > 0
+    if n_classes > 2 and kind <= ENTROPY:
+        bound = min(bound, _slope(kind, vectors))
+    if bound < floor or n_classes > MOST_CLASSES:
+        return bound
+    # Where nothing is on the left, the lower edge is no cut: equals inside come first.
+    tried = tried and kind != ERRORS and size_of(kind, vectors, layout.LEFT) > 0
+    return min(bound, _corners(kind, n_classes, vectors, floor, tried))
+
+
+@kernel
+def _spreads(vectors, at):
+    """Return whether numbers vary on a side, and would with those of the bin."""
+    total, second = vectors[at, 1] + vectors[at, 2], vectors[at, 3]
+    spread = second - total * total / vectors[at, 0]
+    # Twice: what sums round by must not matter.
+    return spread > 2 * TOLERANCE * (second + vectors[layout.INSIDE, 3])
+
+
+@kernel
+def _corners(kind, n_classes, vectors, floor, tried):
+    """Return the score of a corner that reaches the floor, else the greatest."""
+    greatest = -np.inf
+    # Bit by bit, which of the bin's classes go left.
+    first, last = (1, (1 << n_classes) - 1) if tried else (0, 1 << n_classes)
+    for corner in range(first, last):
+        goes = corner
+        for c in range(vectors.shape[1]):
+            inside = vectors[layout.INSIDE, c]
+            one, other = vectors[layout.LEFT, c], vectors[layout.RIGHT, c]
+            if inside > 0:
+                one += inside if goes & 1 else 0.0
+                other += 0.0 if goes & 1 else inside
+                goes >>= 1
+            vectors[layout.ONE, c], vectors[layout.OTHER, c] = one, other
+        reached = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
+        greatest = max(greatest, reached)
+        if greatest >= floor:
+            break
+    return greatest
+
+
+@kernel
+def _corners_of_numbers(kind, vectors):
+    """Return the greatest score at the corners of the box of Σw, Σwy and Σwy²."""
+    low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
+    known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
+    rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
+    second, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
+    greatest = -np.inf
+    for corner in range(8 if roots else 4):
+        weight = vectors[layout.INSIDE, 0] if corner & 1 else 0.0
+        moved = high if corner & 2 else low
+        square = second if corner & 4 else 0.0
+        left = vectors[layout.LEFT, 0] + weight
+        right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
+        if left <= 0 or right <= 0:
+            return np.inf
+        here, there = known + moved, rest - moved
+        one = vectors[layout.LEFT, 3] + square
+        other = vectors[layout.RIGHT, 3] + second - square
+        if roots and min(one - here * here / left, other - there * there / right) <= 0:
+            return np.inf
+        reached = _score_of_moments(kind, left, here, one)
+        greatest = max(greatest, reached + _score_of_moments(kind, right, there, other))
+    return greatest
+
+
+@kernel
+def _slope(kind, vectors):
+    """Return the bound by the slope of g from the bin's lower edge."""
+    size = size_of(kind, vectors, layout.LEFT)
+    width = size_of(kind, vectors, layout.INSIDE)
+    rest = size_of(kind, vectors, layout.RIGHT)
+    if size <= 0 or rest <= 0:
+        return np.inf
+    purest, mixed = 0.0, 0.0
+    for c in range(vectors.shape[1]):
+        inside = vectors[layout.INSIDE, c]
+        vectors[layout.OTHER, c] = vectors[layout.RIGHT, c] + inside
+        least = vectors[layout.LEFT, c] / (size + width - inside)
+        most = vectors[layout.OTHER, c] / (rest + inside)
+        mixed += least * least
+        purest += most * most
+    bound = score_of_cut(kind, vectors, layout.LEFT, layout.OTHER)
+    for c in range(vectors.shape[1]):
+        inside = vectors[layout.INSIDE, c]
+        if inside <= 0:
+            continue
+        most = (vectors[layout.LEFT, c] + inside) / (size + inside)
+        least = vectors[layout.RIGHT, c] / (rest + width - inside)
+        if kind == GINI:
+            slope = 2 * most - mixed - 2 * least + purest
+        elif least <= 0:
+            return np.inf
+        else:
+            slope = np.log2(most) - np.log2(least)
+        bound += inside * max(0.0, slope)
+    return bound

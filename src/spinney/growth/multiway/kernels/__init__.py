@@ -1,0 +1,1 @@
+"""The compiled kernels of a branch a value."""

@@ -1,0 +1,180 @@
+"""Counts by value and class at a node.
+
+Attributes with few values are counted together, a row at a time, into tables with a
+line for every code; those with more codes than the node has rows are sorted. Either way
+the outcome is the *runs*: the codes that occur, rising, each with its weights by class
+and, unless the node is plain, its counts. Members are added up in their order, as the
+plain learner does, so that sums round alike.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney.growth.binned.kernels.sort import insert
+from spinney.growth.multiway.kernels import layout
+from spinney.growth.multiway.kernels.layout import stretch
+
+# A table has at most so many lines for each row, and in all.
+SPARSE = 4
+MOST_LISTED = 65_536
+
+# Fewer keys are sorted by insertion.
+FEW_KEYS = 40
+
+
+@kernel
+def is_listed(facts, a, n_members):
+    """Return whether an attribute is counted in a table of all codes."""
+    k = facts[a, layout.CODES]
+    return k <= SPARSE * n_members and k <= MOST_LISTED
+
+
+@kernel
+def count_together(growth, top, first, last):
+    """Count the attributes from ``first`` to ``last`` that are to have tables."""
+    ranked, members, work = growth.multiway, growth.members, growth.work
+    n_classes, (begin, end, plain) = growth.limits.n_classes, stretch(members, top)
+    codes, facts, table = ranked.codes, ranked.facts, work.table
+    listed, n_listed = work.listed, 0
+    width = n_classes if plain else 2 * n_classes
+    for a in range(first, last):
+        if work.results[a, 0] >= 0 and is_listed(facts, a, end - begin):
+            start = 2 * n_classes * facts[a, layout.OFFSET]
+            listed[n_listed, 0], listed[n_listed, 1] = a, start
+            n_listed += 1
+            for cell in range(start, start + width * (facts[a, layout.CODES] + 1)):
+                table[cell] = 0.0
+    # Unsigned places cannot be counted from the end, and so need no second look.
+    label, rows, parts = codes.shape[1] - 1, members.rows, members.parts
+    step, n_more = np.uint64(width), np.uint64(n_classes)
+    for i in range(begin, end):
+        r = rows[i]
+        c = np.uint64(codes[r, label])
+        if plain:
+            for t in range(n_listed):
+                table[listed[t, 1] + step * codes[r, listed[t, 0]] + c] += 1.0
+        else:
+            part = parts[i]
+            for t in range(n_listed):
+                cell = listed[t, 1] + step * codes[r, listed[t, 0]] + c
+                table[cell] += part
+                table[cell + n_more] += 1.0
+
+
+@kernel
+def runs_of(growth, top, a):
+    """Find the runs of an attribute; return how many there are.
+
+    The missing rows are left in a vector.
+    """
+    ranked, work, n_classes = growth.multiway, growth.work, growth.limits.n_classes
+    begin, end, plain = stretch(growth.members, top)
+    width = n_classes if plain else 2 * n_classes
+    vectors, away = work.vectors, layout.AWAY * 2 * n_classes
+    for c in range(away, away + 2 * n_classes):
+        vectors[c] = 0.0
+    if is_listed(ranked.facts, a, end - begin):
+        return _runs_of_table(growth, width, a)
+    n_keys = _keys_of(growth, top, a)
+    return _runs_of_keys(growth, top, n_keys, a)
+
+
+@kernel
+def _runs_of_table(growth, width, a):
+    facts, work, n_classes = growth.multiway.facts, growth.work, growth.limits.n_classes
+    table, runs, codes, k = work.table, work.runs, work.codes, facts[a, layout.CODES]
+    start, n_runs = 2 * n_classes * facts[a, layout.OFFSET], 0
+    counts = start + width - n_classes
+    for code in range(k):
+        here = False
+        for c in range(n_classes):
+            here |= table[counts + width * code + c] > 0.0
+        if here:
+            codes[n_runs] = code
+            for c in range(width):
+                runs[width * n_runs + c] = table[start + width * code + c]
+            n_runs += 1
+    for c in range(width):
+        work.vectors[layout.AWAY * 2 * n_classes + c] = table[start + width * k + c]
+    return n_runs
+
+
+@kernel
+def _keys_of(growth, top, a):
+    """Sort the members whose value is known; return how many they are.
+
+    A key has the code in its upper half and the member's place in the lower.
+    """
+    ranked, members, work = growth.multiway, growth.members, growth.work
+    n_classes, (begin, end, plain) = growth.limits.n_classes, stretch(members, top)
+    codes, k = ranked.codes, ranked.facts[a, layout.CODES]
+    rows, vectors, away = members.rows, work.vectors, layout.AWAY * 2 * n_classes
+    keys, n_keys, label = work.keys, 0, ranked.codes.shape[1] - 1
+    least, most = np.uint64(k), np.uint64(0)
+    for i in range(begin, end):
+        r = rows[i]
+        code = np.uint64(codes[r, a])
+        if code == np.uint64(k):
+            c = np.int64(codes[r, label])
+            vectors[away + c] += 1.0 if plain else members.parts[i]
+            if not plain:
+                vectors[away + n_classes + c] += 1.0
+            continue
+        keys[n_keys] = code << np.uint64(32) | np.uint64(i - begin)
+        n_keys += 1
+        least, most = min(least, code), max(most, code)
+    if n_keys <= FEW_KEYS:
+        insert(keys, None, 0, n_keys - 1)
+        return n_keys
+    _sort_by_digits(keys, work.spare_keys, work.histogram, n_keys, least, most)
+    return n_keys
+
+
+@kernel
+def _sort_by_digits(keys, spare, histogram, n_keys, least, most):
+    """Sort keys by their codes, digit by digit of 8 bits from the lowest."""
+    shift = np.uint64(0)
+    while (most - least) >> shift > np.uint64(0):
+        for digit in range(256):
+            histogram[digit] = 0
+        for i in range(n_keys):
+            digit = ((keys[i] >> np.uint64(32)) - least) >> shift & np.uint64(255)
+            histogram[digit] += 1
+        place = 0
+        for digit in range(256):
+            number = histogram[digit]
+            histogram[digit] = place
+            place += number
+        for i in range(n_keys):
+            digit = ((keys[i] >> np.uint64(32)) - least) >> shift & np.uint64(255)
+            spare[histogram[digit]] = keys[i]
+            histogram[digit] += 1
+        for i in range(n_keys):
+            keys[i] = spare[i]
+        shift += np.uint64(8)
+
+
+@kernel
+def _runs_of_keys(growth, top, n_keys, a):
+    ranked, members, work = growth.multiway, growth.members, growth.work
+    n_classes, (begin, _, plain) = growth.limits.n_classes, stretch(members, top)
+    codes, runs, label = ranked.codes, work.runs, ranked.codes.shape[1] - 1
+    width = n_classes if plain else 2 * n_classes
+    keys, run_codes, rows, parts = work.keys, work.codes, members.rows, members.parts
+    n_runs, last = 0, np.int64(-1)
+    for i in range(n_keys):
+        key = keys[i]
+        code = np.int64(key >> np.uint64(32))
+        if code != last:
+            run_codes[n_runs] = last = code
+            for c in range(width):
+                runs[width * n_runs + c] = 0.0
+            n_runs += 1
+        place = begin + np.int64(key & np.uint64(0xFFFFFFFF))
+        cell = width * (n_runs - 1) + np.int64(codes[rows[place], label])
+        if plain:
+            runs[cell] += 1.0
+        else:
+            runs[cell] += parts[place]
+            runs[cell + n_classes] += 1.0
+    return n_runs

@@ -1,0 +1,45 @@
+"""What the kernels of a branch per value can grow; asking loads no compiler."""
+
+from typing import TYPE_CHECKING
+
+from spinney.growth.growth_options import Options
+from spinney.growth.kernel_weights import suit_kernels
+from spinney.recipes import Recipe
+from spinney.search import MOST_BRANCHES
+
+if TYPE_CHECKING:
+    from spinney.sources.rows import TrainingSet
+
+MOST_ROWS = 2**31
+MOST_LEVELS = 65_536
+KERNELS = ("ENTROPY", "GINI")  # of criteria
+
+# Settings that the kernels know nothing of, and the value that asks for nothing.
+SETTINGS = {
+    "buckets": None,
+    "alpha_split": None,
+    "linear_terms": 0,
+    "construct": 0,
+}
+
+
+def can_grow_multiway(
+    training: "TrainingSet", recipe: Recipe, options: Options
+) -> bool:
+    """Return whether the kernels of many branches grow what the plain learner would."""
+    schema = training.schema
+    if schema.target.is_numeric or recipe.grouping != "multiway":
+        return False
+    criterion = recipe.measure(numeric=False)
+    if criterion.kernel not in KERNELS or recipe.missing != "fractional":
+        return False
+    if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
+        return False
+    if len(training.classes) >= MOST_ROWS or not options.every_class_weighs:
+        return False
+    if not suit_kernels(training, options):
+        return False
+    if not options.leave_all_to_recipe(schema):
+        return False
+    most = {"numeric": 0, "nominal": MOST_BRANCHES, "ordinal": MOST_LEVELS}
+    return all(len(each.values) <= most[each.kind] for each in schema.attributes)

@@ -1,0 +1,103 @@
+"""Room for the kernels of several branches, which ask for more when it is short."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.growth.multiway.kernels import layout
+from spinney.growth.multiway.kernels.count import MOST_LISTED, SPARSE
+from spinney.growth.multiway.kernels.layout import Drafts, Grown, Members, Workspace
+from spinney.growth.multiway.multiway_rows import MultiwayRows
+
+MOST_LOGS = 65_536
+ROOM = 4_096  # lines more than are likely: a small tree never asks for more
+
+Arrays = TypeVar("Arrays", Members, Grown, Drafts)
+Names = defaultdict[int, Sequence[str]]
+
+# What is too short, by what a loop says.
+ROOM_OF_MEMBERS: Names = defaultdict(
+    tuple,
+    {
+        layout.SHORT_OF_MEMBERS: ("rows", "parts", "spare_rows", "spare_parts"),
+        layout.SHORT_OF_STACK: ("stack", "used"),
+    },
+)
+ROOM_OF_NODES: Names = defaultdict(
+    tuple,
+    {
+        layout.SHORT_OF_NODES: ("nodes", "weights", "counts"),
+        layout.SHORT_OF_CANDIDATES: ("candidates", "merits"),
+        layout.SHORT_OF_LINES: ("line_codes", "line_weights", "line_counts"),
+    },
+)
+# All that is written while a tree grows.
+WRITTEN_ARRAYS = tuple(name for names in ROOM_OF_NODES.values() for name in names)
+ROOM_OF_DRAFTS: Names = defaultdict(
+    tuple,
+    {
+        layout.SHORT_OF_NODES: ("origin", "moved", "estimates", "risks"),
+        layout.SHORT_OF_STEPS: ("steps", "measures"),
+    },
+)
+
+
+def enlarged(arrays: Arrays, names: Sequence[str]) -> Arrays:
+    """Return arrays, those of these names with twice the room."""
+    return arrays._replace(**{name: _longer(getattr(arrays, name)) for name in names})
+
+
+def _longer(array: NDArray[Any]) -> NDArray[Any]:
+    more = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    more[: len(array)] = array
+    return more
+
+
+def members_for(size: int, n_waiting: int, p: int) -> Members:
+    """Return room for so many members, and nodes of p attributes that wait."""
+    return Members(
+        np.empty(size, np.uint32),
+        np.empty(size),
+        np.empty(size, np.uint32),
+        np.empty(size),
+        np.empty((n_waiting, 5), np.int64),
+        np.empty((n_waiting, p), np.uint8),
+    )
+
+
+def workspace_for(
+    ready: MultiwayRows, n_members: int, table: NDArray[np.float64] | None = None
+) -> Workspace:
+    """Return room to search nodes of so many members."""
+    facts, n_classes = ready.ranked.facts, ready.limits.n_classes
+    most = int(facts[:, layout.CODES].max())
+    if table is None:
+        listed = facts[:, layout.CODES] <= MOST_LISTED
+        ends = facts[listed, layout.OFFSET] + facts[listed, layout.CODES] + 1
+        lines = int(ends.max(initial=3))
+        table = np.empty(2 * n_classes * lines)
+    n_runs = most + 2
+    n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        numbers = np.arange(min(MOST_LOGS, len(ready.ranked.codes) + 1), dtype=float)
+        logs = numbers * np.log2(numbers)
+    logs[0] = 0.0
+    return Workspace(
+        table,
+        np.empty((len(facts), 2), np.uint64),
+        np.empty(n_runs, np.int64),
+        np.empty(2 * n_classes * n_runs),
+        np.empty(n_runs),
+        np.empty(n_keys, np.uint64),
+        np.empty(n_keys, np.uint64),
+        np.empty(256, np.int64),
+        np.empty(layout.VECTORS * 2 * n_classes),
+        np.zeros((len(facts), 5), np.int64),
+        np.zeros((len(facts), 2)),
+        logs,
+        np.empty(n_classes, np.int64),
+        np.empty((len(facts), 3 * 2 * n_classes)),
+    )

@@ -1,0 +1,248 @@
+"""Error-based pruning of a tree of several branches, by compiled kernels."""
+
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.growth.multiway.kernels import layout
+from spinney.growth.multiway.kernels.layout import Drafts, Grown, Pruning, Rules
+from spinney.growth.multiway.kernels.prune import prune
+from spinney.growth.multiway.multiway_nodes import (
+    MultiwayNodes,
+    levels_of,
+    printing_order,
+    sums_below,
+)
+from spinney.growth.multiway.multiway_rows import MultiwayRows
+from spinney.growth.multiway.multiway_workspace import (
+    ROOM,
+    ROOM_OF_DRAFTS,
+    ROOM_OF_MEMBERS,
+    ROOM_OF_NODES,
+    WRITTEN_ARRAYS,
+    enlarged,
+    members_for,
+    workspace_for,
+)
+from spinney.growth.prune import Pruned, PruneStep, Steps
+from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
+from spinney.recipes import Recipe
+from spinney.search import midpoint
+from spinney.trees import Tree, labels_of
+
+ACTIONS = {
+    layout.COLLAPSED: "collapsed",
+    layout.REPLACED: "replaced",
+    layout.RAISED: "raised",
+    layout.KEPT: "kept",
+}
+
+
+def prune_multiway(tree: Tree, nodes: MultiwayNodes, rows: MultiwayRows) -> Pruned:
+    """Prune a tree as ``error_based`` does; the rows are those it was grown on."""
+    pruning = _Pruning(nodes, rows)
+    pruning.run()
+    return Pruned(pruning.tree(tree), Steps(pruning.steps(tree, nodes)))
+
+
+class _Pruning:
+    def __init__(self, nodes: MultiwayNodes, rows: MultiwayRows) -> None:
+        self.nodes, self.rows = nodes, rows
+        recipe, n_rows = nodes.recipe, len(rows.ranked.codes)
+        prior, weight = _prior(recipe, rows.weights)
+        costs = np.array(rows.schema.target.costs or np.zeros((0, 0)), np.float64)
+        self.rules = Rules(
+            recipe.raising,
+            float(recipe.confidence),
+            NormalDist().inv_cdf(1 - recipe.confidence),
+            1.0 + weight,
+            costs,
+            float(costs.max(initial=0.0)) or 1.0,
+        )
+        # What is written must not change the tree as it was grown.
+        self.grown = enlarged(nodes.grown, WRITTEN_ARRAYS)
+        self.grown = self.grown._replace(state=nodes.grown.state.copy())
+        _set_cuts(self.grown, nodes)
+        room, n_nodes = len(self.grown.nodes), len(nodes)
+        self.drafts = Drafts(
+            np.arange(room, dtype=np.int32),
+            np.zeros(room, np.uint8),
+            np.zeros(room),
+            np.zeros(room),
+            np.zeros((n_nodes + 64, 2), np.int64),
+            np.zeros((n_nodes + 64, 4)),
+            prior,
+            np.zeros(3),
+        )
+        size = 2 * n_rows + ROOM if recipe.raising else 1
+        self.members = members_for(size, 4096, 0)
+        self.work = workspace_for(rows, 1)
+
+    def run(self) -> None:
+        """Collapse, then prune from the leaves up."""
+        n_rows, parts = len(self.rows.ranked.codes), self.rows.parts
+        self.collapse()
+        if self.rules.raising:
+            self.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
+            if parts is not None:
+                self.members.parts[:n_rows] = parts
+        self.members.stack[0] = 0, n_rows, 0, parts is None, 0
+        self.grown.state[layout.WAITING] = 1
+        while True:
+            arrays = (self.members, self.grown, self.drafts, self.work)
+            short = prune(Pruning(self.rows.ranked, self.rules, *arrays))
+            if short == layout.DONE:
+                return
+            self.enlarge(int(short))
+
+    def collapse(self) -> None:
+        """Make leaves, from the root down, where a subtree errs no less."""
+        nodes, drafts, numbers = self.grown.nodes, self.drafts, self.nodes.numbers
+        wrong, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
+        some = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
+        weights = self.grown.weights[some]
+        sizes, lines = weights.sum(axis=1), np.arange(len(some))
+        costs = self.rows.schema.target.costs
+        wrong[some] = sizes - weights[lines, labels_of(weights, costs)]
+        predicted = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
+        labels = labels_of(predicted, costs)
+        if costs is None:
+            risks[some] = sizes - weights[lines, labels]
+        else:
+            risks[some] = (weights * self.rules.costs[labels]).sum(axis=1)
+        levels = self.nodes.levels
+        as_tree, risk_of_tree = (
+            sums_below(nodes, levels, own) for own in (wrong, risks)
+        )
+        useless = nodes[: len(wrong), layout.CHILDREN] > 0
+        useless &= as_tree >= wrong - COLLAPSE_SLACK
+        gone = np.zeros(len(wrong), np.bool_)
+        for level in levels[1:]:
+            above = nodes[level, layout.PARENT]
+            gone[level] = gone[above] | useless[above]
+        cut = np.flatnonzero(useless & ~gone)
+        cut = cut[np.argsort(numbers[cut])]
+        nodes[cut, layout.CHILDREN] = 0
+        after = risk_of_tree[0] + np.cumsum(risks[cut] - risk_of_tree[cut])
+        risk = np.append(risk_of_tree[0], after)
+        figures = (as_tree[cut], wrong[cut], risk[:-1], after)
+        drafts.steps[: len(cut), 0], drafts.steps[: len(cut), 1] = cut, layout.COLLAPSED
+        drafts.measures[: len(cut)] = np.stack(figures, axis=1)
+        drafts.total[0] = risk[-1]
+        self.grown.state[layout.STEPS] = len(cut)
+
+    def enlarge(self, short: int) -> None:
+        """Give more room to what is short of it."""
+        self.members = enlarged(self.members, ROOM_OF_MEMBERS[short])
+        self.grown = enlarged(self.grown, ROOM_OF_NODES[short])
+        self.drafts = enlarged(self.drafts, ROOM_OF_DRAFTS[short])
+
+    def tree(self, tree: Tree) -> Tree:
+        """Return what is left, numbered in printing order."""
+        nodes, grown = self.nodes, self.grown
+        n_nodes = int(grown.state[layout.NODES])
+        grown = grown._replace(
+            nodes=grown.nodes[:n_nodes],
+            weights=grown.weights[:n_nodes],
+            counts=grown.counts[:n_nodes],
+        )
+        levels = levels_of(grown.nodes)
+        for depth, level in enumerate(levels[1:]):
+            above = np.repeat(
+                levels[depth], grown.nodes[levels[depth], layout.CHILDREN]
+            )
+            grown.nodes[level, layout.PARENT] = above
+            grown.nodes[level, layout.DEPTH] = depth + 1
+        order, numbers = printing_order(grown.nodes, levels)
+        self.give_reasons(order)
+        left = MultiwayNodes(
+            grown,
+            nodes.values,
+            nodes.schema,
+            nodes.recipe,
+            order,
+            numbers,
+            levels,
+            nodes.altered,
+        )
+        return Tree(tree.schema, left)
+
+    def give_reasons(self, lines: Integers) -> None:
+        """Say why nodes are leaves that were none, or have other rows than they had."""
+        nodes, moved = self.grown.nodes, self.drafts.moved
+        lines = lines[nodes[lines, layout.CHILDREN] == 0]
+        nodes[lines, layout.CHOSEN] = -1
+        inner = nodes[lines, layout.REASON] == layout.INNER
+        lines = lines[(moved[lines] > 0) | inner]
+        present = np.count_nonzero(self.grown.weights[lines], axis=1)
+        reasons = np.where(present == 1, layout.PURE, layout.PRUNED)
+        no_rows = ~self.grown.counts[lines].any(axis=1)
+        nodes[lines, layout.REASON] = np.where(no_rows, layout.EMPTY, reasons)
+
+    def steps(self, tree: Tree, nodes: MultiwayNodes) -> Iterator[PruneStep]:
+        """Give the steps; a node is called by the number that it had."""
+        n_steps, numbers = int(self.grown.state[layout.STEPS]), nodes.numbers
+        listed, measures = self.drafts.steps[:n_steps], self.drafts.measures[:n_steps]
+        return _steps(tree, listed, measures, numbers)
+
+
+def _steps(
+    tree: Tree, listed: Integers, measures: Floats, numbers: Integers
+) -> Iterator[PruneStep]:
+    for (line, did), figures in zip(listed.tolist(), measures.tolist(), strict=True):
+        number = int(numbers[line])
+        yield PruneStep(
+            number,
+            tree.condition(tree.nodes[number]),
+            figures[layout.BEFORE],
+            figures[layout.AFTER],
+            did in (layout.COLLAPSED, layout.REPLACED),
+            ACTIONS[did],
+            measure=COUNTED if did == layout.COLLAPSED else ESTIMATED,
+            risk_before=figures[layout.RISK_BEFORE],
+            risk_after=figures[layout.RISK_AFTER],
+        )
+
+
+def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
+    """Return what is added to the weights of classes, and what that weighs."""
+    if recipe.probability == "laplace":
+        return np.ones(len(everything)), float(len(everything))
+    if recipe.probability == "m-estimate":
+        return recipe.m * everything / everything.sum(), recipe.m
+    return np.zeros(len(everything)), 0.0
+
+
+def _set_cuts(grown: Grown, nodes: MultiwayNodes) -> None:
+    """Say which code is the last that goes left, of rows that were elsewhere too.
+
+    Between the values on both sides of a threshold there may be others then.
+    """
+    asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.CHILDREN] > 0]
+    lines = (asked[:, layout.CANDIDATE] + asked[:, layout.CHOSEN]).astype(np.int64)
+    splits = grown.candidates[lines]
+    apart = splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
+    lines, splits = lines[apart], splits[apart]
+    for a in set(splits[:, layout.ATTRIBUTE].tolist()):
+        here = splits[:, layout.ATTRIBUTE] == a
+        if nodes.schema.attributes[a].kind != "nominal":
+            values = nodes.values[a]
+            ends = values[splits[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
+            grown.candidates[lines[here], layout.CUT] = _last_left(values, ends)
+
+
+def _last_left(values: NDArray[Any], ends: Floats) -> Integers:
+    """Return the code of the last value that is not above the midpoints of pairs."""
+    with np.errstate(over="ignore"):
+        middles = ends.sum(axis=1) / 2
+    cuts = np.searchsorted(values, middles, side="right") - 1
+    # Of halves a midpoint has no more digits than it keeps; others are looked at.
+    halves = (np.abs(middles) < 1e10) & (2 * middles == np.floor(2 * middles))
+    for odd in np.flatnonzero(~halves).tolist():
+        threshold = midpoint(*map(float, ends[odd]))
+        cuts[odd] = np.searchsorted(values, threshold, side="right") - 1
+    return np.asarray(cuts)

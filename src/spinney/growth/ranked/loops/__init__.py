@@ -1,1 +1,0 @@
-"""The compiled loops of a branch a value."""

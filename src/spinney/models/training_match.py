@@ -1,0 +1,130 @@
+"""Rows that a model is asked about again: its own or not, and which are at a node."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import weight_text
+from spinney.data import Schema, Table
+from spinney.errors import DataError, Setting
+from spinney.growth import Model
+from spinney.growth.plain import CountedNode, counted_node, send_down
+from spinney.output.explain import GivenRows, RowNumbers, checked_node
+from spinney.recipes import Recipe
+from spinney.sources.rows import TrainingSet, are_complete, numbered_rows
+from spinney.trees import Node, Tree
+
+CLOSE = 1e-9
+
+
+def recode_training_rows(
+    schema: Schema,
+    recipe: Recipe,
+    table: Table,
+    *,
+    y: Any = None,
+    sample_weight: Any = None,
+) -> tuple[TrainingSet, Integers]:
+    """Return the rows of a table that a model of this recipe would be grown on.
+
+    They are coded by its schema; their positions in the table come with them. Of a
+    forest all recipes leave out the same rows, so that any of them will do.
+    """
+    training, positions = numbered_rows(schema, table, y=y, sample_weight=sample_weight)
+    if not recipe.drops_rows:
+        return training, positions
+    kept = are_complete(training)
+    return training.taken(kept), positions[kept]
+
+
+def is_grown_on(model: Model, training: TrainingSet) -> bool:
+    """Return whether a model was grown on these rows, as far as it can tell.
+
+    One that was grown in a database knows the number of its rows and their weight.
+    """
+    grown, here = model.fingerprint, training.fingerprint()
+    if grown.digest:
+        return grown.digest == here.digest
+    return grown.n_rows == here.n_rows and bool(np.isclose(grown.weight, here.weight))
+
+
+def class_scale(tree: Tree, rows: TrainingSet) -> Floats | None:
+    """Return what class weights or priors have made of the classes at the root.
+
+    ``rows`` are those that the tree was grown on; None where they count as they are.
+    """
+    target = tree.schema.target
+    if target.is_numeric:
+        return None
+    counted = np.bincount(rows.classes, rows.weights, minlength=len(target.classes))
+    present = counted > 0
+    ratio = np.where(present, tree.root.weights / np.where(present, counted, 1.0), 1.0)
+    return None if np.allclose(ratio, 1.0, rtol=CLOSE) else ratio
+
+
+def rows_at_node(
+    model: Model, table: Table, number: int, *, y: Any = None, sample_weight: Any = None
+) -> tuple[CountedNode | None, GivenRows]:
+    """Return a node over the rows of a table, and which of them are where.
+
+    Class weights are known from the rows that the tree was grown on; other rows count
+    as they are. A leaf to which no row came when it was grown needs none.
+    """
+    tree, schema = model.tree, model.schema
+    node = checked_node(tree, number)
+    training, positions = recode_training_rows(
+        schema.of_columns(), model.recipe, table, y=y, sample_weight=sample_weight
+    )
+    same, source = is_grown_on(model, training), training.source()
+    scale = class_scale(tree, training) if same and model.member is None else None
+    counted = counted_node(source, tree, model.recipe, number, class_weights=scale)
+    if counted is None and node.n_rows:
+        raise DataError(
+            Setting("data"),
+            f": none of its {len(positions)} rows comes to node {number}",
+            remedy="name another node, or give the table that the tree was grown on",
+        )
+    if not node.is_leaf:
+        send_down(source, tree, node)
+    names = ["here", *(tree.condition(child) for child in tree.children(node))]
+    rows = tuple(
+        _numbers(text, *source.members(at), positions, training)
+        for text, at in zip(names, (number, *node.children), strict=True)
+    )
+    here = node if counted is None else counted.node
+    remark = _remark(model, node, here, same=same)
+    return counted, GivenRows(len(positions), same, remark, rows)
+
+
+def _numbers(
+    text: str,
+    rows: Integers,
+    weights: Floats,
+    positions: Integers,
+    training: TrainingSet,
+) -> RowNumbers:
+    """Return the numbers of some rows in the table that was given."""
+    parts = weights / training.own_weights[rows]
+    whole = bool((parts > 1 - CLOSE).all())
+    return RowNumbers(
+        text,
+        tuple((positions[rows] + 1).tolist()),
+        () if whole else tuple(parts.tolist()),
+    )
+
+
+def _remark(model: Model, node: Node, here: Node, *, same: bool) -> str:
+    """Return what is not as it was when the tree was grown; empty if nothing is."""
+    if np.allclose(node.weights, here.weights, rtol=CLOSE, atol=CLOSE):
+        return ""
+    target = model.schema.target
+    kept = f"{node.n_rows} rows of weight {weight_text(node.weight)}"
+    if not target.is_numeric:
+        pairs = zip(target.classes, node.weights.tolist(), strict=True)
+        kept = ", ".join(f"{label} {weight_text(weight)}" for label, weight in pairs)
+    if model.member is not None:
+        return f"a tree of a forest: its bag drew {kept} here"
+    if same:
+        return f"the model counts {kept} here, as branches were raised or rows smoothed"
+    return f"the model keeps {kept} here, of the rows that it was grown on"

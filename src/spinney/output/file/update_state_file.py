@@ -1,0 +1,226 @@
+"""The rows that a model keeps, as parts of its file.
+
+A reader who does not know them passes over them. What a column holds is written as
+numbers, codes as those of the schema; a missing cell is −1 or NaN::
+
+    optional.rows.cells     (rows, columns)
+    optional.rows.target    (rows,)    class codes, or numbers
+    optional.rows.weights   (rows,)    empty where every row weighs 1
+
+The header says by what recipe the model is grown again, and what was given beside it.
+Count tables are not kept: they are counted from the rows when there is an update.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney.data import Schema, Value
+from spinney.errors import ParameterError
+from spinney.growth import Model
+from spinney.output.file.header import read_recipe, recipe_data
+from spinney.output.file.plain_data import OPTIONAL, as_list, members, number, text
+from spinney.output.file.requirements import require, shaped, within
+from spinney.output.file.strict_json import refuse
+from spinney.recipes import Recipe
+from spinney.sources.rows import TrainingSet
+
+if TYPE_CHECKING:
+    from spinney.growth import UpdateState
+
+KEPT = f"{OPTIONAL}kept"
+CELLS, TARGET, WEIGHTS = (
+    f"{OPTIONAL}rows.{name}" for name in ("cells", "target", "weights")
+)
+KEPT_ARRAYS = {CELLS: np.float64, TARGET: np.float64, WEIGHTS: np.float64}
+_ENTRY = ("recipe", "tries", "declared", "weight", "given")
+_BY_LABEL = ("class_weight", "priors")
+_NUMBERS = ("ccp_alpha", "validation_share")
+_GIVEN = (*_BY_LABEL, *_NUMBERS, "cost_matrix", "test_costs", "ties", "force")
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def no_kept_arrays() -> dict[str, Floats]:
+    """Return the arrays of a file that keeps no rows."""
+    return {CELLS: np.zeros((0, 0)), TARGET: np.zeros(0), WEIGHTS: np.zeros(0)}
+
+
+def kept_parts(model: Model) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """Return what the header and the arrays of a model say of the rows it keeps.
+
+    What a stream has counted is not written: a file is of the tree as it is.
+    """
+    if model.kept is None or model.kept.stream is not None:
+        return {}, {}
+    kept, rows = model.kept, model.kept.training
+    entry = {
+        "recipe": recipe_data(kept.recipe),
+        "tries": [*kept.recipe.tries],
+        "declared": [*rows.declared],
+        "weight": kept.weight,
+        "given": _given_data(kept.given, model.schema),
+    }
+    cells = [column.astype(np.float64) for column in rows.columns]
+    arrays = {
+        CELLS: np.stack(cells, axis=1) if cells else np.zeros((len(rows.classes), 0)),
+        TARGET: rows.classes.astype(np.float64),
+        WEIGHTS: np.zeros(0) if rows.weights is None else rows.weights,
+    }
+    return {KEPT: entry}, arrays
+
+
+def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return what was given beside a recipe, ready for JSON."""
+    data: dict[str, Any] = {}
+    for name, value in given.items():
+        if value is None or (name in ("ties", "force") and not value):
+            continue
+        if name == "cost_matrix":
+            costs = schema.target.costs or ()
+            data[name] = [[float(cost) for cost in line] for line in costs]
+        elif name in _BY_LABEL and not isinstance(value, str):
+            data[name] = [[_plain(key), float(value[key])] for key in value]
+        elif name == "test_costs":
+            data[name] = {str(key): float(value[key]) for key in value}
+        elif name == "force":
+            data[name] = [[_path(path), _asked(asked)] for path, asked in value.items()]
+        else:
+            data[name] = [*value] if name == "ties" else value
+    return data
+
+
+def _plain(value: Any) -> Value:
+    plain: Value = value.item() if isinstance(value, np.generic) else value
+    return plain
+
+
+def _path(path: Any) -> list[str]:
+    return [path] if isinstance(path, str) else [str(step) for step in path]
+
+
+def _asked(asked: Any) -> str:
+    if isinstance(asked, str):
+        return asked
+    refuse("it keeps its rows, and what it was forced to ask is not written as text")
+
+
+def read_kept(
+    header: Mapping[str, Any], arrays: Arrays, schema: Schema
+) -> "UpdateState | None":
+    """Return the rows that a file keeps, checked against the schema of its tree."""
+    if KEPT not in header:
+        return None
+    what = "what is kept of the rows"
+    entry = members(header[KEPT], what, _ENTRY)
+    schema = schema.of_columns().without_costs()
+    declared = tuple(text(n, f"a name in {what}") for n in _names(entry["declared"]))
+    weight = entry["weight"]
+    if weight is not None:
+        text(weight, f"the weight in {what}")
+    rows = _read_rows(arrays, schema, declared)
+    given = _read_given(entry["given"], schema)
+    from spinney.growth import UpdateState
+
+    return UpdateState(rows, _read_recipe(entry), given, weight)
+
+
+def _names(data: object) -> list[Any]:
+    return as_list(data, "a list of what is kept of the rows")
+
+
+def _read_recipe(entry: Mapping[str, Any]) -> Recipe:
+    recipe = read_recipe(entry["recipe"])
+    tries = tuple(text(name, "a way to grow") for name in _names(entry["tries"]))
+    if not tries:
+        return recipe
+    try:
+        named = Recipe.named(recipe.name)
+        changed = {
+            name: getattr(recipe, name)
+            for name in recipe_data(recipe)
+            if getattr(recipe, name) != getattr(named, name)
+        }
+        asked = named.changed(**changed)
+    except ParameterError as error:
+        refuse(f"the recipe that its rows are grown by is none: {error}")
+    if asked.tries != tries:
+        refuse("the recipe that its rows are grown by tries something else")
+    return asked
+
+
+def _read_rows(
+    arrays: Arrays, schema: Schema, declared: tuple[str, ...]
+) -> TrainingSet:
+    n_rows, target = len(arrays[TARGET]), arrays[TARGET]
+    shaped(arrays, CELLS, (n_rows, len(schema.attributes)))
+    if arrays[WEIGHTS].size:
+        shaped(arrays, WEIGHTS, (n_rows,))
+        good = np.isfinite(arrays[WEIGHTS]) & (arrays[WEIGHTS] > 0)
+        require(good, "row {} that is kept has no weight")
+    if not n_rows:
+        refuse("it says that it keeps rows, and has none")
+    columns: list[NDArray[Any]] = []
+    for index, attribute in enumerate(schema.attributes):
+        cells = arrays[CELLS][:, index]
+        if attribute.kind == "numeric":
+            require(~np.isinf(cells), "row {} that is kept holds an infinite number")
+            columns.append(np.ascontiguousarray(cells))
+            continue
+        _require_codes(cells, -1, len(attribute.values))
+        columns.append(cells.astype(np.int32))
+    if schema.target.is_numeric:
+        require(np.isfinite(target), "row {} that is kept has no finite number")
+        classes: NDArray[Any] = target
+    else:
+        _require_codes(target, 0, schema.n_classes)
+        classes = target.astype(np.int64)
+    weights = arrays[WEIGHTS] if arrays[WEIGHTS].size else None
+    return TrainingSet(schema, tuple(columns), classes, weights, declared=declared)
+
+
+def _require_codes(cells: Floats, least: int, n_values: int) -> None:
+    known = within(cells, least, n_values) & (cells == np.floor(cells))
+    require(known, "row {} that is kept has a value that its attribute does not know")
+
+
+def _read_given(data: object, schema: Schema) -> dict[str, Any]:
+    """Return what was given beside a recipe; what it means is checked by growing."""
+    what = "what was given for the rows"
+    given = dict(members(data, what, _GIVEN, defaults=_GIVEN))
+    for name in _BY_LABEL:
+        if name in given and not isinstance(given[name], str):
+            given[name] = dict(_pairs(given[name], f"{name} in {what}"))
+    for name in _NUMBERS:
+        if name in given:
+            number(given[name], f"{name} in {what}")
+    if "cost_matrix" in given:
+        costs = as_list(given["cost_matrix"], f"cost_matrix in {what}")
+        lines = [as_list(line, f"cost_matrix in {what}") for line in costs]
+        classes = schema.target.classes
+        if [len(line) for line in lines] != [len(classes)] * len(classes):
+            refuse("the costs for the rows that are kept are not those of the classes")
+        given["cost_matrix"] = {
+            label: dict(zip(classes, line, strict=True))
+            for label, line in zip(classes, lines, strict=True)
+        }
+    if "ties" in given:
+        given["ties"] = [
+            text(name, f"a tie in {what}") for name in _names(given["ties"])
+        ]
+    if "force" in given:
+        given["force"] = {
+            tuple(_names(path)): text(asked, f"a question in {what}")
+            for path, asked in _pairs(given["force"], f"force in {what}")
+        }
+    return given
+
+
+def _pairs(data: object, what: str) -> list[tuple[Any, Any]]:
+    pairs = [as_list(pair, what) for pair in as_list(data, what)]
+    if any(len(pair) != 2 for pair in pairs):
+        refuse(f"{what} must be a list of pairs")
+    return [(one, other) for one, other in pairs]

@@ -1,0 +1,261 @@
+"""Many count tables as one: those of all attributes at all nodes of a level.
+
+The tables stand line under line, each with as many lines as its attribute has values
+at its node::
+
+    table 0   node 0, attribute 0   [ lines start[0] … start[1] ]   missing[0]
+    table 1   node 1, attribute 0   [ lines start[1] … start[2] ]   missing[1]
+    …
+
+A source answers a level with such a stack, and what is done with a table is done with
+all of them by a few operations on arrays. A single ``CountTable`` is a view of it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.segments import (
+    counts_by,
+    lengths_of,
+    owners_of,
+    part_counts,
+    starts_of,
+    sums_by,
+)
+from spinney.trees.counts import CountTable, sizes
+
+
+@dataclass(frozen=True, eq=False)
+class TableBatch:
+    """The count tables of a level, line under line; a ``CountTable`` is a view of it.
+
+    Parameters
+    ----------
+    node, attribute : arrays of shape (tables,)
+        Of which node, counted from 0 in the order asked, and which attribute.
+    start : array of shape (tables + 1,)
+        Where the lines of each table begin.
+    values : array of shape (lines,)
+        The values that occur, rising within a table.
+    weights, rows : arrays of shape (lines, classes), or (lines, 3) and (lines, 1)
+        As those of a ``CountTable``.
+    missing, missing_rows : arrays of shape (tables, classes), or (tables, 3) and (…, 1)
+        The same for rows whose value is missing.
+    low : array of shape (lines,), optional
+        Where lines may be bins of numbers, the least value of each; the greatest is
+        among ``values``.
+    closed : array of shape (tables,), optional
+        What no cut inside a bin of the table gains more than, −∞ where there is none.
+    """
+
+    node: Integers
+    attribute: Integers
+    start: Integers
+    values: Floats
+    weights: Floats
+    rows: Integers
+    missing: Floats
+    missing_rows: Integers
+    low: Floats | None = None
+    closed: Floats | None = None
+
+    @classmethod
+    def of(cls, answers: Sequence[Mapping[int, CountTable]]) -> "TableBatch":
+        """Stack tables that are known one by one, by node and attribute.
+
+        >>> stack = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4]])}])
+        >>> len(stack), stack.table(0).weights.tolist()
+        (1, [[1.0, 2.0], [3.0, 4.0]])
+        """
+        entries = [
+            (node, attribute, table)
+            for node, tables in enumerate(answers)
+            for attribute, table in sorted(tables.items())
+        ]
+        node, attribute, tables = zip(*entries, strict=True) if entries else ((),) * 3
+        return cls(
+            np.array(node, dtype=np.int64),
+            np.array(attribute, dtype=np.int64),
+            starts_of(np.array([len(t.values) for t in tables], dtype=np.int64)),
+            np.concatenate([np.zeros(0), *(t.values for t in tables)]),
+            _stacked([t.weights for t in tables], np.float64),
+            _stacked([t.rows for t in tables], np.int64),
+            _stacked([t.missing[None] for t in tables], np.float64),
+            _stacked([t.missing_rows[None] for t in tables], np.int64),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of tables."""
+        return len(self.node)
+
+    @property
+    def is_moments(self) -> bool:
+        """Whether the target is a number, and the weights are its moments."""
+        return bool(self.weights.shape[1] != self.rows.shape[1])
+
+    @cached_property
+    def is_counted(self) -> bool:
+        """Whether every row weighs 1, so that weights are numbers of rows."""
+        return np.array_equal(self.weights, self.rows)
+
+    @cached_property
+    def counts(self) -> Integers:
+        """How many lines each table has."""
+        return lengths_of(self.start)
+
+    @cached_property
+    def owner(self) -> Integers:
+        """The table of each line."""
+        return owners_of(self.start)
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """The weight of each line, all classes together."""
+        return sizes(self.weights, self.rows)
+
+    @cached_property
+    def known(self) -> Floats:
+        """The weight of the rows of each table whose value is known."""
+        return np.bincount(self.owner, self.sizes, minlength=len(self)).astype(float)
+
+    @cached_property
+    def total(self) -> Floats:
+        """The weight of each class, or the moments, of each table's known rows."""
+        return sums_by(self.owner, self.weights, len(self))
+
+    @cached_property
+    def total_rows(self) -> Integers:
+        """How many rows of each class, or in all, have a known value."""
+        return part_counts(self.rows, self.start)
+
+    @cached_property
+    def lacking(self) -> NDArray[np.bool_]:
+        """Which tables have rows whose value is missing."""
+        return np.asarray(self.missing_rows.any(axis=1))
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of all rows of each table."""
+        return self.known + sizes(self.missing, self.missing_rows)
+
+    def scaled(self, class_weights: Floats | None) -> "TableBatch":
+        """Return the stack with each class's weight multiplied."""
+        if class_weights is None:
+            return self
+        return replace(
+            self,
+            weights=self.weights * class_weights,
+            missing=self.missing * class_weights,
+        )
+
+    def lines_of(self, tables: Integers) -> Integers:
+        """Return the lines of some tables, one table after the other."""
+        counts = self.counts[tables]
+        return np.repeat(self.start[tables], counts) + ramps(counts)
+
+    def taken(self, tables: Integers) -> "TableBatch":
+        """Return some of the tables, in this order."""
+        if len(tables) == len(self) and (tables == np.arange(len(self))).all():
+            return self
+        lines = self.lines_of(tables)
+        return TableBatch(
+            self.node[tables],
+            self.attribute[tables],
+            starts_of(self.counts[tables]),
+            self.values[lines],
+            self.weights[lines],
+            self.rows[lines],
+            self.missing[tables],
+            self.missing_rows[tables],
+            None if self.low is None else self.low[lines],
+            None if self.closed is None else self.closed[tables],
+        )
+
+    def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableBatch":
+        """Return the stack with runs of its lines as one line each, of these values.
+
+        ``first`` says where a run begins; none goes beyond its table.
+        """
+        begins = np.flatnonzero(first)
+        rows = part_counts(self.rows, np.append(begins, len(first)))
+        if self.is_counted:
+            weights = rows.astype(np.float64)
+        else:
+            weights = sums_by(np.cumsum(first) - 1, self.weights, len(values))
+        start = np.searchsorted(begins, self.start)
+        return replace(self, start=start, values=values, weights=weights, rows=rows)
+
+    def by_branch(
+        self, branch: Integers, n_branches: int, *, by_amount: bool = False
+    ) -> tuple[Floats, Integers]:
+        """Return weights and rows of each table, added up by the branch of each line.
+
+        Both have the shape (tables, branches, columns). Lines are added up in their
+        order, or ``by_amount``: then the same lines have the same sum in any order.
+
+        >>> stack = TableBatch.of([{0: CountTable.of([[1, 2], [3, 4], [5, 6]])}])
+        >>> stack.by_branch(np.array([1, 0, 1]), 2)[0].tolist()
+        [[[3.0, 4.0], [6.0, 8.0]]]
+        """
+        keys, n_keys = self.owner * n_branches + branch, len(self) * n_branches
+        order = np.lexsort(self.weights.T) if by_amount else slice(None)
+        weights = sums_by(keys[order], self.weights[order], n_keys)
+        rows = counts_by(keys, self.rows, n_keys)
+        return (
+            weights.reshape(len(self), n_branches, weights.shape[1]),
+            rows.reshape(len(self), n_branches, rows.shape[1]),
+        )
+
+    def without_missing(self, tables: NDArray[np.bool_]) -> "TableBatch":
+        """Return the stack, what is missing in these tables counted as nothing."""
+        kept = ~tables[:, None]
+        return replace(
+            self,
+            missing=self.missing * kept,
+            missing_rows=self.missing_rows * kept,
+        )
+
+    def table(self, number: int, *, codes: bool = False) -> CountTable:
+        """Return one table; ``codes`` says that its values are whole numbers."""
+        lines = slice(self.start[number], self.start[number + 1])
+        values: NDArray[Any] = self.values[lines]
+        return CountTable(
+            values.astype(np.int64) if codes else values,
+            self.weights[lines],
+            self.rows[lines],
+            self.missing[number],
+            self.missing_rows[number],
+        )
+
+
+def _stacked(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+    if not parts:
+        return np.zeros((0, 1), dtype=kind)
+    return np.concatenate(parts).astype(kind)
+
+
+def joined_batches(stacks: Iterable[TableBatch]) -> TableBatch:
+    """Return several stacks as one."""
+    every = list(stacks)
+    if len(every) == 1:
+        return every[0]
+    joined = TableBatch(
+        np.concatenate([stack.node for stack in every]),
+        np.concatenate([stack.attribute for stack in every]),
+        starts_of(np.concatenate([stack.counts for stack in every])),
+        np.concatenate([stack.values for stack in every]),
+        *(
+            np.concatenate([getattr(stack, name) for stack in every])
+            for name in ("weights", "rows", "missing", "missing_rows")
+        ),
+    )
+    if all(stack.low is None for stack in every):
+        return joined
+    low = [stack.values if stack.low is None else stack.low for stack in every]
+    return replace(joined, low=np.concatenate(low))
