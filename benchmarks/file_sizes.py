@@ -43,7 +43,11 @@ def _tree(n_rows: int) -> Any:
 
 
 def _many_classes(n_rows: int) -> Any:
-    settings: Any = {"missing": "branch", "pruning": "none", "min_samples_leaf": 5}
+    settings: Any = {
+        "missing_policy": "branch",
+        "pruning": "none",
+        "min_samples_leaf": 5,
+    }
     table = _table(n_rows // 20, MANY_CLASSES)
     return spinney.TreeClassifier("cart", **settings).fit(*table)
 

@@ -29,7 +29,7 @@ def commands(table: str, facts: dict[str, object]) -> Iterator[list[str]]:
     target = str(facts["target"])
     yield ["look", table]
     yield ["grow", table, "--target", target, "-o", "m.spinney"]
-    yield ["show", "m.spinney", "--depth", "1"]
+    yield ["show", "m.spinney", "--max-depth", "1"]
     yield ["rules", "m.spinney"]
     yield ["explain", "m.spinney", "--node", "0"]
     yield ["explain", "m.spinney", "--row", table, "--row-number", "8"]
@@ -38,7 +38,7 @@ def commands(table: str, facts: dict[str, object]) -> Iterator[list[str]]:
     yield ["info", "m.spinney"]
     yield ["grow", table, "--target", target, "--recipe", "c4.5", "--quiet"]
     yield ["forest", table, "--target", target]
-    yield ["cluster", table, "--ignore", target, "--k", "3"]
+    yield ["cluster", table, "--ignore", target, "--n-clusters", "3"]
     yield ["recipes", "c4.5"]
 
 

@@ -90,7 +90,9 @@ def _grown(
 
     if engine == "lightgbm":
         return _by_lightgbm(path, asked.depth)
-    recipe = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
+    recipe = spinney.Recipe.named("cart").changed(
+        missing_policy="branch", pruning="none"
+    )
     options = {"recipe": recipe, "max_depth": asked.depth, "min_samples_leaf": 20}
     watched = None
     if engine == "memory":

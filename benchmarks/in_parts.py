@@ -53,7 +53,9 @@ def grown(paths: str, workers: int, depth: int) -> dict[str, Any]:
     from spinney.extensions.partitions.partitioned_source import PartitionedSource
 
     warnings.simplefilter("ignore")
-    recipe = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
+    recipe = spinney.Recipe.named("cart").changed(
+        missing_policy="branch", pruning="none"
+    )
     options = {"recipe": recipe, "max_depth": depth, "min_samples_leaf": 20}
     sources: list[PartitionedSource] = []
     made = PartitionedSource.__init__
@@ -68,7 +70,7 @@ def grown(paths: str, workers: int, depth: int) -> dict[str, Any]:
 
         data = duckdb.sql(f"SELECT * FROM read_parquet('{paths}')")
         began, worked = perf_counter(), process_time()
-        model = spinney.grow(data, "y", source="memory", **options)
+        model = spinney.grow(data, "y", engine="memory", **options)
         seconds, client_s = perf_counter() - began, process_time() - worked
         busy = [0.0]
     else:
@@ -76,7 +78,7 @@ def grown(paths: str, workers: int, depth: int) -> dict[str, Any]:
             client.run(import_module, "spinney.extensions.partitions")
             before = client.run(process_time)
             began, worked = perf_counter(), process_time()
-            away = {"source": "dask", "memory_limit": 0}
+            away = {"engine": "dask", "memory_limit": 0}
             model = spinney.grow(paths, "y", **away, **options)
             seconds, client_s = perf_counter() - began, process_time() - worked
             after = client.run(process_time)

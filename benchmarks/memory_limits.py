@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.in_database import COLUMNS, MACRO
 
-IN_BINS = {"recipe": "cart", "missing": "branch"}
+IN_BINS = {"recipe": "cart", "missing_policy": "branch"}
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("grow", {}),
     "cart": ("grow", {"recipe": "cart"}),
@@ -85,7 +85,7 @@ def done(path: str, limit: str, task: str) -> dict[str, Any]:
     began, found = perf_counter(), "refused"
     outcome: dict[str, Any] = {}
     try:
-        how: dict[str, Any] = {"source": "duckdb", "memory_limit": limit}
+        how: dict[str, Any] = {"engine": "duckdb", "memory_limit": limit}
         name, options = TASKS[task]
         result = getattr(spinney, name)(path, "y", **how, **options)
         found = f"{len(result.tree)} nodes" if name == "grow" else "done"

@@ -43,7 +43,7 @@ MOST_ROWS = 2000
 
 Variants = dict[str, str | Recipe]
 
-GROWN_FREELY = Recipe.named("cart").changed(missing="branch", min_samples_leaf=2)
+GROWN_FREELY = Recipe.named("cart").changed(missing_policy="branch", min_samples_leaf=2)
 WEAKEST_LINK = GROWN_FREELY.changed(pruning="cost-complexity", folds=5)
 VARIANTS: Variants = {
     "c4.5": "c4.5",

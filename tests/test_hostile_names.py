@@ -199,9 +199,9 @@ TEXTS = {
     "explain an attribute": ["explain", "m", "--attribute", f"values {NAMES[1]}"],
     "explain a row": ["explain", "m", "--row", "t.csv"],
     "score": ["score", "m", "t.csv"],
-    "prune": ["prune", "m", "--method", "mdl"],
+    "prune": ["prune", "m", "--pruning", "mdl"],
     "info": ["info", "m"],
-    "export": ["export", "m", "--to", "rules"],
+    "export": ["export", "m", "--format", "rules"],
 }
 DATA = {
     "evaluate": [
@@ -210,9 +210,9 @@ DATA = {
     ],
     "predict": ["predict", "m", "t.csv"],
     "show": ["show", "m", "--json"],
-    "dot": ["export", "m", "--to", "dot"],
-    "python": ["export", "m", "--to", "python"],
-    "javascript": ["export", "m", "--to", "javascript"],
+    "dot": ["export", "m", "--format", "dot"],
+    "python": ["export", "m", "--format", "python"],
+    "javascript": ["export", "m", "--format", "javascript"],
 }
 FILES = {
     "show.svg": ["show", "m", "--svg"],

@@ -33,7 +33,7 @@ spinney.KMeans(2, random_state=0).fit({"x": [1.0, 2.0, 9.0]})
 from spinney.cli import run
 open("t.csv", "w").write("x,word,y\\n1,u,a\\n1,v,a\\n2,u,b\\n2,v,b\\n")
 for command in (["grow", "t.csv", "--target", "y"], ["predict", "m.spinney", "t.csv"],
-                ["cluster", "t.csv", "--columns", "x", "--k", "2"]):
+                ["cluster", "t.csv", "--columns", "x", "--n-clusters", "2"]):
     output = "g" if command[0] == "grow" else command[0] + ".csv"
     assert run([*command, "-o", output]) == 0
 print("quiet")

@@ -193,7 +193,7 @@ COMMANDS = {
     "explore": ["m"],
     "rules": ["m"],
     "explain": ["m", "--node", "0"],
-    "export": ["m", "--to", "json"],
+    "export": ["m", "--format", "json"],
     "lesson": ["t.csv", "--target", "y"],
     "prune": ["m", "--validation", "t.csv", "-o", "p"],
     "predict": ["m", "t.csv"],

@@ -150,7 +150,7 @@ def _settings(random: np.random.Generator, recipe: str) -> dict[str, Any]:
     some: dict[str, list[dict[str, Any]]] = {
         "cart": [
             {"pruning": "cost-complexity"},
-            {"missing": "branch"},
+            {"missing_policy": "branch"},
             {"max_leaves": 6},
         ],
         "c4.5": [{"pruning": "none"}, {"max_depth": 4}],
@@ -178,7 +178,7 @@ def facts_of(model: Any, path: Path) -> dict[str, str]:
     """Return what a model is compared by: its tree, its file, and parts of that."""
     if isinstance(model, SpinneyError):
         return {"tree": str(model), "file": str(model), REFUSED: str(model)}
-    model.save(path, force=True)
+    model.save(path, overwrite=True)
     data = path.read_bytes()
     header = read_header(data)
     trees = model.trees if hasattr(model, "trees") else [model]

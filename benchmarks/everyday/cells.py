@@ -113,7 +113,7 @@ def lines() -> Iterator[Cell | Command]:
     yield from shell_lines()
     for table in BUNDLED:
         yield line("default", table, {}, {})
-        branch = {"recipe": "cart", "missing": "branch"}
+        branch = {"recipe": "cart", "missing_policy": "branch"}
         yield line("cart, branch", table, branch, {})
         yield line("cart, loops loaded, branch", table, branch, {}, loaded=True)
     ydf = next(p for p in nominal_trees(800) if p.name == "YDF")
@@ -133,7 +133,7 @@ def lines() -> Iterator[Cell | Command]:
     ):
         yield line(f"{BASE}, {name}", MADE, CART | own, peer, like=like)
     missing = {"missing": True, "like": like}
-    surrogates = CART | {"missing": "surrogate"}
+    surrogates = CART | {"missing_policy": "surrogate"}
     yield line(f"{BASE}, 5% missing, surrogates", MADE, surrogates, DEPTH, **missing)
     yield line("chaid, depth 8", MADE, {"recipe": "chaid", **DEPTH}, like=like)
     yield line("default", MADE, {}, {}, like=like)

@@ -43,7 +43,7 @@ PROGRAMS: dict[str, Run] = {
     "gain": partial(run_spinney, criterion="gain"),
     "indicators": partial(run_spinney, indicators=True),
     "all rows": partial(run_spinney, bootstrap=False),
-    "own-category": partial(run_spinney, missing="own-category"),
+    "own-category": partial(run_spinney, missing_policy="own-category"),
     "extra": partial(run_spinney, extra_random=True),
     "sklearn": run_sklearn,
     "ranger": run_ranger,

@@ -101,7 +101,9 @@ def trees(depth: int | None, n_rows: int) -> list[Program]:
     """Return how each grows one tree of numbers; LightGBM and XGBoost bin them."""
     return [
         Program(
-            "spinney", *TREE, {"recipe": "cart", "missing": "branch"} | _depth(depth)
+            "spinney",
+            *TREE,
+            {"recipe": "cart", "missing_policy": "branch"} | _depth(depth),
         ),
         Program("spinney, surrogates", *TREE, {"recipe": "cart"} | _depth(depth)),
         Program("scikit-learn", *SCIKIT_TREE, {"random_state": 0} | _depth(depth)),

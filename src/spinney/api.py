@@ -54,7 +54,7 @@ def grow(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
-    source: str | None = None,
+    engine: str | None = None,
     connection: Any = None,
     table: str | None = None,
     memory_limit: int | str | None = None,
@@ -74,8 +74,8 @@ def grow(
         The table; see :func:`spinney.read_table`. Or a database: an address such as
         ``"postgresql://user@host/database"`` or ``"sqlite:///file.db"``, or a
         connection of psycopg or sqlite3, each with ``table``; or a data frame of Spark
-        or Dask. With ``source="dask"`` or ``"parts"`` it is a table in parts: a list
-        of tables or Parquet files, or a path with ``*``.
+        or Dask. With ``engine="dask"`` or ``"partitions"`` it is a partitioned table: a
+        list of tables or Parquet files, or a path with ``*``.
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
@@ -98,8 +98,8 @@ Recipe, optional
     missing_values : sequence of str
         Texts that stand for a missing cell, such as ``"?"``. Empty cells are
         missing anyway; the text ``NA`` is not, unless it is named here.
-    source : {"memory", "duckdb", "postgres", "sqlite", "spark", "dask", "parts"}, \
-optional
+    engine : {"memory", "duckdb", "postgres", "sqlite", "spark", "dask", \
+"partitions"}, optional
         Where rows are counted. What is in a database, or on a cluster, stays there;
         everything else, tables of SQLite included, is read into memory, unless this
         says otherwise; see ``docs/databases.md``.
@@ -207,7 +207,7 @@ def grow_forest(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
-    source: str | None = None,
+    engine: str | None = None,
     connection: Any = None,
     table: str | None = None,
     memory_limit: int | str | None = None,
@@ -224,9 +224,9 @@ def grow_forest(
     Parameters
     ----------
     data, target, nominal, ordinal, numeric, ignore, values, weight, missing_values, \
-source, connection, table, memory_limit, format, encoding, text_format
-        As for :func:`spinney.grow`. Of a table in an engine or in parts bags are drawn
-        by what is in rows, the same wherever these are (``bootstrap="hash"``).
+engine, connection, table, memory_limit, format, encoding, text_format
+        As for :func:`spinney.grow`. Of a table in an engine or in partitions bags are
+        drawn by what is in rows, the same wherever these are (``bootstrap="hash"``).
     n_estimators : int
         How many trees; at most 100,000.
     recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe, or a list of these

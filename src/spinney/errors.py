@@ -65,10 +65,10 @@ class Step:
 
     In Python it is a method, or a function.
 
-    >>> print(Step("prune", (Setting("method", "manual"), Setting("nodes", [3]))))
-    model.prune(method='manual', nodes=[3])
-    >>> print(Step("grow", (Setting("source", "parts"),), subject="data"))
-    spinney.grow(data, …, source='parts')
+    >>> print(Step("prune", (Setting("pruning", "manual"), Setting("nodes", [3]))))
+    model.prune(pruning='manual', nodes=[3])
+    >>> print(Step("grow", (Setting("engine", "partitions"),), subject="data"))
+    spinney.grow(data, …, engine='partitions')
     """
 
     name: str

@@ -87,7 +87,7 @@ ENTRIES: dict[str, dict[str, str]] = {
         "sqlite": _DATABASES,
         "spark": _DATABASES,
         "dask": f"{_PACKAGE}.partitions",
-        "parts": f"{_PACKAGE}.partitions",
+        "partitions": f"{_PACKAGE}.partitions",
     },
     "file": {"clusters": f"{_CLUSTERING}.cluster_file:CLUSTERINGS"},
     "model": {"clusters": f"{_CLUSTERING}.models:FittedClusters"},

@@ -13,7 +13,7 @@ def refuse(request, refused, write):
 
     def refuse_table(content, *arguments, name="table.csv", code=3, target="sort"):
         write(name, content)
-        options = ("--target", target, "--source", request.param, "-o", "x.spinney")
+        options = ("--target", target, "--engine", request.param, "-o", "x.spinney")
         return refused(code, "grow", name, *options, *arguments)
 
     return refuse_table
@@ -52,7 +52,7 @@ def test_a_target_that_is_all_missing(refuse):
 
 
 def test_a_target_that_is_all_declared_missing(refuse):
-    line = refuse("size,sort\n1,?\n2,?\n", "--missing", "?")
+    line = refuse("size,sort\n1,?\n2,?\n", "--missing-values", "?")
     assert "target 'sort'" in line
     assert "missing" in line
 
@@ -131,7 +131,7 @@ def test_a_declared_column_that_is_not_there(refuse, option):
 def test_text_in_a_column_declared_numeric(refuse):
     line = refuse(GOOD, "--numeric", "colour")
     assert "column 'colour' was declared numeric but holds" in line
-    assert "--missing" in line
+    assert "--missing-values" in line
 
 
 def test_a_value_that_is_no_declared_level(refuse):

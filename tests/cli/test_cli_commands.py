@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import spinney
-from spinney.growth import tried_text
+from spinney.growth import recipe_scores_text
 from spinney.output.file.header import FORMAT_VERSION
 from spinney.output.file.model_files import load_model
 from spinney.output.tree_json import to_json
@@ -32,7 +32,7 @@ def test_help_in_a_narrow_window_cuts_no_example(works, monkeypatch):
     text = works("grow", "--help")
     example = (
         "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
-        '--split-by "texture = clear -> root"'
+        '--forced-split "texture = clear -> root"'
     )
     assert example in text
 
@@ -51,7 +51,7 @@ def test_grow_prints_the_tree_and_talks_of_the_file(tool, melons):
     assert outcome.out == f"{expected}\n"
     saved, tried = outcome.err.splitlines()
     assert saved == "spinney: saved to new.spinney"
-    assert tried == f"spinney: {tried_text(expected.tried_)}"
+    assert tried == f"spinney: {recipe_scores_text(expected.recipe_scores_)}"
     assert load_model("new.spinney").fingerprint == expected.model_.fingerprint
     assert tool(*arguments, "-o", "again.spinney", "--quiet").out == ""
 
@@ -78,19 +78,20 @@ def test_grow_takes_every_option(works, write):
         "--set min_samples_split=3 --min-samples-leaf 1 --set min_gain=0.001 "
         "--set min_weight_fraction_leaf=0.01 --weight weight --class-weight yes=2 "
         "--class-weight no=1.5 "
-        "--tie colour --tie zip --nominal zip --ignore id --missing ? --format csv "
+        "--tie-break-order colour --tie-break-order zip --nominal zip "
+        "--ignore id --missing-values ? --format csv "
         "--ordinal size:small<medium<large --encoding utf-8 --ascii "
-        "--split-by size -o m.spinney --quiet"
+        "--forced-split size -o m.spinney --quiet"
     )
     branch = "size < large -> colour"
-    works("grow", "t.csv", *options.split(), "--split-by", branch)
+    works("grow", "t.csv", *options.split(), "--forced-split", branch)
     expected = spinney.grow(
         "t.csv",
         "sort",
         recipe="cart",
         criterion="gain",
         grouping="multiway",
-        missing="fractional",
+        missing_policy="fractional",
         max_depth=3,
         max_leaves=9,
         min_samples_split=3.0,
@@ -99,12 +100,12 @@ def test_grow_takes_every_option(works, write):
         min_gain=0.001,
         weight="weight",
         class_weight={"yes": 2, "no": 1.5},
-        ties=["colour", "zip"],
+        tie_break_order=["colour", "zip"],
         nominal=["zip"],
         ordinal={"size": ["small", "medium", "large"]},
         ignore=["id"],
         missing_values=["?"],
-        force={(): "size", ("size < large",): "colour"},
+        forced_splits={(): "size", ("size < large",): "colour"},
     )
     assert to_json(load_model("m.spinney")) == to_json(expected.model_)
     assert works("show", "m.spinney") == f"{expected}\n"
@@ -115,8 +116,13 @@ def test_questions_are_written_as_in_python(works, write):
     write("t.csv", "\n".join(["width,sort,y", *rows]))
     text = works(
         *("grow", "t.csv", "--target", "y", "--recipe", "id3", "--set", "max_depth=2"),
-        *("--split-by", "width > 6.5", "--split-by", "width <= 6.5 -> width > 5.2"),
-        *("--split-by", 'width > 6.5 -> sort in {"c -> d", "a;b"}'),
+        *(
+            "--forced-split",
+            "width > 6.5",
+            "--forced-split",
+            "width <= 6.5 -> width > 5.2",
+        ),
+        *("--forced-split", 'width > 6.5 -> sort in {"c -> d", "a;b"}'),
     )
     assert text.splitlines()[1:] == [
         "├── width ≤ 6.5  (2: l 1 (50 %), o 1 (50 %))",
@@ -162,7 +168,7 @@ def test_grow_and_predict_on_every_format(works, write, melons, model, name):
 
 def test_grow_in_duckdb_gives_the_same_tree(works, melons):
     arguments = ("grow", melons, "--target", "ripe", "--ignore", "id")
-    in_duckdb = works(*arguments, "--source", "duckdb")
+    in_duckdb = works(*arguments, "--engine", "duckdb")
     assert in_duckdb == works(*arguments, "--recipe", "c4.5")
 
 
@@ -185,7 +191,7 @@ def test_show(works, model):
 
 
 def test_show_says_what_it_hides(works, model):
-    shallow = works("show", model, "--depth", "0")
+    shallow = works("show", model, "--max-depth", "0")
     assert len(lines_of(shallow)) == 1
     assert "more nodes" in shallow
 
@@ -331,7 +337,7 @@ def test_predictions_go_to_a_file(works, tool, model, melons, folder):
     assert works("predict", model, melons, "-o", "-") == expected
     works("predict", model, melons, "-o", "out.json", "--json")
     assert json.loads((folder / "out.json").read_text())["target"] == "ripe"
-    works("predict", model, melons, "-o", "out.json", "--force")
+    works("predict", model, melons, "-o", "out.json", "--overwrite")
     assert json.loads((folder / "out.json").read_text())["target"] == "ripe"
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["out.csv", "out.json"]

@@ -21,7 +21,7 @@ def test_costs_from_a_file(folder, works):
     (folder / "costs.csv").write_text(
         "actual,predicted,cost\nabsent,present,1\npresent,absent,9\n", encoding="utf-8"
     )
-    works(*GROW, "--costs", "costs.csv", "-o", "m.spinney")
+    works(*GROW, "--cost-matrix", "costs.csv", "-o", "m.spinney")
     told = works("explain", "m.spinney", "--node", "0")
     assert "all  altered gini" in told
     assert "altered: as errors cost, splits count" in told
@@ -44,7 +44,7 @@ def test_costs_are_in_the_information(folder, works):
     (folder / "costs.csv").write_text(
         "actual,predicted,cost\nabsent,present,1\npresent,absent,9\n", encoding="utf-8"
     )
-    costly = ("--costs", "costs.csv", "--test-cost", "Age=2")
+    costly = ("--cost-matrix", "costs.csv", "--test-cost", "Age=2")
     works(*GROW, *costly, "-o", "m.spinney")
     lines = [line.split() for line in works("info", "m.spinney").splitlines()]
     place = lines.index(
@@ -69,7 +69,7 @@ def test_the_table_of_a_tree_with_costs_is_known(folder, works, tool):
     (folder / "costs.csv").write_text(
         "actual,predicted,cost\nabsent,present,1\npresent,absent,9\n", encoding="utf-8"
     )
-    works(*GROW, "--costs", "costs.csv", "-o", "m.spinney")
+    works(*GROW, "--cost-matrix", "costs.csv", "-o", "m.spinney")
     told = tool("rules", "m.spinney", "--simplify", KYPHOSIS).err
     assert "not the one" not in told
     assert "simplified rules count errors" in told

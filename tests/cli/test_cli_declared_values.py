@@ -35,12 +35,22 @@ def test_grow_show_rules_and_predict(works, days, write):
 
 @pytest.mark.parametrize("source", ["memory", "duckdb"])
 def test_rows_in_duckdb_too(works, days, source):
-    asked = ("grow", days, "--target", "play", "--recipe", "id3", "--source", source)
+    asked = ("grow", days, "--target", "play", "--recipe", "id3", "--engine", source)
     assert "sky = cloudy → yes  (no rows" in works(*asked, *SKY)
 
 
 def test_forest_evaluate_and_look(works, days):
-    works("forest", days, "--target", "play", "--trees", "3", *SKY, "-o", "f.spinney")
+    works(
+        "forest",
+        days,
+        "--target",
+        "play",
+        "--n-estimators",
+        "3",
+        *SKY,
+        "-o",
+        "f.spinney",
+    )
     works("evaluate", days, "--target", "play", "--recipe", "id3", "--folds", "2", *SKY)
     assert "without rows: cloudy" in works("look", days, *SKY)
 
@@ -59,5 +69,5 @@ def test_forest_evaluate_and_look(works, days):
 )
 @pytest.mark.parametrize("source", ["memory", "duckdb"])
 def test_refusals(refused, days, code, value, message, source):
-    asked = ("grow", days, "--target", "play", "--source", source)
+    asked = ("grow", days, "--target", "play", "--engine", source)
     assert message in refused(code, *asked, "--values", value)

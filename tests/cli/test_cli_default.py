@@ -16,8 +16,8 @@ def recipe_of(text):
 def test_auto_unless_the_rows_stay_in_duckdb(works):
     given = ("grow", TABLES / "iris.csv", "--target", "class", "--json")
     assert recipe_of(works(*given)) == "auto"
-    assert recipe_of(works(*given, "--source", "memory")) == "auto"
-    assert recipe_of(works(*given, "--source", "duckdb")) == "c4.5"
+    assert recipe_of(works(*given, "--engine", "memory")) == "auto"
+    assert recipe_of(works(*given, "--engine", "duckdb")) == "c4.5"
     assert recipe_of(works(*given, "--recipe", "cart")) == "cart"
 
 
@@ -29,7 +29,7 @@ def test_a_model_says_by_what_it_was_grown(works):
 
 def test_folds_are_refused_in_duckdb(refused):
     folds = ("--recipe", "cart", "--pruning", "cost-complexity")
-    line = refused(2, *WEATHER, *folds, "--source", "duckdb")
+    line = refused(2, *WEATHER, *folds, "--engine", "duckdb")
     assert "(recipe 'cart') needs the rows" in line
     assert "--engine 'memory'" in line
 

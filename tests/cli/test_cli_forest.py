@@ -14,7 +14,7 @@ from spinney.growth.forest import forest_growth as growing
 def test_from_growing_to_predicting(works, folder):
     out = works(
         *("forest", TABLES / "iris.csv", "--target", "class", "-o", "iris.spinney"),
-        *("--trees", "20", "--permutation"),
+        *("--n-estimators", "20", "--permutation"),
     )
     assert out.startswith("class: 20 trees, ")
     assert "out of bag: accuracy 0.9" in out
@@ -33,7 +33,14 @@ def test_from_growing_to_predicting(works, folder):
 def test_json(works):
     out = works(
         *("forest", TABLES / "watermelon_3.0.csv", "--target", "ripe", "--json"),
-        *("--ignore", "id", "--trees", "10", "--class-weight", "balanced_subsample"),
+        *(
+            "--ignore",
+            "id",
+            "--n-estimators",
+            "10",
+            "--class-weight",
+            "balanced_subsample",
+        ),
     )
     data = json.loads(out)
     assert data["schema"] == "spinney/forest/1"
@@ -46,7 +53,14 @@ def test_json(works):
 
 def test_numbers(works):
     out = works(
-        *("forest", TABLES / "cpu_prp.csv", "--target", "class", "--trees", "20"),
+        *(
+            "forest",
+            TABLES / "cpu_prp.csv",
+            "--target",
+            "class",
+            "--n-estimators",
+            "20",
+        ),
         "--ascii",
     )
     assert "out of bag: R2 0." in out
@@ -56,8 +70,15 @@ def test_numbers(works):
 def test_the_same_seed_gives_the_same_file(works, folder):
     for name, seed in (("a", 4), ("b", 4), ("c", 5)):
         works(
-            *("forest", TABLES / "vote.csv", "--target", "Class", "--trees", "3"),
-            *("--seed", seed, "-o", name, "--quiet", "--missing", "?"),
+            *(
+                "forest",
+                TABLES / "vote.csv",
+                "--target",
+                "Class",
+                "--n-estimators",
+                "3",
+            ),
+            *("--random-state", seed, "-o", name, "--quiet", "--missing-values", "?"),
         )
     a, b, c = (((folder / name).read_bytes()) for name in "abc")
     assert a == b != c
@@ -66,7 +87,7 @@ def test_the_same_seed_gives_the_same_file(works, folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--trees", "0"), "--trees 0 must be a whole number"),
+        (("--n-estimators", "0"), "--n-estimators 0 must be a whole number"),
         (("--max-features", "2.5"), "--max-features 2.5"),
         (("--max-samples", "0"), "--max-samples 0"),
         (("--recipe", "auto"), "does not go into a forest"),
@@ -74,8 +95,8 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("-o", "-"), "standard output"),
         (("--quiet", "--json"), "exclude each other"),
         (("--no-bootstrap", "--permutation"), "leave one out"),
-        (("--no-bootstrap", "--without-replacement"), "exclude each other"),
-        (("--jobs", "0"), "--jobs 0"),
+        (("--no-bootstrap", "--no-replace"), "exclude each other"),
+        (("--n-jobs", "0"), "--n-jobs 0"),
         (("--class-weight", "Iris-rosa=2"), "--class-weight: no class"),
         (("--class-weight", "Iris-setosa=1e308"), "beyond floats"),
         (("--shrinkage", "-1"), "--shrinkage -1"),
@@ -111,7 +132,16 @@ def test_commands_for_one_tree_say_how_to_name_one(works, tool):
 def grow_minds(works):
     works(
         *("forest", TABLES / "iris.csv", "--target", "class", "-o", "f", "--quiet"),
-        *("--trees", "4", "--recipe", "id3", "--recipe", "c4.5", "--recipe", "cart"),
+        *(
+            "--n-estimators",
+            "4",
+            "--recipe",
+            "id3",
+            "--recipe",
+            "c4.5",
+            "--recipe",
+            "cart",
+        ),
     )
 
 
@@ -158,7 +188,7 @@ def test_a_forest_is_shown_by_its_most_typical_tree(works):
 
 
 def test_importances_by_groups(works):
-    given = ("forest", TABLES / "iris.csv", "--target", "class", "--trees", "3")
+    given = ("forest", TABLES / "iris.csv", "--target", "class", "--n-estimators", "3")
     out = works(*given, "--group-importances", "0.7")
     assert (
         "importance of attributes that go together, added up\n  sepallength + " in out
@@ -181,7 +211,7 @@ def test_rows_of_a_bag_without_bags_are_refused_in_words_of_the_shell(tool):
     "about_classes", [("--voting", "majority"), ("--class-weight", "balanced")]
 )
 def test_what_is_about_classes_is_refused_for_numbers(tool, about_classes):
-    numbers = (TABLES / "cpu_prp.csv", "--target", "class", "--trees", "2")
+    numbers = (TABLES / "cpu_prp.csv", "--target", "class", "--n-estimators", "2")
     outcome = tool("forest", *numbers, *about_classes)
     assert outcome.code == 2
     assert f"{about_classes[0]} {about_classes[1]!r} is about classes" in outcome.err
@@ -200,7 +230,7 @@ def test_an_interrupt_writes_nothing(tool, folder, monkeypatch):
 
 def test_without_bags(works):
     out = works(
-        *("forest", TABLES / "iris.csv", "--target", "class", "--trees", "3"),
+        *("forest", TABLES / "iris.csv", "--target", "class", "--n-estimators", "3"),
         *("--no-bootstrap", "--extra-random", "--max-features", "all"),
     )
     assert "out of bag" not in out
@@ -218,7 +248,7 @@ def test_evaluate_beside_trees(works, tool):
     for recipe, words in (
         ("forest:trees=auto", "does not go into a forest"),
         ("forest:leaves=linear", "leaves='linear' needs a target that is a number"),
-        ("forest:ties=x", "a forest has no 'ties'"),
+        ("forest:tie_break_order=x", "a forest has no 'ties'"),
         ("forest:n_estimators=0", "n_estimators=0"),
     ):
         outcome = tool("evaluate", *table, "--recipe", recipe)

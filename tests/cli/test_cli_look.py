@@ -58,7 +58,7 @@ def test_doubts_name_options(works, write):
     write("t.csv", "town,x\n?,1\nRome,2\nUr,2\n")
     assert works("look", "t.csv").splitlines()[-1].strip() == (
         "'?' is a value like others in 'town': if it stands for missing cells, say so "
-        "(--missing '?')"
+        "(--missing-values '?')"
     )
 
 

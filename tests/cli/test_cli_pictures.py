@@ -27,7 +27,7 @@ def test_a_picture_to_a_file(tool, melons):
 
 
 def test_styles_directions_and_depths(works, melons):
-    given = ("--style", "teaching", "--horizontal", "--depth", "1", "--bars")
+    given = ("--style", "teaching", "--horizontal", "--max-depth", "1", "--bars")
     printed = works("show", melons, "--svg", "-", *given)
     assert ElementTree.fromstring(printed).get("role") == "img"
     model = spinney.load(melons)
@@ -58,7 +58,7 @@ def test_a_page(works, melons):
         ("--style teaching", "--style teaching says nothing without --svg"),
         ("--horizontal", "--horizontal says nothing without --svg"),
         ("--bars", "--bars says nothing without --svg"),
-        ("--force", "--force says nothing without --svg"),
+        ("--overwrite", "--overwrite says nothing without --svg"),
         ("--decimal ,", "--decimal , says nothing without --data"),
         ("--svg a.svg --json", "--json and --svg exclude each other"),
         ("--svg a.svg --numbers", "--numbers and --svg exclude each other"),
@@ -76,12 +76,20 @@ def test_what_is_refused(tool, melons, options, words):
 
 
 def test_a_forest_and_clusters(tool, works):
-    arguments = "--target class --trees 3 --quiet -o f"
+    arguments = "--target class --n-estimators 3 --quiet -o f"
     works("forest", TABLES / "iris.csv", *arguments.split())
-    works("show", "f", "--svg", "f.svg", "--depth", "1", "--bars")
+    works("show", "f", "--svg", "f.svg", "--max-depth", "1", "--bars")
     drawn = spinney.load("f").plot(max_depth=1, bars=True).svg
     assert Path("f.svg").read_text("utf-8") == drawn + "\n"
-    columns = ("--columns", "density,sugar", "--k", "2", "--model", "k", "--quiet")
+    columns = (
+        "--columns",
+        "density,sugar",
+        "--n-clusters",
+        "2",
+        "--model",
+        "k",
+        "--quiet",
+    )
     works("cluster", TABLES / "watermelon_3.0.csv", *columns)
     printed = works("show", "k", "--svg", "-")
     assert printed == spinney.load("k").export("svg")
@@ -95,14 +103,14 @@ def test_an_old_file_is_kept_unless_forced(tool, works, melons):
     Path("melons.svg").write_text("mine")
     outcome = tool("show", melons, "--svg", "melons.svg")
     assert outcome.code == 2
-    assert "--force" in outcome.err
+    assert "--overwrite" in outcome.err
     assert Path("melons.svg").read_text() == "mine"
-    works("show", melons, "--svg", "melons.svg", "--force")
+    works("show", melons, "--svg", "melons.svg", "--overwrite")
     assert Path("melons.svg").read_text("utf-8").startswith("<svg")
 
 
 def test_a_tree_of_a_forest_is_plotted_without_matplotlib(tool, works, monkeypatch):
-    arguments = "--target class --trees 3 --quiet -o f"
+    arguments = "--target class --n-estimators 3 --quiet -o f"
     works("forest", TABLES / "iris.csv", *arguments.split())
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     works("plot", "tree", "f", "--tree", "2", "-o", "one.svg")
@@ -125,12 +133,15 @@ def test_a_tree_of_a_forest_is_plotted_without_matplotlib(tool, works, monkeypat
             "--buckets 1 must",
         ),
         ("plot regions m iris.csv --y odd", "--y 'odd' is no numeric attribute"),
-        ("plot regions m iris.csv --hold odd=1", "--hold odd=1: 'odd' is no attribute"),
+        (
+            "plot regions m iris.csv --fixed odd=1",
+            "--fixed odd=1: 'odd' is no attribute",
+        ),
         (
             "plot learning-curve iris.csv --target class --recipe odd",
             "--recipe 'odd' is",
         ),
-        ("lesson iris.csv --target class --prune odd", "--prune 'odd' is unknown"),
+        ("lesson iris.csv --target class --pruning odd", "--pruning 'odd' is unknown"),
     ],
 )
 def test_messages_name_the_options_of_the_shell(tool, arguments, words):

@@ -16,7 +16,9 @@ VALID = TABLES / "watermelon_2.0_valid.csv"
 
 @pytest.fixture
 def full(works):
-    arguments = "--target ripe --ignore id --recipe id3 --tie umbilicus --quiet -o"
+    arguments = (
+        "--target ripe --ignore id --recipe id3 --tie-break-order umbilicus --quiet -o"
+    )
     works("grow", TRAIN, *arguments.split(), "full.spinney")
     return "full.spinney"
 
@@ -48,14 +50,14 @@ def test_json(works, full):
     assert [step["node"] for step in found["steps"]] == [2, 6]
     assert found["training_risk"]["before"] == 0
     assert "sequence" not in found
-    arguments = ("prune", full, "--method", "cost-complexity", "--data", TRAIN)
-    found = json.loads(works(*arguments, "--folds", 5, "--seed", 1, "--json"))
+    arguments = ("prune", full, "--pruning", "cost-complexity", "--data", TRAIN)
+    found = json.loads(works(*arguments, "--folds", 5, "--random-state", 1, "--json"))
     assert found["sequence"][-1]["leaves"] == 1
     assert sum(row["chosen"] for row in found["sequence"]) == 1
 
 
 def test_the_table_of_the_sequence(works, full):
-    arguments = ("prune", full, "--method", "cost-complexity")
+    arguments = ("prune", full, "--pruning", "cost-complexity")
     by_alpha = works(*arguments, "--alpha", 0.6, "--ascii")
     assert "before, after: risk + 0.6 x leaves" in by_alpha
     assert "    1  0.200000       0       1    1.00000" in by_alpha
@@ -68,11 +70,11 @@ def test_the_table_of_the_sequence(works, full):
     "method", ["mdl", "pessimistic", "simplify", "error-based", "collapse"]
 )
 def test_methods_that_need_nothing(works, full, method):
-    assert "leaves: 11, now" in works("prune", full, "--method", method)
+    assert "leaves: 11, now" in works("prune", full, "--pruning", method)
 
 
 def test_as_c45_prunes(works, refused, full):
-    arguments = ("prune", full, "--method", "error-based", "--confidence", "0.3")
+    arguments = ("prune", full, "--pruning", "error-based", "--confidence", "0.3")
     told = works(*arguments, "--data", TRAIN)
     assert "before, after: estimated errors of the node; risk" in told
     found = json.loads(works(*arguments, "--data", TRAIN, "--raising", "--json"))
@@ -85,33 +87,33 @@ def test_as_c45_prunes(works, refused, full):
 @pytest.mark.parametrize(
     "code, arguments, message",
     [
-        (2, [], "--method 'reduced-error' needs a table with the target column"),
-        (2, ["--method", "mld"], "--method 'mld' is unknown: did you mean 'mdl'?"),
+        (2, [], "--pruning 'reduced-error' needs a table with the target column"),
+        (2, ["--pruning", "mld"], "--pruning 'mld' is unknown: did you mean 'mdl'?"),
         (2, ["--node", "99"], "--node: there is no node 99"),
         (2, ["--node", "1"], "--node: node 1 is a leaf"),
-        (2, ["--method", "mdl", "--alpha", "1"], "--alpha: of no use to the method"),
+        (2, ["--pruning", "mdl", "--alpha", "1"], "--alpha: of no use to the method"),
         (
             2,
-            ["--method", "cost-complexity", "--alpha", "-1"],
+            ["--pruning", "cost-complexity", "--alpha", "-1"],
             "--alpha -1.0 must be a number of at least 0",
         ),
         (
             2,
-            ["--method", "cost-complexity", "--data", TRAIN, "--rule", "best"],
+            ["--pruning", "cost-complexity", "--data", TRAIN, "--rule", "best"],
             "--rule 'best' is unknown",
         ),
         (
             2,
-            ["--method", "cost-complexity", "--data", TRAIN, "--folds", "99"],
+            ["--pruning", "cost-complexity", "--data", TRAIN, "--folds", "99"],
             "--folds 99 must be a whole number from 2",
         ),
         (
             3,
-            ["--method", "cost-complexity", "--data", VALID],
+            ["--pruning", "cost-complexity", "--data", VALID],
             "--data: 7 rows of weight 7",
         ),
-        (2, ["--method", "mdl", "-o", "full.spinney"], "it exists; name another file"),
-        (2, ["--method", "mdl", "-o", "-"], "a model does not go to standard output"),
+        (2, ["--pruning", "mdl", "-o", "full.spinney"], "it exists; name another file"),
+        (2, ["--pruning", "mdl", "-o", "-"], "a model does not go to standard output"),
     ],
 )
 def test_refusals(refused, full, code, arguments, message):
@@ -119,13 +121,13 @@ def test_refusals(refused, full, code, arguments, message):
 
 
 def test_overwriting_if_told_so(works, full):
-    works("prune", full, "--method", "mdl", "-o", full, "--force")
+    works("prune", full, "--pruning", "mdl", "-o", full, "--overwrite")
     assert len(load_model(full).tree) == 1
 
 
 def test_what_is_not_saved_is_said(tool, full, folder):
     before = sorted(folder.iterdir())
-    outcome = tool("prune", full, "--method", "mdl", "--json")
+    outcome = tool("prune", full, "--pruning", "mdl", "--json")
     assert outcome.err == "spinney: nothing was saved; -o FILE saves the pruned model\n"
     assert json.loads(outcome.out)["schema"] == "spinney/prune/1"
     assert sorted(folder.iterdir()) == before
@@ -143,17 +145,19 @@ def test_methods_that_need_rows_which_a_tree_is_not_grown_on(refused, method):
 @pytest.mark.parametrize(("method", "remedy"), [("manual", "--node NODE")])
 def test_methods_that_need_a_grown_model(refused, method, remedy):
     line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
-    advice = f"spinney prune MODEL --method {method!r} {remedy}"
+    advice = f"spinney prune MODEL --pruning {method!r} {remedy}"
     assert line.endswith(f"--pruning {method!r} needs a grown model: {advice}")
-    with pytest.raises(ParameterError, match=rf"model\.prune\(method={method!r}, \w+="):
+    with pytest.raises(
+        ParameterError, match=rf"model\.prune\(pruning={method!r}, \w+="
+    ):
         Recipe.named("c4.5").changed(pruning=method)
 
 
 def test_the_numbers_to_prune_by(works, refused, full):
     lines = works("show", full, "--numbers").splitlines()
     assert [int(line.split()[0]) for line in lines] == list(range(len(lines)))
-    limited = works("show", full, "--numbers", "--depth", "1").splitlines()
-    plain = works("show", full, "--depth", "1").splitlines()
+    limited = works("show", full, "--numbers", "--max-depth", "1").splitlines()
+    plain = works("show", full, "--max-depth", "1").splitlines()
     assert [line[4:] for line in limited] == plain
     assert "--numbers and --json" in refused(2, "show", full, "--numbers", "--json")
     for command in ("explain", "prune"):
@@ -161,7 +165,7 @@ def test_the_numbers_to_prune_by(works, refused, full):
 
 
 def test_an_alpha_that_no_tree_pays(works, full):
-    text = works("prune", full, "--method", "cost-complexity", "--alpha", "1e308")
+    text = works("prune", full, "--pruning", "cost-complexity", "--alpha", "1e308")
     assert "risk + 1e+308" in text
     assert max(map(len, text.splitlines())) < 200
 
@@ -175,17 +179,17 @@ def test_an_alpha_that_no_tree_pays(works, full):
     ],
 )
 def test_refusals_name_options_and_no_parameters(refused, full, arguments, message):
-    line = refused(2, "prune", full, "--method", "error-based", *arguments)
+    line = refused(2, "prune", full, "--pruning", "error-based", *arguments)
     assert message in line
     assert "=" not in line
-    line = refused(2, "prune", full, "--method", "cost-complexity")
+    line = refused(2, "prune", full, "--pruning", "cost-complexity")
     assert "an alpha (--alpha ALPHA), the training table to choose it by folds" in line
     assert "=" not in line
 
 
 def test_the_sequence_by_other_rows(works, full):
     """Document 004: training and validation error of each step, side by side."""
-    arguments = ("prune", full, "--method", "cost-complexity", "--validation", VALID)
+    arguments = ("prune", full, "--pruning", "cost-complexity", "--validation", VALID)
     text = works(*arguments)
     assert "leaves  training error  validation error  std error" in text
     assert "     4             0.2           0.28571    0.17075  chosen" in text
@@ -218,7 +222,15 @@ def test_rows_are_reserved_while_growing(tool, works):
     )
     assert found["validation_rows"] == (model.validation_rows_ + 1).tolist()
     assert found["recipe"]["pruning"] == "reduced-error"
-    text = works("grow", TRAIN, *arguments[2:], "--validation", VALID, "--tie", "color")
+    text = works(
+        "grow",
+        TRAIN,
+        *arguments[2:],
+        "--validation",
+        VALID,
+        "--tie-break-order",
+        "color",
+    )
     assert "color = green → true" in text
 
 

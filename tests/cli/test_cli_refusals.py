@@ -10,7 +10,10 @@ import pytest
     [
         ("cart:max_depth=1,max_depth=2", "max_depth is set twice"),
         ("cart:max-depth=1,max_depth=2", "max_depth is set twice"),
-        ("cart:missing=branch,missing-policy=branch", "missing is set twice"),
+        (
+            "cart:missing_policy=branch,missing-policy=branch",
+            "missing_policy is set twice",
+        ),
         ("cart:recipe=id3", "the recipe is 'cart', before the colon"),
     ],
 )
@@ -27,14 +30,14 @@ def test_pruning_by_costs(folder, works):
     costs = "actual,predicted,cost\nyes,no,1\nno,yes,9\n"
     (folder / "costs.csv").write_text(costs, encoding="utf-8")
     works("grow", "rows.csv", "--target", "y", "--recipe", "id3", "-o", "m.spinney")
-    command = ["prune", "m.spinney", "--method", "cost-complexity", "--alpha", "0"]
+    command = ["prune", "m.spinney", "--pruning", "cost-complexity", "--alpha", "0"]
 
     def leaves(*options):
         return json.loads(works(*command, "--json", *options))["leaves"]["after"]
 
     assert leaves() == 2
     # The label of v is yes, which costs 9 · 1; that of the root is no, 1 · 3.
-    assert leaves("--costs", "costs.csv") == 1
+    assert leaves("--cost-matrix", "costs.csv") == 1
 
 
 NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
@@ -100,14 +103,21 @@ def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
 @pytest.mark.parametrize("source", ["memory", "duckdb"])
 def test_so_does_a_number(refused, write, options, said, source):
     write("n.csv", NUMERIC)
-    given = ["grow", "n.csv", "--target", "y", "--source", source, "-o", "m.spinney"]
+    given = ["grow", "n.csv", "--target", "y", "--engine", source, "-o", "m.spinney"]
     assert f"error: {said}" in refused(2, *given, *options.split())
 
 
 def test_a_seed_and_what_asks_for_nothing_are_welcome(works, write):
     write("n.csv", NUMERIC)
     given = ("grow", "n.csv", "--target", "y", "--recipe", "c4.5")
-    idle = ("--seed", "3", "--set", "raising=false", "--set", "mdl-correction=false")
+    idle = (
+        "--random-state",
+        "3",
+        "--set",
+        "raising=false",
+        "--set",
+        "mdl-correction=false",
+    )
     assert works(*given, *idle) == works(*given)
 
 

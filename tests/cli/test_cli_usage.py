@@ -90,9 +90,9 @@ def test_the_help_names_every_criterion(tool):
         ("--class-weight", "true=heavy", "CLASS=NUMBER"),
         ("--class-weight", "ture=2", "did you mean 'true'?"),
         ("--class-weight", "true=-2", "above 0"),
-        ("--tie", "textur", "did you mean 'texture'?"),
-        ("--split-by", "textur", "did you mean 'texture'?"),
-        ("--split-by", "texture=claer", "did you mean 'clear'?"),
+        ("--tie-break-order", "textur", "did you mean 'texture'?"),
+        ("--forced-split", "textur", "did you mean 'texture'?"),
+        ("--forced-split", "texture=claer", "did you mean 'clear'?"),
         ("--ordinal", "color", "size:small<medium<large"),
         ("--ordinal", "color:dark", "size:small<medium<large"),
     ],
@@ -106,13 +106,13 @@ def test_a_value_that_an_option_does_not_take(usage, option, value, said):
 
 def test_options_that_contradict_each_other(usage, refused, model, melons):
     assert "'true=3'" in usage("--class-weight=true=2", "--class-weight=true=3")
-    assert "'texture'" in usage("--split-by=texture", "--split-by=root")
+    assert "'texture'" in usage("--forced-split=texture", "--forced-split=root")
     assert "'root'" in usage("--nominal=root", "--ignore=root")
     line = refused(2, "explain", model, "--node", 0, "--row", melons)
     assert "--node 0 and --row" in line
     assert "--row-number 3" in refused(2, "explain", model, "--row-number", 3)
-    line = refused(2, "show", model, "--depth", 1, "--json")
-    assert "--depth 1 and --json" in line
+    line = refused(2, "show", model, "--max-depth", 1, "--json")
+    assert "--max-depth 1 and --json" in line
 
 
 @pytest.mark.parametrize("number", [-1, 99])
@@ -129,7 +129,7 @@ def test_a_row_that_is_not_there(refused, model, melons, number):
 
 
 def test_a_negative_depth(refused, model):
-    assert "'--depth': -1" in refused(2, "show", model, "--depth", "-1")
+    assert "'--max-depth': -1" in refused(2, "show", model, "--max-depth", "-1")
 
 
 # Outputs
@@ -147,8 +147,8 @@ def test_an_output_that_exists(refused, tool, write, writing):
     write("out.csv", "precious")
     line = refused(2, *writing, "out.csv")
     assert "-o 'out.csv': it exists" in line
-    assert "--force" in line
-    assert tool(*writing, "out.csv", "--force").code == 0
+    assert "--overwrite" in line
+    assert tool(*writing, "out.csv", "--overwrite").code == 0
     assert os.path.getsize("out.csv") > len("precious")
 
 
@@ -159,7 +159,7 @@ def test_an_output_in_no_folder(refused, writing):
 
 def test_an_output_that_is_a_folder(refused, writing, folder):
     (folder / "out").mkdir()
-    for flags in ((), ("--force",)):
+    for flags in ((), ("--overwrite",)):
         line = refused(2, *writing, "out", *flags)
         assert "-o 'out': a folder; add the name of a file" in line
 
@@ -188,7 +188,7 @@ def test_a_disk_that_is_full_leaves_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, failing, full)
-    line = refused(2, *writing, "out.csv", "--force")
+    line = refused(2, *writing, "out.csv", "--overwrite")
     assert "cannot write out.csv: No space left on device; make room" in line
 
 
@@ -282,12 +282,12 @@ def test_memory_that_ends(tool, model, monkeypatch):
 def test_warnings_are_talk(tool, write):
     write("table.csv", "size,sort\n1,a\n2,b\n3,\n")
     given = ("--target", "sort", "--recipe", "id3", "--max-depth", "0")
-    outcome = tool("grow", "table.csv", *given, "--split-by", "q=1 -> size")
+    outcome = tool("grow", "table.csv", *given, "--forced-split", "q=1 -> size")
     assert outcome.code == 0
     assert outcome.out.startswith("sort → b  (2: ")
     first, second, third = outcome.err.splitlines()
     assert first.startswith("spinney: warning: target 'sort' is missing in 1 of 3")
-    assert second.startswith("spinney: warning: --split-by: no node")
+    assert second.startswith("spinney: warning: --forced-split: no node")
     assert third == "spinney: the tree is a single leaf: the depth limit"
 
 

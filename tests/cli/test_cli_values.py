@@ -39,7 +39,7 @@ def grown(works, write):
 
     def grow_table(content, target="sort", *options):
         write("t.csv", content)
-        given = ("--recipe", "cart", "-o", "m.spinney", "--force")
+        given = ("--recipe", "cart", "-o", "m.spinney", "--overwrite")
         return works("grow", "t.csv", f"--target={target}", *given, *options)
 
     return grow_table

@@ -58,7 +58,7 @@ def test_labels_keep_their_types(works, write):
     write("x.csv", "x\n1\n2\n3\n4\n")
     for labels in ([1, 1, 2, 2], [True, True, False, False], list("aabb")):
         spinney.grow({**rows, "y": labels}, "y", recipe="id3").save("m.spinney")
-        works("predict", "m.spinney", "x.csv", "-o", "out.parquet", "--force")
+        works("predict", "m.spinney", "x.csv", "-o", "out.parquet", "--overwrite")
         found = duckdb.sql("SELECT y FROM 'out.parquet'").fetchall()
         assert [row[0] for row in found] == labels
         text = works("predict", "m.spinney", "x.csv", "--output-format", "jsonl")
@@ -194,7 +194,7 @@ def test_a_late_row_that_is_refused_leaves_no_file(refused, works, write, monkey
     monkeypatch.setattr("spinney.cli.predict_command.BATCH", 2048)
     monkeypatch.setattr("spinney.data.readers.batches.SMALL_FILE", 0)
     write("k.csv", "x\n1\n2\n9\n")
-    works("cluster", "k.csv", "--k", 2, "--model", "k.spinney", "--quiet")
+    works("cluster", "k.csv", "--n-clusters", 2, "--model", "k.spinney", "--quiet")
     lines = [str(i) for i in range(9000)]
     lines[8000] = ""
     write("late.csv", "x,y\n" + "".join(f"{line},1\n" for line in lines))

@@ -91,7 +91,7 @@ def test_grow_shows_one(tmp_path):
     given = ["grow", table, "--target", "class", "--quiet", "-o", tmp_path / "m"]
     told, _ = run_script(GROW.format(after=1e-9), *given)
     assert "growing" in told
-    told, _ = run_script(GROW.format(after=600), *given, "--force")
+    told, _ = run_script(GROW.format(after=600), *given, "--overwrite")
     assert "growing" not in told
 
 
@@ -106,7 +106,7 @@ main()
 def test_folds_that_prune_are_counted(tmp_path):
     model = tmp_path / "m"
     spinney.grow(TABLES / "iris.csv", "class", recipe="cart").save(model)
-    given = ["prune", model, "--method", "cost-complexity", "--data"]
+    given = ["prune", model, "--pruning", "cost-complexity", "--data"]
     told, _ = run_script(PRUNE, *given, TABLES / "iris.csv", "--folds", "3")
     assert "pruning" in told
     assert "/3" in told
@@ -141,8 +141,8 @@ def test_a_large_tree_run_script(noise, tmp_path, tool):
     depth = int(said.partition("to depth ")[2].split()[0])
     model = tmp_path / "m"
     told, _ = run_script(script, *given, "-o", model, out_too=True)
-    assert f"spinney show {model} prints all, --depth {depth + 2}" in told
-    shown = tool("show", model, "--depth", depth).out.splitlines()
+    assert f"spinney show {model} prints all, --max-depth {depth + 2}" in told
+    shown = tool("show", model, "--max-depth", depth).out.splitlines()
     assert [line.rstrip() for line in lines] == shown
     whole = tool(*given)  # into a file all is written
     assert len(whole.out.splitlines()) > 200

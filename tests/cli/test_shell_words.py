@@ -17,27 +17,27 @@ def words(name):
     [
         ("grow", Setting("max_depth", 3), "--max-depth 3"),
         ("grow", Setting("max_depth"), "--max-depth"),
-        ("grow", Setting("missing", "mean"), "--missing-policy 'mean'"),
+        ("grow", Setting("missing_policy", "mean"), "--missing-policy 'mean'"),
         (
             "grow",
             Setting("missing_values", ["?", "n a"]),
-            "--missing '?' --missing 'n a'",
+            "--missing-values '?' --missing-values 'n a'",
         ),
-        ("grow", Setting("force", {"x": 1}), "--split-by x=1"),
+        ("grow", Setting("forced_splits", {"x": 1}), "--forced-split x=1"),
         ("grow", Setting("test_costs", {"x": -1}), "--test-cost x=-1"),
         ("grow", Setting("raising", False), "--set raising=false"),
         ("prune", Setting("raising", False), "--no-raising"),
         ("prune", Setting("raising", True), "--raising"),
-        ("grow", Setting("random_state", 7), "--seed 7"),
+        ("grow", Setting("random_state", 7), "--random-state 7"),
         ("grow", Setting("bootstrap", False), "bootstrap=False"),
         ("forest", Setting("bootstrap", False), "--no-bootstrap"),
-        ("forest", Setting("replace", False), "--without-replacement"),
-        ("forest", Setting("n_estimators", 0), "--trees 0"),
-        ("cluster", Setting("ks"), "--k"),
+        ("forest", Setting("replace", False), "--no-replace"),
+        ("forest", Setting("n_estimators", 0), "--n-estimators 0"),
+        ("cluster", Setting("n_clusters"), "--n-clusters"),
         ("cluster", Setting("standardise", True), "--standardise"),
         ("evaluate", Setting("recipe", "id4"), "--recipe 'id4'"),
         ("evaluate", Setting("recipes"), "--recipe"),
-        ("evaluate", Setting("missing", [0.1]), "--missing-rate 0.1"),
+        ("evaluate", Setting("missing_rate", [0.1]), "--missing-rate 0.1"),
         ("evaluate", Setting("max_depth", 3), "max_depth=3"),
         ("prune", Setting("data", ...), "--data TABLE"),
         ("prune", Setting("nodes", [3, 7]), "--node 3 --node 7"),
@@ -63,8 +63,8 @@ def test_without_a_command_it_is_said_as_in_python():
 
 
 def test_steps_and_words_of_python():
-    step = Step("prune", (Setting("method", "manual"), Setting("nodes", [3])))
-    assert words("grow")(step) == "spinney prune MODEL --method 'manual' --node 3"
+    step = Step("prune", (Setting("pruning", "manual"), Setting("nodes", [3])))
+    assert words("grow")(step) == "spinney prune MODEL --pruning 'manual' --node 3"
     assert words("grow")(PythonOnly(", or None")) == ""
 
 

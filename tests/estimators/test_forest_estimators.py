@@ -326,7 +326,7 @@ REFUSALS = [
     ({"recipe": "auto"}, "does not go into a forest"),
     ({"recipe": RECIPES["cart"].changed(pruning="cost-complexity")}, "in folds"),
     ({"recipe": RECIPES["cart"].changed(linear_terms=2)}, "make no attributes"),
-    ({"missing": "surrogate"}, "keep no surrogates"),
+    ({"missing_policy": "surrogate"}, "keep no surrogates"),
     ({"recipe": "chaid", "extra_random": True}, "draws one cut"),
     ({"max_features": 0}, "max_features=0"),
     ({"max_features": 1.5}, "max_features=1.5"),

@@ -27,7 +27,7 @@ NEW = (
 CLASSIFIERS = {
     "id3": lambda: TreeClassifier("id3"),
     "c4.5": lambda: TreeClassifier("c4.5"),
-    "cart": lambda: TreeClassifier("cart", missing="surrogate"),
+    "cart": lambda: TreeClassifier("cart", missing_policy="surrogate"),
     "forest": lambda: ForestClassifier(6, random_state=0),
     "majority": lambda: ForestClassifier(6, random_state=0, voting="majority"),
 }

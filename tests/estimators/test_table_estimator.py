@@ -31,7 +31,7 @@ def test_weights_are_repetitions(rows):
     X, y = rows
     times = np.arange(N_ROWS) % 3 + 1
     # A surrogate needs two rows each way, whatever they weigh.
-    recipe = TreeClassifier("cart", missing="branch")
+    recipe = TreeClassifier("cart", missing_policy="branch")
     weighted = clone(recipe).fit(X, y, sample_weight=times)
     repeated = clone(recipe).fit(X.loc[X.index.repeat(times)], y.repeat(times))
     assert str(weighted) == str(repeated)

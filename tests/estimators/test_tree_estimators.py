@@ -77,7 +77,12 @@ def test_what_scikit_learn_knows_of_it(fitted, rows):
 
 
 def test_parameters_go_in_and_come_out(fitted):
-    given = {"recipe": "id3", "max_depth": 3, "ties": ["a"], "force": {(): "a"}}
+    given = {
+        "recipe": "id3",
+        "max_depth": 3,
+        "tie_break_order": ["a"],
+        "forced_splits": {(): "a"},
+    }
     model = TreeClassifier(**given)
     assert {name: model.get_params()[name] for name in given} == given
     assert model.set_params(max_depth=None, min_gain=0.1) is model
@@ -121,17 +126,23 @@ def test_settings_about_classes_are_no_parameters_of_a_tree_for_numbers():
         ({"recipe": "c45"}, "recipe='c45' is unknown: did you mean 'c4.5'"),
         ({"criterion": "ginny"}, "criterion='ginny'"),
         ({"grouping": "ternary"}, "grouping='ternary'"),
-        ({"missing": "brunch"}, "missing='brunch' is unknown: did you mean 'branch'"),
+        (
+            {"missing_policy": "brunch"},
+            "missing_policy='brunch' is unknown: did you mean 'branch'",
+        ),
         ({"max_depth": 1.5}, "max_depth=1.5 must be a whole number"),
         ({"max_leaves": 0}, "max_leaves=0"),
         ({"min_samples_leaf": -1}, "min_samples_leaf=-1"),
         ({"min_weight_fraction_leaf": 0.6}, "min_weight_fraction_leaf=0.6"),
         ({"class_weight": {"maybe": 1}}, "class_weight: no class 'maybe'"),
         ({"class_weight": "even"}, "class_weight='even'"),
-        ({"ties": "size"}, "ties='size' must be a list"),
-        ({"ties": ["sise"]}, "ties: there is no attribute 'sise': did you mean 'size'"),
-        ({"force": {(): "sise"}}, "force: there is no attribute 'sise'"),
-        ({"force": ["size"]}, "force=.* must map paths to names"),
+        ({"tie_break_order": "size"}, "tie_break_order='size' must be a list"),
+        (
+            {"tie_break_order": ["sise"]},
+            "ties: there is no attribute 'sise': did you mean 'size'",
+        ),
+        ({"forced_splits": {(): "sise"}}, "force: there is no attribute 'sise'"),
+        ({"forced_splits": ["size"]}, "forced_splits=.* must map paths to names"),
     ],
 )
 def test_parameters_that_are_refused(given, message, rows):
@@ -209,7 +220,7 @@ def test_measures_in_scikit_learns_words():
 def test_importances_are_shares_of_what_was_gained():
     # Gini by hand: the root falls from 12/25 to 4/15, the node of three from 4/9 to 0.
     columns = {"a": list("xxyyy"), "b": list("ppppq"), "y": list("++--+")}
-    model = spinney.grow(columns, "y", recipe="cart", force={(): "a"})
+    model = spinney.grow(columns, "y", recipe="cart", forced_splits={(): "a"})
     root, below = 5 * (12 / 25 - 3 / 5 * 4 / 9), 3 * (4 / 9)
     expected = np.array([root, below]) / (root + below)
     np.testing.assert_allclose(model.feature_importances_, expected)

@@ -25,7 +25,7 @@ ASKED = {
     "incremental": "model.updated(data)",
     "lessons": "model.lesson()",
     "optimal": "spinney.grow(data, 'ripe', recipe='optimal', max_depth=1)",
-    "partitions": "spinney.grow([data], 'ripe', source='parts')",
+    "partitions": "spinney.grow([data], 'ripe', engine='partitions')",
     "pictures": "model.plot()",
     "plots": "spinney.plots",
     "rulesets": "model.ruleset(data)",

@@ -57,7 +57,7 @@ def test_formats_growers_and_plots_of_another_package_are_found(installed):
     code = f"""
 import spinney
 recipe = spinney.Recipe.named("cart").changed(
-    search="stump", pruning="none", missing="branch")
+    search="stump", pruning="none", missing_policy="branch")
 stump = spinney.grow({str(MELONS)!r}, "ripe", ignore=["id"], recipe=recipe)
 print(stump.export("outline"), end="")
 print(spinney.plots.heights.__name__)
@@ -98,7 +98,7 @@ def test_a_source_of_another_package_grows_the_same_trees(installed):
 from contextlib import nullcontext
 from spinney.testing import check_source
 from spinney_outline_engine import Ledger
-check_source(lambda columns: nullcontext((columns, {"source": "ledger"})), n_tables=1)
+check_source(lambda columns: nullcontext((columns, {"engine": "ledger"})), n_tables=1)
 print(Ledger.asked > 100)
 """
     assert run_python(installed, "-W", "ignore", "-c", code) == "True\n"
@@ -114,7 +114,7 @@ for engine in ("memory", "ledger"):
 by_memory, by_ledger = map(spinney.load, ("memory", "ledger"))
 print(by_memory.export("text") == by_ledger.export("text"))
 try:
-    spinney.grow({str(MELONS)!r}, "ripe", source="legder")
+    spinney.grow({str(MELONS)!r}, "ripe", engine="legder")
 except spinney.ParameterError as error:
     print(error)
 """
@@ -156,10 +156,10 @@ from spinney.cli import run
 for arguments in (
     ["show", "noted.spinney"],
     ["info", "noted.spinney"],
-    ["export", "noted.spinney", "--to", "outline"],
+    ["export", "noted.spinney", "--format", "outline"],
     ["predict", "noted.spinney", {str(MELONS)!r}, "-o", "predicted.csv"],
     ["explore", "noted.spinney", "--rows", {str(MELONS)!r}, "-o", "noted.html"],
-    ["show", "noted.spinney", "--depth", "1"],
+    ["show", "noted.spinney", "--max-depth", "1"],
 ):
     print(arguments[0], run(arguments))
 """

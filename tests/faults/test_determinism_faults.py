@@ -40,7 +40,7 @@ def test_fault_38_the_order_of_rows_and_the_engine(recipe):
     rows = random_rows(50, missing=0.1)
     order = np.random.default_rng(1).permutation(50).tolist()
     turned = {name: [rows[name][i] for i in order] for name in rows}
-    settings = {"missing": "fractional"}
+    settings = {"missing_policy": "fractional"}
     plain = str(grown(rows, recipe, **settings))
     assert str(grown(turned, recipe, **settings)) == plain
     if recipe != "cart":

@@ -29,7 +29,7 @@ def test_fault_10_no_attribute_leaves_its_missing_cells_to_the_next(missing, n_r
 @pytest.mark.parametrize("missing", ["own-category", "branch"])
 def test_fault_11_one_value_and_missing_cells_are_no_constant_column(missing):
     words = {"x": ["u", "u", None, None], "y": AB}
-    assert answers(grown(words, missing="own-category"), words) == AB
+    assert answers(grown(words, missing_policy="own-category"), words) == AB
     numbers = {"x": [1.0, 1.0, NAN, NAN], "z": [1.0, 2.0, 1.0, 2.0], "y": AB}
     model = grown(numbers, missing=missing)
     told = {"own-category": AB, "branch": None}[missing]
@@ -68,18 +68,18 @@ def test_fault_13_gains_are_not_negative_with_missing_cells(missing, criterion):
 def test_fault_13_poisson_and_limits_with_missing_cells():
     rows = random_rows(missing=0.3)
     numbers = {**rows, "y": [i % 7 + 0.5 for i in range(60)]}
-    tree = grown(numbers, "cart", missing="branch", criterion="poisson").tree
+    tree = grown(numbers, "cart", missing_policy="branch", criterion="poisson").tree
     assert all(c.gain >= -1e-12 for node in tree for c in node.candidates)
     least = 0.05
-    held = grown(rows, "cart", missing="branch", min_gain=least).tree
-    free = grown(rows, "cart", missing="branch").tree
+    held = grown(rows, "cart", missing_policy="branch", min_gain=least).tree
+    free = grown(rows, "cart", missing_policy="branch").tree
     assert held.n_leaves < free.n_leaves
     assert all(n.candidate.gain >= least for n in held if not n.is_leaf)
 
 
 def test_fault_13_paths_of_rows_with_missing_cells():
     rows = random_rows(missing=0.3)
-    model = grown(rows, "cart", missing="branch", min_samples_leaf=3)
+    model = grown(rows, "cart", missing_policy="branch", min_samples_leaf=3)
     leaves = model.apply(rows)
     counted = {n.number: n.n_rows for n in model.tree if n.is_leaf}
     assert dict(zip(*np.unique(leaves, return_counts=True), strict=True)) == counted
@@ -87,7 +87,7 @@ def test_fault_13_paths_of_rows_with_missing_cells():
 
 def test_fault_14_texts_say_missing_and_not_infinity():
     rows = {"x": [1.0, 1.0, NAN, NAN], "y": AB}
-    model = grown(rows, "id3", missing="own-category")
+    model = grown(rows, "id3", missing_policy="own-category")
     texts = (str(model), str(model.rules()), model.export("dot"), model.export("svg"))
     for text in texts:
         assert "missing" in text
@@ -101,7 +101,7 @@ def test_fault_15_a_table_of_missing_cells_ends(missing):
     recipe = "cart" if missing == "surrogate" else "id3"
     assert grown(rows, recipe, missing=missing).tree.n_leaves <= 2
     with pytest.raises(DataError, match="no row"):
-        grown(rows, missing="drop")
+        grown(rows, missing_policy="drop")
 
 
 @pytest.mark.parametrize("nothing", [None, pd.NA, pd.NaT, NAN, np.datetime64("NaT")])

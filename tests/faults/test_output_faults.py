@@ -65,7 +65,7 @@ def test_fault_49_cells_that_a_spreadsheet_would_run(sign, tmp_path):
     files = [str(tmp_path / "m"), str(tmp_path / "t.csv"), "-o", str(output)]
     assert run(["predict", *files]) == 0
     assert f"'{sign}" not in output.read_text()
-    assert run(["predict", *files, "--spreadsheet", "--force"]) == 0
+    assert run(["predict", *files, "--spreadsheet", "--overwrite"]) == 0
     first = output.read_text().splitlines()[1]
     assert f"'{sign}" in first
 

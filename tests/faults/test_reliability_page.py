@@ -25,8 +25,8 @@ def test_the_page_has_the_bounds():
     bounds = {
         "`n_estimators`": MOST_TREES,
         "`n_init`": MOST_STARTS,
-        "`repeats`, `gap_tables`, numbers in `ks`": MOST_REPEATS,
-        "`n_buckets`, `n` of `discretise`": MOST_BUCKETS,
+        "`repeats`, `gap_tables`, numbers in `n_clusters`": MOST_REPEATS,
+        "`n_buckets`": MOST_BUCKETS,
     }
     for name, most in bounds.items():
         assert f"| {name} | {most:,} |" in page

@@ -78,12 +78,12 @@ def test_fault_41_absurd_work_of_functions():
     rows = {"x": X[:, 0], "y": [f"c{y}" for y in Y]}
     with pytest.raises(ParameterError, match="repeats=1000000000"):
         spinney.evaluate(rows, "y", "id3", repeats=10**9)
-    with pytest.raises(ParameterError, match="ks=range"):
+    with pytest.raises(ParameterError, match="n_clusters=range"):
         spinney.choose_k(X, range(1, 10**12))
     with pytest.raises(ParameterError, match="gap_tables=1000000000"):
         spinney.choose_k(X, [2], gap_tables=10**9)
     with pytest.raises(ParameterError, match="n=1000000000"):
-        spinney.discretise(X[:, 0], "equal-width", n=10**9)
+        spinney.discretise(X[:, 0], "equal-width", n_buckets=10**9)
     with pytest.raises((ParameterError, DataError), match=r"folds"):
         spinney.evaluate(rows, "y", "id3", folds=10**12)
 
@@ -223,9 +223,16 @@ def test_fault_42_an_interrupt_ends_a_command(command, interrupts, tmp_path, cap
     table.write_text("x,z,y\n" + "\n".join(lines) + "\n")
     options = {
         "grow": ["--target", "y", "-o", str(tmp_path / "m")],
-        "forest": ["--target", "y", "-o", str(tmp_path / "m"), "--trees", "5000"],
+        "forest": [
+            "--target",
+            "y",
+            "-o",
+            str(tmp_path / "m"),
+            "--n-estimators",
+            "5000",
+        ],
         "evaluate": ["--target", "y", "--repeats", "1000"],
-        "cluster": ["--columns", "x,z", "--k", "60", "--restarts", "5000"],
+        "cluster": ["--columns", "x,z", "--n-clusters", "60", "--n-init", "5000"],
     }
     sent = interrupts(0.7)
     code = 0
@@ -236,7 +243,7 @@ def test_fault_42_an_interrupt_ends_a_command(command, interrupts, tmp_path, cap
                 command,
                 str(table),
                 *options[command],
-                *(["--force"] if "-o" in options[command] else []),
+                *(["--overwrite"] if "-o" in options[command] else []),
             ]
         )
     assert time.monotonic() - sent[0] < PATIENCE

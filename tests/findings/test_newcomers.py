@@ -55,7 +55,7 @@ def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
     path.write_text("\n".join(["a,b,c,high", *lines]), encoding="utf-8")
     run(["grow", str(path), "--target", "high"])
     model = spinney.grow(str(path), "high")
-    (chosen,) = [each for each in model.tried_ if each.chosen]
+    (chosen,) = [each for each in model.recipe_scores_ if each.chosen]
     assert chosen.leaves != model.tree.n_leaves
     assert (
         f"grown on all rows it has {model.tree.n_leaves} leaves"
@@ -102,7 +102,7 @@ def test_a_lesson_asks_no_identifier(tmp_path, capfd):
     assert "column 'name'" in capfd.readouterr().err
     assert "name = n1" not in page.read_text(encoding="utf-8")
     kept = ["lesson", str(path), "--target", "sold", "--nominal", "name"]
-    assert run([*kept, "--force", "-o", str(page)]) == 0
+    assert run([*kept, "--overwrite", "-o", str(page)]) == 0
     assert "name = n1" in page.read_text(encoding="utf-8")
 
 

@@ -53,7 +53,7 @@ def test_a_cut_between_days_reads_as_a_day(tmp_path, shift):
     days = spinney.read_table(path)["day"].cells
     for node in (1, 2):  # as it reads, it may be asked again, and parts the rows alike
         text = model.tree.condition(model.tree.nodes[node])
-        asked = read_question(text, model.schema, "force")
+        asked = read_question(text, model.schema, "forced_splits")
         assert (days <= asked.cut).sum() == 4
 
 

@@ -188,7 +188,9 @@ def test_values_not_seen_are_told_by_their_column():
 
 def test_fringe_takes_the_last_two_tests():
     data = bits(lambda row: "odd" if row[1] != row[3] else "even")
-    tree = spinney.grow(data, "c", recipe="id3", force={(): "b1"}, max_depth=2).tree
+    tree = spinney.grow(
+        data, "c", recipe="id3", forced_splits={(): "b1"}, max_depth=2
+    ).tree
     for formula in fringe(tree):
         assert 1 in formula.places
         assert len(formula.places) == 2

@@ -20,7 +20,7 @@ from spinney.sources.opened import TrainingData
 from spinney.sources.rows.training_rows import TrainingSet
 
 CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
-BRANCH = RECIPES["cart"].changed(missing="branch")
+BRANCH = RECIPES["cart"].changed(missing_policy="branch")
 
 
 def rows(n_rows: int) -> TrainingSet:
@@ -193,7 +193,9 @@ def test_splits_that_lost_in_loops_leave_no_rest_of_rounding(
     x = np.where(draw.random(1200) < 0.3, np.nan, x)
     z = np.where(draw.random(1200) < 0.3, np.nan, draw.normal(size=1200).round(1))
     rows = {"x": x, "z": z, "y": y}
-    model = spinney.grow(rows, "y", recipe="cart", missing="branch", numeric=["y"])
+    model = spinney.grow(
+        rows, "y", recipe="cart", missing_policy="branch", numeric=["y"]
+    )
     model.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
     np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))

@@ -134,7 +134,7 @@ def test_less_confidence_prunes_more():
 
 
 def test_a_forced_node_stays():
-    model = labor(force={(): "duration"}, confidence=0.01)
+    model = labor(forced_splits={(): "duration"}, confidence=0.01)
     assert not model.tree.root.is_leaf
     assert model.tree.root.forced
 

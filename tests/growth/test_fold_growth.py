@@ -76,7 +76,7 @@ def test_a_numeric_target():
 
 @pytest.mark.parametrize("as_relation", [False, True])
 def test_in_duckdb_it_is_c45(as_relation):
-    given = {"data": IRIS, "source": "duckdb"}
+    given = {"data": IRIS, "engine": "duckdb"}
     if as_relation:
         given = {"data": duckdb.sql(f"SELECT * FROM '{IRIS}'")}
     model = spinney.grow(**given, target="class", max_depth=2)
@@ -96,19 +96,19 @@ def test_in_duckdb_a_numeric_target_is_c45_too():
 
 def test_a_relation_that_is_read_into_memory_is_at_hand():
     relation = duckdb.sql(f"SELECT * FROM '{IRIS}'")
-    model = spinney.grow(relation, "class", source="memory")
+    model = spinney.grow(relation, "class", engine="memory")
     assert model.recipe == "auto"
 
 
 def test_auto_by_name_is_pruned_by_rows_that_duckdb_reserves():
     model = spinney.grow(
-        IRIS, "class", recipe="auto", source="duckdb", memory_limit="1GiB"
+        IRIS, "class", recipe="auto", engine="duckdb", memory_limit="1GiB"
     )
     assert 100 < model.tree.root.n_rows < 140
     assert model.score(IRIS) > 0.9
     recipe = RECIPES["cart"].changed(pruning="cost-complexity")
     with pytest.raises(ParameterError, match=r"cost-complexity.*needs the rows"):
-        spinney.grow(IRIS, "class", recipe=recipe, source="duckdb")
+        spinney.grow(IRIS, "class", recipe=recipe, engine="duckdb")
 
 
 def test_it_is_kept_in_the_file(tmp_path):
@@ -168,8 +168,8 @@ def test_a_row_that_all_trees_have_seen_keeps_its_own_label(numeric):
         {"priors": {"a": 0.5, "b": 0.5}},
         {"cost_matrix": {"a": {"b": 5.0}, "b": {"a": 1.0}}},
         {"test_costs": {"x": 2.0}},
-        {"ties": ["c"]},
-        {"force": {(): "c"}},
+        {"tie_break_order": ["c"]},
+        {"forced_splits": {(): "c"}},
         {"weight": "w"},
     ],
     ids=lambda said: next(iter(said)),

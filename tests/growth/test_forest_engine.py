@@ -124,7 +124,7 @@ def test_trees_are_the_same_to_the_last_bit(
     if not training.schema.target.is_numeric:
         forest_settings = replace(forest_settings, class_weight=class_weight)
     assume(ADD_UP(ForestBags(training, forest_settings)))
-    recipe = RECIPES["cart"].changed(**changes, missing="branch")
+    recipe = RECIPES["cart"].changed(**changes, missing_policy="branch")
     arguments = (training, recipe, forest_settings)
     with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=3)

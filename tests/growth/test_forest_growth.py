@@ -78,7 +78,7 @@ def twin_of(table, training, recipe, forest_settings, number, tree):
         nodes,
         p,
         tries_of(forest_settings.max_features, p),
-        tells=recipe.missing == "own-category",
+        tells=recipe.missing_policy == "own-category",
     )
     twin = naive.grow(rows, table.schema, recipe, guide=guide_of(tree), look=look)
     return twin, [weight == 0 for weight in weights]
@@ -184,7 +184,7 @@ def check_choice(forest, twins, table, bags):
 @given(tables(), recipes())
 @settings(max_examples=examples(150))
 def test_a_member_is_its_tree(table, recipe):
-    assume(recipe.missing != "surrogate")  # which is no policy of a forest
+    assume(recipe.missing_policy != "surrogate")  # which is no policy of a forest
     tree = grow_tree(table.source, recipe)
     member = compact(tree.arrays)
     again = readable(member, table.schema, recipe)
@@ -217,7 +217,7 @@ def test_a_member_is_its_tree_by_named_recipes(recipe):
         "shade": ["a", "b", "c", None] * 8,
         "sold": (["no"] * 3 + ["yes"] * 5) * 4,
     }
-    model = spinney.grow(table, "sold", recipe=recipe, missing="own-category")
+    model = spinney.grow(table, "sold", recipe=recipe, missing_policy="own-category")
     member = compact(model.tree.arrays)
     tree = readable(member, model.tree.schema, RECIPES[recipe])
     assert str(model) == to_text(tree)
@@ -228,7 +228,7 @@ def test_a_member_is_its_tree_by_named_recipes(recipe):
 def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     training, forest_settings, changes
 ):
-    recipe = RECIPES["cart"].changed(**changes, missing="branch")
+    recipe = RECIPES["cart"].changed(**changes, missing_policy="branch")
     arguments = (training, recipe, forest_settings)
     with patch.object(growing, "choose_engine_of_forest", return_value=PLAIN):
         plain = grow_forest(*arguments, n_trees=N_TREES)

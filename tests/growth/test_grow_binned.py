@@ -336,7 +336,7 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
     )
     monkeypatch.setattr(binned_rows, "SMALL", 4)
     monkeypatch.setattr(parallel_search, "FEWEST_ROWS", 20)
-    recipe = RECIPES["cart"].changed(missing="branch")
+    recipe = RECIPES["cart"].changed(missing_policy="branch")
     assert binned_rows.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)
     swift = grow_binned.grow(training, recipe)
@@ -389,7 +389,7 @@ def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(engine, "PATIENCE", 0)
     training = four_rows()
-    branch = RECIPES["cart"].changed(missing="branch")
+    branch = RECIPES["cart"].changed(missing_policy="branch")
     assert choose_engine(training, branch, Options()).name == "binned"
     assert choose_engine(training, RECIPES["cart"], Options()).name == "binned"
     for recipe in (
@@ -397,10 +397,10 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["c4.5"],
         RECIPES["chaid"],
         branch.changed(criterion="hellinger"),
-        branch.changed(missing="fractional"),
-        branch.changed(missing="most-common"),
-        branch.changed(missing="own-category"),
-        branch.changed(missing="mean"),
+        branch.changed(missing_policy="fractional"),
+        branch.changed(missing_policy="most-common"),
+        branch.changed(missing_policy="own-category"),
+        branch.changed(missing_policy="mean"),
         branch.changed(linear_terms=2),
     ):
         assert choose_engine(training, recipe, Options()).name == "plain"
@@ -412,7 +412,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     random = np.random.default_rng(3)
     cells = random.normal(size=(400, 4)).astype(np.float32)
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
-    said = {"recipe": "cart", "missing": "branch", "max_depth": 4}
+    said = {"recipe": "cart", "missing_policy": "branch", "max_depth": 4}
     plain = spinney.TreeClassifier(**said).fit(cells, labels)
     monkeypatch.setattr(engine, "PATIENCE", 0)
     swift = spinney.TreeClassifier(**said).fit(cells, labels)

@@ -237,7 +237,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     assert choose_engine(training, quinlan, Options()).name == "ranked"
     for recipe in (
         RECIPES["chaid"],
-        quinlan.changed(missing="most-common"),
+        quinlan.changed(missing_policy="most-common"),
         quinlan.changed(linear_terms=2),
         quinlan.changed(construct=1),
         RECIPES["id3"].changed(buckets="equal-width"),

@@ -49,7 +49,8 @@ def test_parts_are_told_by_what_a_source_answers():
 
 
 @pytest.mark.parametrize(
-    "recipe", [C45, CART.changed(missing="branch"), RECIPES["chaid"], RECIPES["id3"]]
+    "recipe",
+    [C45, CART.changed(missing_policy="branch"), RECIPES["chaid"], RECIPES["id3"]],
 )
 def test_recipes_that_ask_for_tables_only_grow(recipe):
     model = grow_model(counts_of("labor", "class"), recipe=recipe)
@@ -59,7 +60,7 @@ def test_recipes_that_ask_for_tables_only_grow(recipe):
 
 
 def test_means_of_numbers_take_tables_only():
-    recipe = CART.changed(missing="branch")
+    recipe = CART.changed(missing_policy="branch")
     model = grow_model(counts_of("cpu_prp", "class"), recipe=recipe)
     expected = spinney.grow(str(TABLES / "cpu_prp.csv"), "class", recipe=recipe)
     found = [node.distribution for node in model.tree]
@@ -69,7 +70,7 @@ def test_means_of_numbers_take_tables_only():
 @pytest.mark.parametrize(
     "name, target, recipe, message",
     [
-        ("iris", "class", CART, "missing='surrogate' .*asks for surrogates"),
+        ("iris", "class", CART, "missing_policy='surrogate' .*asks for surrogates"),
         ("iris", "class", C45.changed(linear_terms=2), "linear_terms=2 .*formulas"),
         ("iris", "class", C45.changed(construct=1), "construct=1 .*formulas"),
         ("cpu_prp", "class", M5, "leaves='linear' .*take leaves='mean'"),

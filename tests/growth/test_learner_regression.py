@@ -84,7 +84,7 @@ def test_duckdb_grows_the_same(tmp_path, recipe, y):
     path.write_text(text + "\n", encoding="utf-8")
     options = {"recipe": recipe, "weight": "w", "numeric": ["y"]}
     here = spinney.grow(str(path), "y", **options)
-    there = spinney.grow(str(path), "y", source="duckdb", **options)
+    there = spinney.grow(str(path), "y", engine="duckdb", **options)
     assert str(here) == str(there)
     np.testing.assert_allclose(here.predict(columns), there.predict(columns))
 
@@ -116,7 +116,9 @@ def test_no_shares_where_there_are_no_classes():
 
 def test_missing_values_divide_the_rows():
     columns = {"x": [1.0, 2.0, None, 8.0], "y": [0.5, 0.5, 5.0, 9.5]}
-    model = spinney.grow(columns, "y", recipe="cart", missing="fractional", max_depth=1)
+    model = spinney.grow(
+        columns, "y", recipe="cart", missing_policy="fractional", max_depth=1
+    )
     left, right = model.tree.leaves
     assert (left.weight, right.weight) == pytest.approx((2 + 2 / 3, 1 + 1 / 3))
     assert model.predict({"x": [None]})[0] == pytest.approx(

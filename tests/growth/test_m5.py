@@ -369,8 +369,8 @@ def test_damaged_models_are_refused(model, name, change, message):
         {},
         {"pruning": "none"},
         {"leaves": "mean"},
-        {"missing": "fractional", "grouping": "binary"},
-        {"missing": "fractional", "grouping": "multiway"},
+        {"missing_policy": "fractional", "grouping": "binary"},
+        {"missing_policy": "fractional", "grouping": "multiway"},
     ],
 )
 def test_duckdb_gives_the_same(changes, tmp_path):
@@ -383,7 +383,7 @@ def test_duckdb_gives_the_same(changes, tmp_path):
     path.write_text("\n".join([",".join(columns), *lines]) + "\n", encoding="utf-8")
     options = {"recipe": "m5", **ORDINAL, **changes}
     here = spinney.grow(str(path), "y", **options)
-    there = spinney.grow(str(path), "y", source="duckdb", **options)
+    there = spinney.grow(str(path), "y", engine="duckdb", **options)
     assert str(here) == str(there)
     ours, theirs = here.predict(columns), there.predict(columns)
     np.testing.assert_allclose(ours, theirs, rtol=1e-8)

@@ -79,7 +79,7 @@ def shifted(node: Node, first: int) -> Node:
     [
         {"recipe": "m5", "linear_terms": 2},
         {"recipe": "m5", "construct": 2, "pruning": "none"},
-        {"recipe": "cart", "construct": 2, "missing": "surrogate"},
+        {"recipe": "cart", "construct": 2, "missing_policy": "surrogate"},
     ],
 )
 def test_a_later_formula_stays_where_an_earlier_one_goes(settings):

@@ -95,7 +95,7 @@ def test_a_split_that_is_asked_for_is_made():
     frame, target = table("2 classes", tells=False, n_values=30)
     with pytest.warns(SpinneyNote, match=r"'c1' \(30 values\) is excluded"):
         model = spinney.grow(
-            frame.assign(y=target), "y", force={(): "c0"}, pruning="none"
+            frame.assign(y=target), "y", forced_splits={(): "c0"}, pruning="none"
         )
     assert model.tree.root.split.attribute == 5
 

@@ -17,7 +17,7 @@ from spinney.recipes import RECIPES
 from spinney.sources.opened import TrainingData
 
 TAUGHT = RECIPES["cart"].changed(
-    missing="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
+    missing_policy="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
 )
 
 

@@ -23,7 +23,7 @@ from spinney.sources.rows.training_rows import origin_of
 
 CAN_REPLAY = engine.can_replay  # as it is before tests turn it off
 RECIPES_OF_LOOPS = {
-    "cart": RECIPES["cart"].changed(missing="branch"),
+    "cart": RECIPES["cart"].changed(missing_policy="branch"),
     "cart, surrogates": RECIPES["cart"],
     "c4.5": RECIPES["c4.5"],
     "c4.5, whole": RECIPES["c4.5"].changed(pruning="none"),
@@ -159,8 +159,8 @@ def table(n_rows=60):
 @pytest.mark.usefixtures("replays")
 def test_rows_that_change_after_fit_change_nothing():
     cells, classes = table()
-    model = spinney.TreeClassifier("cart", missing="branch").fit(cells, classes)
-    twin = spinney.TreeClassifier("cart", missing="branch").fit(cells, classes)
+    model = spinney.TreeClassifier("cart", missing_policy="branch").fit(cells, classes)
+    twin = spinney.TreeClassifier("cart", missing_policy="branch").fit(cells, classes)
     assert isinstance(model.tree.nodes, ReplayedNodes)
     before = str(twin.explain(0))
     cells[:] = 0

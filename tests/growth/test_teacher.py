@@ -19,7 +19,9 @@ from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"
-TAUGHT = RECIPES["cart"].changed(missing="branch", forest=0.5, min_samples_leaf=2)
+TAUGHT = RECIPES["cart"].changed(
+    missing_policy="branch", forest=0.5, min_samples_leaf=2
+)
 
 
 def training(numeric: bool = False) -> TrainingSet:
@@ -91,7 +93,7 @@ def test_pruned_saved_and_loaded(tmp_path):
 
 def test_rows_that_stay_away_are_asked_for():
     with pytest.raises(ParameterError, match=r"forest=0\.5.*needs the rows"):
-        spinney.grow(str(TABLES / "iris.csv"), "class", recipe=TAUGHT, source="duckdb")
+        spinney.grow(str(TABLES / "iris.csv"), "class", recipe=TAUGHT, engine="duckdb")
     with pytest.raises(ParameterError, match="forest=2 must be"):
         TAUGHT.changed(forest=2)
 

@@ -103,7 +103,7 @@ def test_class_weights_of_another_type_are_refused(given):
 
 
 def test_names_become_places():
-    found = options(ties=["colour", "size"], force={(): "colour"})
+    found = options(tie_break_order=["colour", "size"], forced_splits={(): "colour"})
     assert list(found.preference) == [1, 0]
     assert found.forced == {(): 1}
 
@@ -121,18 +121,27 @@ def test_names_become_places():
 )
 def test_paths_as_they_are_printed(given, path):
     key = tuple(given) if isinstance(given, list) else given
-    assert list(options(force={key: "size"}).forced) == [path]
+    assert list(options(forced_splits={key: "size"}).forced) == [path]
 
 
 @pytest.mark.parametrize(
     "given, message",
     [
-        ({"ties": "size"}, r"ties='size' must be a list of names, such as \['size'\]"),
-        ({"ties": ["sise"]}, "ties: there is no attribute 'sise': did you mean 'size'"),
-        ({"ties": ["y"]}, "ties: there is no attribute 'y'"),
-        ({"force": ["size"]}, r"force=\['size'\] must map paths to names"),
-        ({"force": "size"}, "force='size' must map paths to names"),
-        ({"force": {(): "color"}}, "force: .* 'color': did you mean 'colour'"),
+        (
+            {"tie_break_order": "size"},
+            r"tie_break_order='size' must be a list of names, such as \['size'\]",
+        ),
+        (
+            {"tie_break_order": ["sise"]},
+            "ties: there is no attribute 'sise': did you mean 'size'",
+        ),
+        ({"tie_break_order": ["y"]}, "ties: there is no attribute 'y'"),
+        (
+            {"forced_splits": ["size"]},
+            r"forced_splits=\['size'\] must map paths to names",
+        ),
+        ({"forced_splits": "size"}, "forced_splits='size' must map paths to names"),
+        ({"forced_splits": {(): "color"}}, "force: .* 'color': did you mean 'colour'"),
     ],
 )
 def test_names_that_are_refused(given, message):
@@ -142,7 +151,12 @@ def test_names_that_are_refused(given, message):
 
 @pytest.mark.parametrize(
     "given",
-    [{"ties": 5}, {"ties": [5]}, {"force": {3: "size"}}, {"force": {(): 3}}],
+    [
+        {"tie_break_order": 5},
+        {"tie_break_order": [5]},
+        {"forced_splits": {3: "size"}},
+        {"forced_splits": {(): 3}},
+    ],
 )
 def test_names_of_another_type_are_refused(given):
     with pytest.raises(ParameterError, match=next(iter(given))):
@@ -181,7 +195,10 @@ def test_limits_that_are_no_surprise_are_not_told(limits, weight):
 def test_options_of_a_textbook_table():
     source = textbook("netball").source
     found = options_of(
-        TrainingData(counted=source), recipe=ID3, ties=["wind"], class_weight={"Yes": 2}
+        TrainingData(counted=source),
+        recipe=ID3,
+        tie_break_order=["wind"],
+        class_weight={"Yes": 2},
     )
     assert list(found.preference) == [3]
     assert found.class_weights.tolist() == [1, 2]

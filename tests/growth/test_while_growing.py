@@ -132,7 +132,7 @@ def test_fewer_tables_are_asked_for(recipe, name, target):
 @pytest.mark.parametrize("settings", [{"max_leaves": 5}, {"construct": 1}])
 def test_what_depends_on_the_whole_tree_is_grown_whole(settings):
     rows, options = parted("penguins", "species")
-    recipe = Recipe.named("cart").changed(missing="branch", **settings)
+    recipe = Recipe.named("cart").changed(missing_policy="branch", **settings)
     (stopped, few), (whole, many) = both_ways(rows.source, recipe, options)
     weights = [
         [n.weights.tolist() for n in tree] for tree in (stopped.tree, whole.tree)
@@ -143,7 +143,7 @@ def test_what_depends_on_the_whole_tree_is_grown_whole(settings):
 
 def test_linear_combinations_are_stopped_too():
     rows, options = parted("iris", "class")
-    recipe = Recipe.named("cart").changed(missing="branch", linear_terms=2)
+    recipe = Recipe.named("cart").changed(missing_policy="branch", linear_terms=2)
     (stopped, few), (whole, many) = both_ways(rows.source, recipe, options)
     assert [n.weights.tolist() for n in stopped.tree] == [
         n.weights.tolist() for n in whole.tree
@@ -177,8 +177,8 @@ def test_a_forced_split_below_a_stop_is_no_mistake(recwarn):
         "ripe",
         ignore=["id"],
         recipe="id3",
-        ties=["umbilicus"],
-        force={("umbilicus = hollow", "color = dark"): "sound"},
+        tie_break_order=["umbilicus"],
+        forced_splits={("umbilicus = hollow", "color = dark"): "sound"},
         pruning="pre-pruning",
         validation=valid,
     )

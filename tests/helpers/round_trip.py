@@ -32,7 +32,7 @@ def check_formats(model, data, name):
     expected = [value_text(label) for label in told.tolist()]
     numeric = model.schema.target.is_numeric
     for path in FORMATS:
-        assert run(["predict", "m.spinney", data, "-o", path, "--force"]) == 0
+        assert run(["predict", "m.spinney", data, "-o", path, "--overwrite"]) == 0
         if numeric and not path.endswith(".json"):
             np.testing.assert_array_equal(read_table(path)[name].cells, told)
         else:

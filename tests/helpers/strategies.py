@@ -185,5 +185,5 @@ def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
         min_cut_share=draw(st.sampled_from((0.0, 0.1, 0.7))),
         min_step=draw(st.sampled_from((0.0, 0.0, 1e-5, 0.002))),
         thresholds=draw(st.sampled_from(("midpoint", "observed"))),
-        reuse=draw(st.sampled_from((True, True, False))),
+        reuse_attributes=draw(st.sampled_from((True, True, False))),
     )

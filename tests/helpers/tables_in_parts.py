@@ -23,7 +23,7 @@ def in_arrow(columns: Columns) -> list[pa.Table]:
 @contextmanager
 def in_parts(columns: Columns) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Give parts that are counted in this process, one after the other."""
-    yield in_arrow(columns), {"source": "parts"}
+    yield in_arrow(columns), {"engine": "partitions"}
 
 
 def in_parquet(folder: Path, source: str) -> Callable[[Columns], Any]:

@@ -50,7 +50,7 @@ def test_a_file_is_loaded_by_what_it_holds(models, kind, tmp_path):
     assert loaded.kind == kind
     assert loaded.facts() == models[kind].facts()
     with pytest.raises(ParameterError, match="exists"):
-        loaded.save(tmp_path / "m", force=False)
+        loaded.save(tmp_path / "m", overwrite=False)
 
 
 def test_a_rule_set_is_saved_as_json(models, tmp_path):

@@ -69,11 +69,11 @@ def test_a_relation_stays_in_duckdb_unless_told(monkeypatch):
     )
     grow(relation())
     assert made == []
-    grow(relation(), source="memory")
+    grow(relation(), engine="memory")
     assert made == [1]
     fruit = TABLES / "fruit.csv"
     ignored = Declarations(ignore=("id",))
-    grow(fruit, "type", source="duckdb", declarations=ignored)
+    grow(fruit, "type", engine="duckdb", declarations=ignored)
     assert made == [1]
     grow(fruit, "type", declarations=ignored)
     assert made == [1, 1]
@@ -81,15 +81,15 @@ def test_a_relation_stays_in_duckdb_unless_told(monkeypatch):
 
 def test_an_unknown_source():
     with pytest.raises(
-        ParameterError, match="source='duckbd' is unknown: did you mean"
+        ParameterError, match="engine='duckbd' is unknown: did you mean"
     ):
-        grow(source="duckbd")
+        grow(engine="duckbd")
 
 
 @pytest.mark.parametrize("data", [COLUMNS, np.zeros((2, 2))])
 def test_what_duckdb_cannot_count(data):
-    with pytest.raises(ParameterError, match="source='duckdb' cannot count"):
-        grow(data, source="duckdb")
+    with pytest.raises(ParameterError, match="engine='duckdb' cannot count"):
+        grow(data, engine="duckdb")
 
 
 # Weights
@@ -246,10 +246,10 @@ def test_growing_over_a_source_directly():
 
 
 def test_options_reach_the_learner():
-    forced = grow(force={(): "c"}, class_weight={"n": 3})
+    forced = grow(forced_splits={(): "c"}, class_weight={"n": 3})
     assert forced.tree.root.forced
     assert forced.tree.root.weights.tolist() == [6, 2]
-    preferred = grow({"a": [1, 2], "b": [1, 2], "y": ["n", "p"]}, ties=["b"])
+    preferred = grow({"a": [1, 2], "b": [1, 2], "y": ["n", "p"]}, tie_break_order=["b"])
     assert preferred.tree.root.split.attribute == 1
 
 

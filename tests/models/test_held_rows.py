@@ -95,7 +95,7 @@ def test_what_a_share_means_where_nothing_else_is_said():
     assert set(said.values()) == {"reduced-error"}
     model = spinney.grow(KYPHOSIS, "Kyphosis", validation_share=0.3)
     assert model.sequence_.judged_by == "validation"
-    assert model.tried_ == ()
+    assert model.recipe_scores_ == ()
     rule = spinney.Recipe.named("cart").changed(pruning="cost-complexity", rule="1-se")
     strict = spinney.grow(KYPHOSIS, "Kyphosis", recipe=rule, validation_share=0.3)
     assert strict.sequence_.chosen == strict.sequence_.best("1-se")
@@ -157,7 +157,7 @@ def test_estimators_reserve_rows():
             "confidence=0.1 needs pruning='error-based'",
         ),
         (
-            {"recipe": "auto", "validation_share": 3, "source": "duckdb"},
+            {"recipe": "auto", "validation_share": 3, "engine": "duckdb"},
             "validation_share=3 must be a share of the rows",
         ),
     ],
@@ -177,5 +177,5 @@ def test_rows_in_duckdb_are_pruned_by_a_table():
     for pruning in ("reduced-error", "pre-pruning", "cost-complexity"):
         settings = {"recipe": "id3", "pruning": pruning, "validation": VALID}
         here = spinney.grow(TRAIN, "ripe", ignore=["id"], **settings)
-        away = spinney.grow(TRAIN, "ripe", ignore=["id"], source="duckdb", **settings)
+        away = spinney.grow(TRAIN, "ripe", ignore=["id"], engine="duckdb", **settings)
         assert str(here) == str(away)

@@ -48,7 +48,7 @@ def test_several_are_told_of_together():
 
 
 def test_a_tree_that_does_not_split_on_them_says_nothing():
-    options = {"recipe": "cart", "max_depth": 1, "force": {(): "x"}}
+    options = {"recipe": "cart", "max_depth": 1, "forced_splits": {(): "x"}}
     assert not told_of(spinney.grow, ONE, "y", **options)
 
 

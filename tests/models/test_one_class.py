@@ -87,7 +87,7 @@ def test_engines_grow_it_too(recipe, limit):
 
 def test_parts_grow_it_too():
     halves = [{name: cells[:20] for name, cells in ROWS.items()}] * 2
-    assert grown(halves, source="parts", recipe="id3").tree.n_leaves == 1
+    assert grown(halves, engine="partitions", recipe="id3").tree.n_leaves == 1
 
 
 @pytest.mark.parametrize("recipe", ["cart", "c4.5", "id3", "chaid"])
@@ -130,7 +130,9 @@ def test_the_shell_grows_one_leaf(tmp_path, capsys):
     pd.DataFrame(ROWS).to_csv(table, index=False)
     asked = [str(table), "--target", "y"]
     for recipe in ("auto", "hoeffding"):
-        assert run(["grow", *asked, "--recipe", recipe, "-o", model, "--force"]) == 0
+        assert (
+            run(["grow", *asked, "--recipe", recipe, "-o", model, "--overwrite"]) == 0
+        )
         written = capsys.readouterr()
         assert WARNING in written.err
         assert "the tree is a single leaf: pure" in written.err
@@ -185,7 +187,7 @@ def test_engines_grow_one_number_too(recipe, limit):
 def test_forests_and_parts_learn_one_number():
     halves = [{name: cells[:20] for name, cells in NUMBERS.items()}] * 2
     with pytest.warns(SpinneyWarning, match=ONE_NUMBER):
-        assert spinney.grow(halves, "y", source="parts").tree.n_leaves == 1
+        assert spinney.grow(halves, "y", engine="partitions").tree.n_leaves == 1
     with pytest.warns(SpinneyWarning, match=ONE_NUMBER):
         model = spinney.grow_forest(NUMBERS, "y", n_estimators=3)
     assert model.predict(ROWS).tolist() == [0.5] * 40

@@ -63,7 +63,9 @@ def test_cost_complexity_by_folds(model):
 
 def test_cost_complexity_by_other_rows():
     """Document 004: the sequence, judged by rows that the tree was not grown on."""
-    model = spinney.grow(TRAIN, "ripe", ignore=["id"], recipe="id3", ties=["umbilicus"])
+    model = spinney.grow(
+        TRAIN, "ripe", ignore=["id"], recipe="id3", tie_break_order=["umbilicus"]
+    )
     chosen = model.prune("cost-complexity", validation=VALID)
     assert str(chosen.sequence_).splitlines() == [
         "alpha        CP  splits  leaves  training error  validation error  std error",
@@ -116,7 +118,7 @@ def test_a_loaded_model_is_cross_validated_alike(tmp_path):
         "Kyphosis",
         recipe="cart",
         class_weight={"present": 3, "absent": 1},
-        force={("Start ≤ 12.5",): "Number"},
+        forced_splits={("Start ≤ 12.5",): "Number"},
     )
     assert any(node.forced for node in model.tree)
     model.save(tmp_path / "m.spinney")
@@ -128,7 +130,9 @@ def test_a_loaded_model_is_cross_validated_alike(tmp_path):
 
 def test_a_forced_split_that_a_fold_cannot_make_is_left_out():
     table = {"x": [0, 0, 0, 0, 0, 1], "z": [0, 1, 0, 1, 0, 1], "y": list("ababab")}
-    model = spinney.grow(table, "y", recipe="cart", force={(): "x"}, nominal=["x"])
+    model = spinney.grow(
+        table, "y", recipe="cart", forced_splits={(): "x"}, nominal=["x"]
+    )
     found = model.prune("cost-complexity", data=table, folds=6)
     assert found.sequence_[0].error is not None
 
@@ -204,68 +208,71 @@ def test_an_option_is_used_or_refused(method, used):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({}, r"method='reduced-error' needs a table with the target column \(valid"),
-        ({"method": "pre-pruning"}, "method='pre-pruning' needs a table"),
-        ({"method": "manual"}, "method='manual' needs the numbers of nodes"),
-        ({"method": "cost-complexity"}, "method='cost-complexity' needs an alpha"),
-        ({"method": "cost complexity"}, "did you mean 'cost-complexity'"),
-        ({"method": 3}, "method=3 is unknown"),
+        ({}, r"pruning='reduced-error' needs a table with the target column \(valid"),
+        ({"pruning": "pre-pruning"}, "pruning='pre-pruning' needs a table"),
+        ({"pruning": "manual"}, "pruning='manual' needs the numbers of nodes"),
+        ({"pruning": "cost-complexity"}, "pruning='cost-complexity' needs an alpha"),
+        ({"pruning": "cost complexity"}, "did you mean 'cost-complexity'"),
+        ({"pruning": 3}, "pruning=3 is unknown"),
         (
-            {"method": "cost-complexity", "alpha": 1, "random_state": 3},
+            {"pruning": "cost-complexity", "alpha": 1, "random_state": 3},
             "random_state: it serves to choose an alpha, and one is given",
         ),
         (
-            {"method": "cost-complexity", "validation": KYPHOSIS, "folds": 5},
+            {"pruning": "cost-complexity", "validation": KYPHOSIS, "folds": 5},
             "folds: it is of folds of the training rows, and validation gives other",
         ),
         (
-            {"method": "cost-complexity", "validation": KYPHOSIS, "rule": "best"},
+            {"pruning": "cost-complexity", "validation": KYPHOSIS, "rule": "best"},
             "rule='best' is unknown",
         ),
         (
-            {"method": "cost-complexity", "alpha": 1, "data": KYPHOSIS},
+            {"pruning": "cost-complexity", "alpha": 1, "data": KYPHOSIS},
             "data: it serves to choose an alpha",
         ),
-        ({"method": "cost-complexity", "alpha": -1}, "alpha=-1 must be a number of at"),
-        ({"method": "cost-complexity", "alpha": np.nan}, "alpha=nan must be a number"),
-        ({"method": "cost-complexity", "alpha": True}, "alpha=True must be a number"),
-        ({"method": "cost-complexity", "alpha": "1"}, "alpha='1' must be a number"),
         (
-            {"method": "cost-complexity", "data": KYPHOSIS, "folds": 1},
+            {"pruning": "cost-complexity", "alpha": -1},
+            "alpha=-1 must be a number of at",
+        ),
+        ({"pruning": "cost-complexity", "alpha": np.nan}, "alpha=nan must be a number"),
+        ({"pruning": "cost-complexity", "alpha": True}, "alpha=True must be a number"),
+        ({"pruning": "cost-complexity", "alpha": "1"}, "alpha='1' must be a number"),
+        (
+            {"pruning": "cost-complexity", "data": KYPHOSIS, "folds": 1},
             "folds=1 must be a whole number of at least 2",
         ),
         (
-            {"method": "cost-complexity", "data": KYPHOSIS, "folds": 82},
+            {"pruning": "cost-complexity", "data": KYPHOSIS, "folds": 82},
             "folds=82 must be a whole number from 2 to the number of rows, 81",
         ),
         (
-            {"method": "cost-complexity", "data": KYPHOSIS, "random_state": -1},
+            {"pruning": "cost-complexity", "data": KYPHOSIS, "random_state": -1},
             "random_state=-1 must be a whole number from 0",
         ),
         (
-            {"method": "cost-complexity", "data": KYPHOSIS, "rule": "best"},
+            {"pruning": "cost-complexity", "data": KYPHOSIS, "rule": "best"},
             "rule='best' is unknown: known: '1-se', 'half-se', 'minimum'",
         ),
-        ({"method": "simplify", "cost_matrix": [[1]]}, "cost_matrix of shape"),
+        ({"pruning": "simplify", "cost_matrix": [[1]]}, "cost_matrix of shape"),
         (
-            {"method": "error-based", "raising": True},
+            {"pruning": "error-based", "raising": True},
             "raising: it needs the rows, and a model keeps none: give the table",
         ),
         (
-            {"method": "error-based", "raising": False, "data": KYPHOSIS},
+            {"pruning": "error-based", "raising": False, "data": KYPHOSIS},
             "data: it serves to raise branches, and none shall be",
         ),
         (
-            {"method": "error-based", "raising": np.False_, "data": KYPHOSIS},
+            {"pruning": "error-based", "raising": np.False_, "data": KYPHOSIS},
             "data: it serves to raise branches, and none shall be",
         ),
-        ({"method": "error-based", "weight": "Age"}, "weight: it is a column of data"),
-        ({"method": "error-based", "raising": "yes"}, "raising='yes' must be True"),
-        ({"method": "error-based", "confidence": 0.6}, "confidence=0.6 must be"),
-        ({"method": "error-based", "confidence": 0}, "confidence=0 must be above 0"),
+        ({"pruning": "error-based", "weight": "Age"}, "weight: it is a column of data"),
+        ({"pruning": "error-based", "raising": "yes"}, "raising='yes' must be True"),
+        ({"pruning": "error-based", "confidence": 0.6}, "confidence=0.6 must be"),
+        ({"pruning": "error-based", "confidence": 0}, "confidence=0 must be above 0"),
         ({"seed": 3}, "seed=3 has become random_state=3"),
         ({"aplha": 3}, "prune has no 'aplha': did you mean 'alpha'"),
-        ({"method": "mdl", "n_jobs": 0}, "n_jobs=0 must be"),
+        ({"pruning": "mdl", "n_jobs": 0}, "n_jobs=0 must be"),
     ],
 )
 def test_options_that_cannot_be_used(model, options, message):
@@ -316,7 +323,7 @@ def test_numbers_by_folds_and_validation_rows():
     assert small.pruning_[0].risk_after == pytest.approx(found.sequence_.root_risk)
     with pytest.raises(ParameterError, match="cost_matrix: the target 'class' is"):
         model.prune("simplify", cost_matrix=[[0, 1], [1, 0]])
-    with pytest.raises(ParameterError, match="method='mdl' counts errors"):
+    with pytest.raises(ParameterError, match="pruning='mdl' counts errors"):
         model.prune("mdl")
 
 

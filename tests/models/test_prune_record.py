@@ -19,7 +19,7 @@ LABOR = {"target": "class", "missing_values": ["?"], "recipe": "c4.5"}
         {"confidence": 0.1, "probability": "laplace"},
         {"class_weight": {"bad": 3, "good": 1}, "probability": "m-estimate"},
         {"cost_matrix": [[0, 1], [4, 0]]},
-        {"missing": "surrogate", "grouping": "binary"},
+        {"missing_policy": "surrogate", "grouping": "binary"},
         {"linear_terms": 2},
     ],
 )

@@ -20,8 +20,12 @@ RECIPES: dict[str, dict[str, Any]] = {
     "c4.5": {"recipe": "c4.5"},
     "cart": {"recipe": "cart"},
     "chaid": {"recipe": "chaid"},
-    "surrogates": {"recipe": "cart", "missing": "surrogate"},
-    "divided": {"recipe": "cart", "missing": "fractional", "probability": "laplace"},
+    "surrogates": {"recipe": "cart", "missing_policy": "surrogate"},
+    "divided": {
+        "recipe": "cart",
+        "missing_policy": "fractional",
+        "probability": "laplace",
+    },
     "costs": {"recipe": "cart", "cost_matrix": [[0, 5], [1, 0]]},
     "oblique": {"recipe": Recipe.named("c4.5").changed(linear_terms=2)},
 }
@@ -29,14 +33,14 @@ NUMBER_RECIPES: dict[str, dict[str, Any]] = {
     "cart": {"recipe": "cart"},
     "m5": {"recipe": "m5"},
     "m5, unsmoothed": {"recipe": Recipe.named("m5").changed(smoothing=0)},
-    "divided": {"recipe": "cart", "missing": "fractional"},
+    "divided": {"recipe": "cart", "missing_policy": "fractional"},
     "oblique": {"recipe": Recipe.named("m5").changed(linear_terms=2)},
 }
 FORESTS: dict[str, dict[str, Any]] = {
     "shares": {},
     "majority": {"voting": "majority"},
     "shrunk": {"shrinkage": 10.0},
-    "divided": {"missing": "fractional"},
+    "divided": {"missing_policy": "fractional"},
     "one": {"n_estimators": 1},
 }
 DECLARED: dict[str, Any] = {

@@ -33,7 +33,7 @@ def test_equal_width_is_uniform(seed, n):
     codes = theirs.fit_transform(values[:, None])[:, 0]
     # Theirs may be empty; ours are counted without those.
     _, ranks = np.unique(codes, return_inverse=True)
-    ours = spinney.discretise(values, "equal-width", n=n)
+    ours = spinney.discretise(values, "equal-width", n_buckets=n)
     assert ours.codes(values).tolist() == ranks.tolist()
     edges = theirs.bin_edges_[0][1:-1]
     assert all(np.isclose(edges, cut, rtol=1e-9).any() for cut in ours.cuts)
@@ -47,7 +47,9 @@ def test_k_means_never_leaves_more_than_lloyd(seed, n):
     weights = generator.integers(1, 6, 60).astype(float)
     theirs = KMeans(n, n_init=5, random_state=seed)
     theirs.fit(values[:, None], sample_weight=weights)
-    codes = spinney.discretise(values, "k-means", n=n, weights=weights).codes(values)
+    codes = spinney.discretise(values, "k-means", n_buckets=n, weights=weights).codes(
+        values
+    )
     left = 0.0
     for code in range(n):
         inside, weight = values[codes == code], weights[codes == code]

@@ -16,7 +16,7 @@ IRIS = TABLES / "iris.csv"
 # A forest
 
 TAUGHT = spinney.Recipe.named("cart").changed(
-    missing="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
+    missing_policy="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
 )
 
 

@@ -122,7 +122,7 @@ def names_of(way):
     first = spinney.grow(SHOP, "y", recipe="cart")
     names |= {*names_in(first, one.format, one.dialect)} - {"x"}
     names = free_names(sorted(names), [ROW_NUMBER, "y", "kind", "z"])
-    model = first_of(names[:6], "cart", missing="branch")[0]
+    model = first_of(names[:6], "cart", missing_policy="branch")[0]
     again = names_in(model, one.format, one.dialect)
     return names + free_names(again, [*names, ROW_NUMBER, "y", "kind", "z"])
 
@@ -145,7 +145,7 @@ def test_a_column_that_the_model_reads_may_have_such_a_name(way, recipe):
     names = names_of(way)
     step = -(-len(names) // MOST_ASKED)
     names = [*names[::step]] if step > 1 else names
-    settings = {"missing": "branch"} if recipe == "cart" else {}
+    settings = {"missing_policy": "branch"} if recipe == "cart" else {}
     for first in range(0, len(names), 6):
         model, rows = first_of(names[first : first + 6], recipe, **settings)
         rows = WAYS[way].rows(model, rows)
@@ -320,7 +320,7 @@ def test_an_input_of_onnx_gives_way_to_an_output():
 
 def test_an_output_of_pmml_gives_way_to_a_column():
     names = ["p(none)", "predicted y", "p(p(none))"]
-    model, rows = first_of(names, "cart", missing="branch")
+    model, rows = first_of(names, "cart", missing_policy="branch")
     text = model.export("pmml")
     assert '<OutputField name="predicted predicted y"' in text
     assert '<OutputField name="predicted p(none)"' in text

@@ -42,7 +42,7 @@ def forests():
         ForestClassifier(4, "c4.5", random_state=0, class_weight={"no": 2.0}).fit(
             TABLE, CLASSES, sample_weight=np.linspace(0.1, 2, 40)
         ),
-        ForestClassifier(3, "chaid", missing="own-category", random_state=1).fit(
+        ForestClassifier(3, "chaid", missing_policy="own-category", random_state=1).fit(
             TABLE, CLASSES
         ),
         ForestRegressor(4, random_state=0).fit(TABLE, NUMBERS),
@@ -134,7 +134,7 @@ def test_a_tree_is_no_forest(tmp_path):
     with pytest.raises(ModelFormatError, match="holds a forest"):
         load_model(tmp_path / "f.spinney")
     with pytest.raises(ParameterError, match="exists"):
-        save_model(forests()[0].forest_, tmp_path / "t.spinney", force=False)
+        save_model(forests()[0].forest_, tmp_path / "t.spinney", overwrite=False)
 
 
 @pytest.fixture

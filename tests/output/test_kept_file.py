@@ -25,8 +25,8 @@ GIVEN = (
     {"recipe": "id3"},
     {"recipe": "c4.5", "weight": "many"},
     {"recipe": "cart", "class_weight": {"no": 2.0}},
-    {"recipe": "cart", "class_weight": "balanced", "ties": ["kind"]},
-    {"recipe": "id3", "force": {(): "kind"}, "test_costs": {"size": 2}},
+    {"recipe": "cart", "class_weight": "balanced", "tie_break_order": ["kind"]},
+    {"recipe": "id3", "forced_splits": {(): "kind"}, "test_costs": {"size": 2}},
     {"recipe": "cart", "ccp_alpha": 0.01},
     {},
 )

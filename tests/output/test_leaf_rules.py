@@ -55,7 +55,7 @@ def test_a_row_satisfies_exactly_the_rule_of_its_leaf(data, recipe):
     table: Rows = data.draw(tables(missing=False))
     tree = grow_tree(table.source, recipe)
     rows = [cells for cells, _, _ in table.rows]
-    divided = recipe.missing in ("fractional", "surrogate")
+    divided = recipe.missing_policy in ("fractional", "surrogate")
     if recipe.grouping == "multiway" or not divided:
         # Any row will do: a code unseen at a node has a branch, or goes where
         # missing ones go. Only where those are divided, or sent by surrogates, does
@@ -71,7 +71,7 @@ def test_a_row_satisfies_exactly_the_rule_of_its_leaf(data, recipe):
 @given(tables(), recipes())
 @settings(max_examples=examples(70))
 def test_missing_cells_satisfy_one_rule_where_rows_are_not_divided(table, recipe):
-    assume(recipe.missing != "fractional")
+    assume(recipe.missing_policy != "fractional")
     tree = grow_tree(table.source, recipe)
     # A rule says nothing of the surrogates that send a row without its values.
     assume(not any(node.surrogates for node in tree))
@@ -191,7 +191,7 @@ def test_the_rule_of_missing_numbers_goes_into_json():
     schema = Schema((WIDTH,), Target("y", ("n", "p")))
     numbers = np.array([1.0, 1.0, np.nan])
     source = MemorySource(schema, [numbers], classes=np.array([0, 0, 1]))
-    tree = grow_tree(source, RECIPES["cart"].changed(missing="own-category"))
+    tree = grow_tree(source, RECIPES["cart"].changed(missing_policy="own-category"))
     known, missing = rules_of(tree)
     assert str(known).startswith("IF width is known THEN")
     assert str(missing).startswith("IF width is missing THEN")

@@ -26,7 +26,9 @@ VALID = TABLES / "watermelon_2.0_valid.csv"
 
 @pytest.fixture
 def full():
-    return spinney.grow(TRAIN, "ripe", ignore=["id"], recipe="id3", ties=["umbilicus"])
+    return spinney.grow(
+        TRAIN, "ripe", ignore=["id"], recipe="id3", tie_break_order=["umbilicus"]
+    )
 
 
 @pytest.mark.parametrize("numeric", [False, True])

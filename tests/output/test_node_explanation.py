@@ -298,7 +298,7 @@ def test_whether_a_value_is_known_goes_into_json():
     schema = Schema((Attribute("x", "numeric"),), Target("y", ("n", "p")))
     numbers = np.array([1.0, 1.0, np.nan])
     source = MemorySource(schema, [numbers], classes=np.array([0, 0, 1]))
-    recipe = RECIPES["cart"].changed(missing="own-category")
+    recipe = RECIPES["cart"].changed(missing_policy="own-category")
     tree = grow_tree(source, recipe)
     assert tree.root.split.threshold == np.inf
     told = explain_node(Model(tree, recipe, FINGERPRINT), 0)
@@ -337,7 +337,7 @@ def test_golden_arithmetic(name, assert_golden):
 
 @pytest.mark.parametrize("name", ["c_sep", "twoing"])
 def test_golden_arithmetic_of_two_branches(name, assert_golden):
-    recipe = RECIPES["cart"].changed(criterion=name, missing="fractional")
+    recipe = RECIPES["cart"].changed(criterion=name, missing_policy="fractional")
     told = explain_node(textbook_model("watermelon_2.0a", recipe), 0)
     assert_golden(f"watermelon_{name}.txt", f"{told}\n\n{told.text(ascii_only=True)}\n")
 

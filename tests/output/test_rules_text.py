@@ -116,7 +116,7 @@ def test_the_rules_of_a_tree_are_all_there_is_to_know(recipe, target):
     data = plain_table(0.0, target)
     # To surrogates a category that a node has not seen is a missing value.
     chosen = Recipe.named(recipe)
-    chosen = chosen.changed(missing="branch") if recipe == "cart" else chosen
+    chosen = chosen.changed(missing_policy="branch") if recipe == "cart" else chosen
     model = spinney.grow(data, target, recipe=chosen, **KINDS)
     text = model.export("rules")
     assert "more}" not in text

@@ -50,9 +50,9 @@ def test_symbolic_link_is_followed(tmp_path):
 def test_without_force_an_old_file_stays(tmp_path):
     (tmp_path / "m").write_bytes(b"old")
     with pytest.raises(ParameterError, match="exists: choose another name"):
-        save_model(mixed_model(), tmp_path / "m", force=False)
+        save_model(mixed_model(), tmp_path / "m", overwrite=False)
     assert (tmp_path / "m").read_bytes() == b"old"
-    save_model(mixed_model(), tmp_path / "new", force=False)
+    save_model(mixed_model(), tmp_path / "new", overwrite=False)
     assert (tmp_path / "new").exists()
 
 

@@ -39,10 +39,10 @@ def everything() -> spinney.TreeClassifier:
         columns,
         "sort",
         recipe="cart",
-        missing="own-category",
+        missing_policy="own-category",
         weight="count",
         ordinal={"size": ["small", "large", "huge"]},
-        force={(): "weight, kg"},
+        forced_splits={(): "weight, kg"},
         max_depth=4,
     )
 

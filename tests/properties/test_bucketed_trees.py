@@ -119,7 +119,7 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
         "x,y\n" + "".join(f"{'' if x is None else x},{y}\n" for x, y in lines),
         encoding="utf-8",
     )
-    there = spinney.grow(str(path), "y", source="duckdb", **options)
+    there = spinney.grow(str(path), "y", engine="duckdb", **options)
     assert str(there) == str(model)
     paths = model.decision_path(str(path)).sum(axis=0)
     assert np.asarray(paths).ravel() == pytest.approx([n.weight for n in model.tree])

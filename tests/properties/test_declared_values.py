@@ -25,9 +25,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 RECIPES: dict[str, dict[str, Any]] = {
     "id3": {"recipe": "id3"},
     "c4.5": {"recipe": "c4.5", "criterion": "gain", "min_gain": 0.0},
-    "own category": {"recipe": "id3", "missing": "own-category"},
+    "own category": {"recipe": "id3", "missing_policy": "own-category"},
     "cart": {"recipe": "cart"},
-    "cart, branch": {"recipe": "cart", "missing": "branch"},
+    "cart, branch": {"recipe": "cart", "missing_policy": "branch"},
     "chaid": {"recipe": "chaid", "alpha_split": 1.0, "min_samples_split": 2},
     "m5": {"recipe": "m5", "pruning": "none"},
 }

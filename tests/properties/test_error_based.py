@@ -49,7 +49,7 @@ def path_of(tree: Tree, number: int) -> tuple[int, ...]:
 @given(tables(max_rows=40), pruning_recipes())
 @settings(max_examples=examples(200))
 def test_the_pruned_tree_is_the_twins(table: Rows, recipe: Recipe):
-    assume(recipe.missing != "surrogate")  # the twin divides rows, or sends them
+    assume(recipe.missing_policy != "surrogate")  # the twin divides rows, or sends them
     tree = grow_tree(table.source, recipe)
     found = pruned_after_growing(tree, table.source, recipe=recipe).tree
     task = twins.Task(table.schema.n_classes, recipe.confidence, recipe.raising)
@@ -135,7 +135,7 @@ def test_collapsing_adds_no_training_error(table: Rows, recipe: Recipe):
     ]
     assert errors[1] <= errors[0] + COLLAPSE_SLACK * len(result.steps)
     twin = twins.twin_of(tree)
-    if recipe.missing != "surrogate":
+    if recipe.missing_policy != "surrogate":
         task = twins.Task(table.schema.n_classes, 0.25)
         twins.collapse(twin, table.rows, task)
         assert len(result.tree) == len(twins.shape(twin, table.rows, task))

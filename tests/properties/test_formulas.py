@@ -117,7 +117,7 @@ def test_rows_go_where_they_went_in_training(drawn, recipe):
     rows, classes = drawn
     data = {name: rows[:, place] for place, name in enumerate("xyz")}
     data["label"] = np.array(list("abc"))[classes]
-    changed = replace(recipe, missing="most-common")
+    changed = replace(recipe, missing_policy="most-common")
     model = spinney.grow(data, "label", recipe=changed)
     leaves = model.apply(data)
     for leaf in model.tree.leaves:

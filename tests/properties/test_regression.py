@@ -29,7 +29,7 @@ def tasks(draw: st.DrawFn):
     criterion = draw(st.sampled_from(sorted(naive.IMPURITIES)))
     grouping = draw(st.sampled_from(("multiway", "binary")))
     recipe = RECIPES["cart"].changed(
-        criterion=criterion, grouping=grouping, missing="branch"
+        criterion=criterion, grouping=grouping, missing_policy="branch"
     )
     origin = 0.0 if criterion == "poisson" else draw(st.sampled_from((0.0, 2.0, 2.3)))
     return rows, recipe, origin

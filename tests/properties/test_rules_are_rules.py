@@ -149,7 +149,7 @@ def test_a_value_that_no_row_had_fires_the_rule_of_missing_ones_among_three_bran
     schema = Schema((Attribute("x", "nominal", tuple("abcd")),), Target("y", (*"nop",)))
     codes = np.repeat([0, 1, 2], [8, 9, 8])
     source = MemorySource(schema, [codes], classes=codes)
-    recipe = spinney.Recipe.named("chaid").changed(missing="branch")
+    recipe = spinney.Recipe.named("chaid").changed(missing_policy="branch")
     tree = grow_tree(source, recipe)
     assert tree.root.split.groups == ((0,), (1,), (2,))
     assert [rule.text().partition(" THEN")[0] for rule in rules_of(tree)] == [
@@ -201,7 +201,7 @@ def test_the_rule_of_missing_numbers_fires_for_no_number_in_json():
     schema = Schema((Attribute("width", "numeric"),), Target("y", ("n", "p")))
     numbers = np.array([1.0, 1.0, np.nan])
     source = MemorySource(schema, [numbers], classes=np.array([0, 0, 1]))
-    recipe = spinney.Recipe.named("cart").changed(missing="own-category")
+    recipe = spinney.Recipe.named("cart").changed(missing_policy="own-category")
     known, missing = json.loads(
         json.dumps(rules_of(grow_tree(source, recipe)).as_dicts())
     )

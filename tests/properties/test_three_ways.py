@@ -27,8 +27,12 @@ RECIPES: dict[str, dict[str, Any]] = {
     "id3": {"recipe": "id3"},
     "c4.5": {"recipe": "c4.5", **FREE},
     "cart": {"recipe": "cart"},
-    "cart, branch": {"recipe": "cart", "missing": "branch", "min_samples_leaf": 2},
-    "cart by gain": {"recipe": "cart", "criterion": "gain", "missing": "branch"},
+    "cart, branch": {
+        "recipe": "cart",
+        "missing_policy": "branch",
+        "min_samples_leaf": 2,
+    },
+    "cart by gain": {"recipe": "cart", "criterion": "gain", "missing_policy": "branch"},
     "chaid": {
         "recipe": "chaid",
         "alpha_split": 1.0,
@@ -50,9 +54,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "declared values": {
         "values": {"colour": ["red", "green", "blue", "cyan", "pink", "white"]}
     },
-    "question": {"force": {(): "x > 0.2"}},
-    "reuse": {"reuse": False},
-    "drop": {"missing": "drop"},
+    "question": {"forced_splits": {(): "x > 0.2"}},
+    "reuse": {"reuse_attributes": False},
+    "drop": {"missing_policy": "drop"},
 }
 # What no kernels grow: merged groups; missing cells and names of M5's; what a user has
 # written; attributes that are asked about once, in two branches; complete rows of a

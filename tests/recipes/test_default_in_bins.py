@@ -8,8 +8,8 @@ def test_settings_by_hand_stay():
     bounded = in_bins(recipe)
     assert (bounded.name, bounded.missing) == ("cart", "branch")
     assert (bounded.max_depth, bounded.confidence) == (3, 0.1)
-    policy = default_recipe(in_memory=False).changed(missing="fractional")
-    assert in_bins(policy).missing == "fractional"
+    policy = default_recipe(in_memory=False).changed(missing_policy="fractional")
+    assert in_bins(policy).missing_policy == "fractional"
 
 
 def test_what_cart_has_no_use_for_changes_nothing():

@@ -58,16 +58,16 @@ def told(model):
 
 
 # A stream that decides on few rows, and one that takes any luck for a change.
-SOON = RECIPES["hoeffding"].changed(delta=0.3, grace=20, tie_bound=0.3)
-TURNING = SOON.changed(delta=0.9, grace=10)
+SOON = RECIPES["hoeffding"].changed(delta=0.3, grace_period=20, tie_threshold=0.3)
+TURNING = SOON.changed(delta=0.9, grace_period=10)
 
 
 # For each setting a situation, and a value that makes another model of it.
 EFFECTS = {
-    "reuse": (CLASSES, {"recipe": "id3"}, False),
+    "reuse_attributes": (CLASSES, {"recipe": "id3"}, False),
     "criterion": (CLASSES, {"recipe": "cart"}, "gain"),
     "grouping": (CLASSES, {"recipe": "id3"}, "binary"),
-    "missing": (CLASSES, {"recipe": "id3"}, "own-category"),
+    "missing_policy": (CLASSES, {"recipe": "id3"}, "own-category"),
     "buckets": (CLASSES, {"recipe": "id3"}, "equal-width"),
     "n_buckets": (CLASSES, {"recipe": "chaid"}, 4),
     "alpha_merge": (CLASSES, {"recipe": "chaid"}, 0.5),
@@ -103,16 +103,16 @@ EFFECTS = {
     "surrogates": (CLASSES, {"recipe": "cart"}, 0),
     "search": (
         CLASSES,
-        {"recipe": "cart", "missing": "branch", "max_depth": 2},
+        {"recipe": "cart", "missing_policy": "branch", "max_depth": 2},
         "optimal",
     ),
     "objective": (("sort", "x"), {"recipe": "optimal", "max_depth": 3}, "path_length"),
     "leaf_price": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 30),
     "time_limit": (CLASSES, {"recipe": "optimal", "max_depth": 2}, 0),
     "delta": (CLASSES, {"recipe": SOON}, 1e-9),
-    "grace": (CLASSES, {"recipe": SOON}, 60),
-    "tie_bound": (CLASSES, {"recipe": SOON}, 0),
-    "counting_leaves": (CLASSES, {"recipe": SOON}, 1),
+    "grace_period": (CLASSES, {"recipe": SOON}, 60),
+    "tie_threshold": (CLASSES, {"recipe": SOON}, 0),
+    "max_active_leaves": (CLASSES, {"recipe": SOON}, 1),
     "drift": (CLASSES, {"recipe": TURNING}, True),
 }
 
@@ -130,7 +130,7 @@ OF_SINGLE_SPLITS = {
     "linear_terms": 2,
     "construct": 2,
     "forest": 0.5,
-    "reuse": False,
+    "reuse_attributes": False,
     "thresholds": "observed",
     "pruning": "error-based",
 }
@@ -138,9 +138,9 @@ OF_SINGLE_SPLITS = {
 # What rows that are seen once are learned by.
 OF_STREAMS = {
     "delta": 0.1,
-    "grace": 9,
-    "tie_bound": 0.1,
-    "counting_leaves": 9,
+    "grace_period": 9,
+    "tie_threshold": 0.1,
+    "max_active_leaves": 9,
     "drift": True,
     "leaves": "adaptive",
 }
@@ -197,7 +197,7 @@ REFUSALS = [
         "linear_penalty",
         "linear_terms=2 or more",
     ),
-    (CLASSES, {"surrogates": 3}, "surrogates", "missing='surrogate'"),
+    (CLASSES, {"surrogates": 3}, "surrogates", "missing_policy='surrogate'"),
     (
         CLASSES,
         {"buckets": "k-means", "thresholds": "observed"},
@@ -238,13 +238,13 @@ REFUSALS = [
     (CLASSES, {"pruning": "adjusted-error"}, "pruning", "a target that is a number"),
     (
         CLASSES,
-        {"missing": "surrogate"},
+        {"missing_policy": "surrogate"},
         "missing",
         "grouping='binary' or 'ordered'",
     ),
     (
         NUMBERS,
-        {"recipe": "m5", "missing": "own-category"},
+        {"recipe": "m5", "missing_policy": "own-category"},
         "missing",
         "grouping='multiway' or 'binary' or 'merge'",
     ),
@@ -278,7 +278,7 @@ REFUSALS = [
         for name, value in OF_STREAMS.items()
     ),
     (CLASSES, {"recipe": "hoeffding", "grouping": "binary"}, "search", "grouping="),
-    (CLASSES, {"recipe": "hoeffding", "missing": "mean"}, "search", "missing="),
+    (CLASSES, {"recipe": "hoeffding", "missing_policy": "mean"}, "search", "missing="),
     (CLASSES, {"recipe": "hoeffding", "criterion": "mdl"}, "search", "criterion="),
     (NUMBERS, {"recipe": "hoeffding"}, "search", "a target of classes"),
     (
@@ -289,9 +289,9 @@ REFUSALS = [
     ),
     (
         CLASSES,
-        {"recipe": "optimal", "missing": "fractional"},
+        {"recipe": "optimal", "missing_policy": "fractional"},
         "search",
-        "missing='branch' or 'drop'",
+        "missing_policy='branch' or 'drop'",
     ),
 ]
 

@@ -60,7 +60,7 @@ def test_an_unknown_setting_is_refused():
         ({"criterion": "ginni"}, "criterion='ginni' is unknown"),
         ({"criterion": "absolute_error"}, "median of each branch"),
         ({"grouping": "multi"}, "grouping='multi' is unknown: did you mean 'multiway'"),
-        ({"missing": "omit"}, "missing='omit' is unknown"),
+        ({"missing_policy": "omit"}, "missing_policy='omit' is unknown"),
         ({"max_depth": -1}, "max_depth=-1 must be a whole number of at least 0"),
         ({"max_depth": 2.0}, "max_depth=2.0 must be a whole number"),
         ({"max_depth": True}, "max_depth=True must be a whole number"),

@@ -17,7 +17,7 @@ def test_labels():
 
 
 def test_buckets_of_plain_numbers():
-    buckets = spinney.discretise([1, 2, None, 9, float("nan"), 9.5, 30], n=3)
+    buckets = spinney.discretise([1, 2, None, 9, float("nan"), 9.5, 30], n_buckets=3)
     assert len(buckets) == 3
     assert buckets.cuts.tolist() == [5.5, 19.75]
     assert buckets.counts.tolist() == [2, 2, 1]
@@ -37,7 +37,7 @@ def test_rows_without_weight_or_class_are_left_out():
     buckets = spinney.discretise(
         [1, 2, 3, 4, 100, 200],
         "equal-width",
-        n=3,
+        n_buckets=3,
         classes=["a", "b", "a", "b", None, "c"],
         weights=[1, 0.5, 1, 2, 1, 0],
     )
@@ -58,7 +58,7 @@ def test_containers_agree():
         pandas.Series(plain, dtype="Int64"),
         polars.Series(plain),
     ):
-        buckets = spinney.discretise(given, "equal-frequency", n=3)
+        buckets = spinney.discretise(given, "equal-frequency", n_buckets=3)
         assert buckets.codes(given).tolist() == wanted
 
 

@@ -124,12 +124,12 @@ def test_a_value_is_left_for_every_bucket():
 
 def test_ckmeans_examples():
     """The examples in the tests of the R package Ckmeans.1d.dp (Wang and Song 2011)."""
-    found = spinney.discretise([-1, 2, -1, 2, 4, 5, 6, -1, 2, -1], n=3)
+    found = spinney.discretise([-1, 2, -1, 2, 4, 5, 6, -1, 2, -1], n_buckets=3)
     assert found.codes([-1, 2, 4, 5, 6]).tolist() == [0, 1, 2, 2, 2]
     assert found.counts.tolist() == [4, 3, 3]
-    assert spinney.discretise(range(1, 11), n=2).cuts.tolist() == [5.5]
+    assert spinney.discretise(range(1, 11), n_buckets=2).cuts.tolist() == [5.5]
     values = [-3, 2.2, -6, 7, 9, 11, -6.3, 75, 82.6, 32.3, -9.5, 62.5, 7, 95.2]
-    found = spinney.discretise(values, n=8)
+    found = spinney.discretise(values, n_buckets=8)
     clusters = [2, 2, 1, 3, 3, 3, 1, 6, 7, 4, 1, 5, 3, 8]
     assert (found.codes(values) + 1).tolist() == clusters
     assert found.counts.tolist() == [3, 2, 4, 1, 1, 1, 1, 1]
@@ -171,7 +171,7 @@ def test_many_values_are_merged_into_cells_first(monkeypatch):
     assert is_exact(table, "k-means", 60)  # one bucket for each value
     assert is_exact(table, "equal-width", 3)
     assert k_means(table, 3).tolist() == exact.tolist()  # 20 are four cells of five
-    assert not spinney.discretise(values, n=3).exact
+    assert not spinney.discretise(values, n_buckets=3).exact
     assert len(k_means(table, 30)) == 29
     # 7 · 9 = 63 values in 7 cells of 9: the cuts can only be where cells end.
     monkeypatch.setattr(clusters, "CELLS", 7)

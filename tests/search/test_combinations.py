@@ -281,7 +281,12 @@ def test_limits_hold_for_combinations():
 
 def test_a_forced_node_is_not_combined():
     model = spinney.grow(
-        diagonal(), "side", linear_terms=2, force={(): "z"}, max_depth=1, recipe="c4.5"
+        diagonal(),
+        "side",
+        linear_terms=2,
+        forced_splits={(): "z"},
+        max_depth=1,
+        recipe="c4.5",
     )
     assert model.tree.root.candidate.attribute == 2
     assert formulas(model) == []
@@ -344,7 +349,9 @@ def test_a_formula_stands_in_the_schema_once():
     twice = {name: cells * 2 for name, cells in table.items()}
     n_rows = len(table["x"])
     twice["w"] = ["left"] * n_rows + ["right"] * n_rows
-    model = spinney.grow(twice, "side", recipe="cart", linear_terms=2, force={(): "w"})
+    model = spinney.grow(
+        twice, "side", recipe="cart", linear_terms=2, forced_splits={(): "w"}
+    )
     below = [n.candidate.attribute for n in model.tree if n.depth == 1]
     assert below[0] == below[1] >= model.tree.schema.n_columns
     names = model.tree.schema.names

@@ -19,7 +19,7 @@ from spinney.trees.split import Groups, Threshold
 from spinney.trees.table_batch import TableBatch
 
 ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
-CART = RECIPES["cart"].changed(missing="branch")
+CART = RECIPES["cart"].changed(missing_policy="branch")
 NUMBER = Attribute("number", "numeric")
 
 
@@ -220,7 +220,7 @@ def test_fractional_leaves_missing_rows_out_of_the_merit():
 
 
 def test_most_common_counts_missing_rows_at_the_commonest_value():
-    recipe = CART.changed(grouping="multiway", missing="most-common")
+    recipe = CART.changed(grouping="multiway", missing_policy="most-common")
     table = CountTable.of([[2, 0], [0, 3]], missing=[1, 0])
     found = propose(by(recipe), table, letters(2), 0)
     assert found.split == Groups(0, ((0,), (1,)), (0.4, 0.6), missing=1)
@@ -234,14 +234,14 @@ def test_most_common_counts_missing_rows_at_the_commonest_value():
 def test_missing_numbers_stay_with_the_commonest_one(
     missing: list[int], threshold: float, home: int
 ):
-    recipe = CART.changed(missing="most-common")
+    recipe = CART.changed(missing_policy="most-common")
     table = numbers([[3, 0], [2, 2], [0, 3]], [0, 1, 2], missing)
     found = propose(by(recipe), table, NUMBER, 0)
     assert (found.split.threshold, found.split.missing) == (threshold, home)
 
 
 def test_own_category_is_a_branch_of_a_multiway_split():
-    recipe = ID3.changed(missing="own-category")
+    recipe = ID3.changed(missing_policy="own-category")
     table = CountTable.of([[4, 0], [0, 2]], missing=[1, 1])
     found = propose(by(recipe), table, letters(2), 0)
     assert found.split == Groups(0, ((0,), (1,), ()), (4 / 6, 2 / 6, 0), missing=2)
@@ -251,13 +251,15 @@ def test_own_category_is_a_branch_of_a_multiway_split():
 def test_own_category_makes_two_values_of_one():
     table = CountTable.of([[4, 0]], missing=[0, 2])
     assert propose(by(ID3), table, letters(1), 0) is None
-    found = propose(by(CART.changed(missing="own-category")), table, letters(1), 0)
+    found = propose(
+        by(CART.changed(missing_policy="own-category")), table, letters(1), 0
+    )
     assert found.split == Groups(0, ((0,), ()), (1, 0), missing=1)
     assert found.gain == pytest.approx(4 / 9)
 
 
 def test_own_category_asks_whether_a_number_is_known():
-    recipe = CART.changed(missing="own-category")
+    recipe = CART.changed(missing_policy="own-category")
     table = numbers([[2, 1], [2, 1]], [0, 1], [0, 6])
     found = propose(by(recipe), table, NUMBER, 0)
     assert found.split == Threshold(0, np.inf, (1, 0), missing=1)
@@ -300,7 +302,7 @@ def test_rounding_does_not_decide_which_branch_is_heaviest():
 
 
 def test_rounding_does_not_decide_which_value_is_commonest():
-    recipe = ID3.changed(missing="most-common")
+    recipe = ID3.changed(missing_policy="most-common")
     table = CountTable.of([[1 + 1 + 4 / 3, 0], [5 / 3 + 5 / 3, 0]], missing=[0, 1])
     assert table.weights[0, 0] < table.weights[1, 0]
     assert propose(by(recipe), table, letters(2), 0).split.missing == 0
@@ -322,7 +324,7 @@ def test_missing_rows_do_not_fill_a_fractional_branch():
     table = CountTable.of([[4, 0], [0, 1]], missing=[0, 9])
     recipe = ID3.changed(min_samples_leaf=2)
     assert propose(by(recipe), table, letters(2), 0) is None
-    assert propose(by(recipe.changed(missing="branch")), table, letters(2), 0)
+    assert propose(by(recipe.changed(missing_policy="branch")), table, letters(2), 0)
 
 
 def test_the_limit_moves_a_threshold_inwards():

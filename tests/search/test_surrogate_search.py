@@ -143,8 +143,8 @@ def test_a_route_says_who_sends_what():
 def test_surrogates_need_two_branches():
     with pytest.raises(ParameterError, match=r"'binary' or .* has grouping='multiway'"):
         RECIPES["cart"].changed(grouping="multiway")
-    with pytest.raises(ParameterError, match="such as missing='fractional'"):
-        RECIPES["id3"].changed(missing="surrogate")
+    with pytest.raises(ParameterError, match="such as missing_policy='fractional'"):
+        RECIPES["id3"].changed(missing_policy="surrogate")
     with pytest.raises(ParameterError, match="surrogates=-1 must be a whole number"):
         RECIPES["cart"].changed(surrogates=-1)
     with pytest.raises(ParameterError, match="surrogates=None must be"):
@@ -163,7 +163,9 @@ ROWS = {
 
 @pytest.fixture(scope="module")
 def grown() -> spinney.TreeClassifier:
-    return spinney.grow(ROWS, "y", recipe="cart", max_depth=1, force={(): "height"})
+    return spinney.grow(
+        ROWS, "y", recipe="cart", max_depth=1, forced_splits={(): "height"}
+    )
 
 
 def test_the_node_of_a_small_table_by_hand(grown):
@@ -189,7 +191,11 @@ def test_no_row_is_lost_where_classes_weigh(missing):
 
 
 def test_weights_of_classes_do_not_change_surrogates(grown):
-    settings = {"max_depth": 1, "force": {(): "height"}, "class_weight": {"n": 7.0}}
+    settings = {
+        "max_depth": 1,
+        "forced_splits": {(): "height"},
+        "class_weight": {"n": 7.0},
+    }
     heavy = spinney.grow(ROWS, "y", recipe="cart", **settings)
     assert heavy.tree.root.surrogates == grown.tree.root.surrogates
     assert heavy.tree.nodes[1].weights.tolist() == [35, 1]
@@ -251,7 +257,7 @@ def test_rules_leave_open_what_surrogates_decide(grown):
     alone = spinney.grow(
         ROWS,
         "y",
-        force={(): "height"},
+        forced_splits={(): "height"},
         **by_recipe(recipe="cart", max_depth=1, surrogates=0),
     )
     first, second = alone.rules()
@@ -275,7 +281,7 @@ def test_a_reversed_surrogate_sends_rows_the_other_way(source, tmp_path):
     lines = zip(*rows.values(), strict=True)
     cells = [",".join("" if c is None else str(c) for c in line) for line in lines]
     path.write_text("\n".join([",".join(rows), *cells]) + "\n", encoding="utf-8")
-    settings = {"recipe": "cart", "force": {(): "height"}, "source": source}
+    settings = {"recipe": "cart", "forced_splits": {(): "height"}, "source": source}
     model = spinney.grow(path, "y", **settings)
     (surrogate,) = model.tree.root.surrogates
     assert surrogate == Surrogate(Threshold(1, 5.5, ()), 1.0, 1.0, reversed=True)
@@ -291,7 +297,7 @@ def test_a_reversed_surrogate_sends_rows_the_other_way(source, tmp_path):
 
 def test_a_numeric_target_has_surrogates_too():
     rows = {**ROWS, "y": [1.5, 1.0, 1.25, 1.0, 5.0, 5.5, 6.0, 5.0, 1.0, 5.0]}
-    settings = {"recipe": "cart", "max_depth": 1, "force": {(): "height"}}
+    settings = {"recipe": "cart", "max_depth": 1, "forced_splits": {(): "height"}}
     model = spinney.grow(rows, "y", **settings)
     assert [s.agreement for s in model.tree.root.surrogates] == [1.0, 0.875]
     assert [node.n_rows for node in model.tree.leaves] == [6, 4]

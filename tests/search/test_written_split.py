@@ -62,7 +62,7 @@ def test_what_is_written_as_it_was_found_is_what_was_found(rows, recipe, data):
     assume(len(set(sides.tolist())) == 2)  # else it tells what is missing
     if isinstance(found.split, Groups) and found.table.missing_rows.any():
         # Missing as a value of its own stays with those that are not named.
-        assume(recipe.missing != "own-category" or found.split.missing == 1)
+        assume(recipe.missing_policy != "own-category" or found.split.missing == 1)
     tree = stump(rows, recipe, forced={(): question_of(found)})
     written = tree.root.candidate
     assert tree.root.forced
@@ -92,7 +92,7 @@ def test_what_is_written_as_it_was_found_is_what_was_found(rows, recipe, data):
 )
 def test_a_question_is_asked_in_every_form_and_everywhere(asked, branches, tmp_path):
     options = {"recipe": "c4.5", "pruning": "none", **ORDER, "min_samples_leaf": 1}
-    model = spinney.grow(TABLE, "y", force={(): asked}, **options)
+    model = spinney.grow(TABLE, "y", forced_splits={(): asked}, **options)
     tree = model.tree
     named = {"red", "blue"} if "red, blue" in asked else set()
     texts = [tree.condition(tree.nodes[child]) for child in tree.root.children]
@@ -112,13 +112,13 @@ def test_a_question_is_asked_in_every_form_and_everywhere(asked, branches, tmp_p
     with duckdb.connect() as connection:
         relation = connection.from_arrow(arrow_of(TABLE))
         counted = spinney.grow(
-            relation, "y", connection=connection, force={(): asked}, **options
+            relation, "y", connection=connection, forced_splits={(): asked}, **options
         )
         assert_same_tree(counted.tree, tree, whole=True)
 
 
 @pytest.mark.parametrize(
-    ("force", "message"),
+    ("forced", "message"),
     [
         ({(): "width > 7.2"}, "between 4.1 and 7.2: ask another"),
         ({(): "width <= 4"}, "'width' leaves one side without rows"),
@@ -127,19 +127,25 @@ def test_a_question_is_asked_in_every_form_and_everywhere(asked, branches, tmp_p
         ({(): "size >= small"}, "one side without rows"),
     ],
 )
-def test_a_question_that_divides_nothing_is_refused(force, message):
-    force = {(): "color = red", **force}
+def test_a_question_that_divides_nothing_is_refused(forced, message):
+    forced = {(): "color = red", **forced}
     with pytest.raises(ParameterError) as refused:
-        spinney.grow(TABLE, "y", recipe="cart", pruning="none", force=force, **ORDER)
+        spinney.grow(
+            TABLE, "y", recipe="cart", pruning="none", forced_splits=forced, **ORDER
+        )
     assert message in str(refused.value)
 
 
 def test_limits_and_buckets_are_kept():
     with pytest.raises(ParameterError, match="side of weight 1, and a branch needs 2"):
-        spinney.grow(TABLE, "y", recipe="c4.5", force={(): "width > 7"})
+        spinney.grow(TABLE, "y", recipe="c4.5", forced_splits={(): "width > 7"})
     with pytest.raises(ParameterError, match="'width' is in buckets"):
         spinney.grow(
-            TABLE, "y", recipe="id3", buckets="equal-width", force={(): "width > 7"}
+            TABLE,
+            "y",
+            recipe="id3",
+            buckets="equal-width",
+            forced_splits={(): "width > 7"},
         )
 
 
@@ -150,7 +156,12 @@ def test_a_missing_value_is_the_mean_of_all_rows_where_the_policy_says_so(
     # The mean of x is 5.4, or 4.2: beyond the cut, or not.
     table = {"x": [1.0, 2.0, 6.0, 9.0, typical], "y": list("aabab")}
     model = spinney.grow(
-        table, "y", recipe="cart", missing="mean", force={(): "x > 5"}, max_depth=1
+        table,
+        "y",
+        recipe="cart",
+        missing_policy="mean",
+        forced_splits={(): "x > 5"},
+        max_depth=1,
     )
     assert model.tree.root.split.missing == int(np.mean(table["x"]) > 5) == branch
 
@@ -158,12 +169,15 @@ def test_a_missing_value_is_the_mean_of_all_rows_where_the_policy_says_so(
 def test_nothing_is_taken_off_the_gain_of_a_written_cut():
     # Quinlan's correction pays for a choice among cuts, and there was none.
     recipe = Recipe.named("c4.5").changed(min_samples_leaf=1, pruning="none")
-    model = spinney.grow(TABLE, "y", recipe=recipe, force={(): "width > 7"})
+    model = spinney.grow(TABLE, "y", recipe=recipe, forced_splits={(): "width > 7"})
     written, sought = [c for c in model.tree.root.candidates if c.attribute == 0]
     free = spinney.grow(
-        TABLE, "y", recipe=recipe.changed(mdl_correction=False), force={(): "width"}
+        TABLE,
+        "y",
+        recipe=recipe.changed(mdl_correction=False),
+        forced_splits={(): "width"},
     )
-    cut_off = spinney.grow(TABLE, "y", recipe=recipe, force={(): "width"})
+    cut_off = spinney.grow(TABLE, "y", recipe=recipe, forced_splits={(): "width"})
     assert written.gain > 0
     assert (
         free.tree.root.candidate.gain > sought.gain == cut_off.tree.root.candidate.gain
@@ -172,9 +186,9 @@ def test_nothing_is_taken_off_the_gain_of_a_written_cut():
 
 
 def test_values_that_no_row_has_at_the_node_go_where_they_were_written():
-    force = {(): "size = small", ("size ∈ {medium, large}",): "color in {red, blue}"}
+    forced = {(): "size = small", ("size ∈ {medium, large}",): "color in {red, blue}"}
     model = spinney.grow(
-        TABLE, "y", recipe="cart", pruning="none", force=force, **ORDER
+        TABLE, "y", recipe="cart", pruning="none", forced_splits=forced, **ORDER
     )
     below = next(n for n in model.tree if n.forced and n.depth == 1)
     names = model.tree.schema.attributes[1].values
@@ -186,7 +200,12 @@ def test_folds_ask_what_was_written():
     # Growing on fewer rows, cost-complexity pruning asks the same question.
     table = {name: cells * 8 for name, cells in TABLE.items()}
     model = spinney.grow(
-        table, "y", recipe="cart", pruning="none", force={(): "width > 6.5"}, **ORDER
+        table,
+        "y",
+        recipe="cart",
+        pruning="none",
+        forced_splits={(): "width > 6.5"},
+        **ORDER,
     )
     assert forced_paths(model.tree) == {(): Question(0, 6.5)}
     smaller = model.prune("cost-complexity", data=table)
@@ -194,7 +213,9 @@ def test_folds_ask_what_was_written():
 
 
 def test_with_the_rows_a_written_question_is_counted_beside_the_best():
-    model = spinney.grow(TABLE, "y", recipe="id3", force={(): "width > 6.5"}, **ORDER)
+    model = spinney.grow(
+        TABLE, "y", recipe="id3", forced_splits={(): "width > 6.5"}, **ORDER
+    )
     kept, counted = model.explain(0), model.explain(0, data=TABLE)
     assert [(c.attribute, c.given) for c in counted.candidates] == [
         (c.attribute, c.given) for c in kept.candidates

@@ -58,7 +58,7 @@ def test_a_killed_worker_changes_no_node(client, moment, monkeypatch):
         return gather(executor, handle)
 
     monkeypatch.setattr(dask_executor.OnDask, "gather", killing)
-    found = spinney.grow(in_arrow(columns), "y", source="dask", **options).tree
+    found = spinney.grow(in_arrow(columns), "y", engine="dask", **options).tree
     assert len(gathered) > moment
     assert killed
     assert_same_tree(expected, found, whole=True)

@@ -31,6 +31,6 @@ def test_trees_are_those_of_memory(name, options):
     cuts = np.linspace(0, len(frame), N_PARTS + 1).astype(int)
     parts = [frame.iloc[cuts[i] : cuts[i + 1]] for i in range(N_PARTS)]
     expected = spinney.grow(frame, **given, **options)
-    found = spinney.grow(parts, **given, **options, source="parts")
+    found = spinney.grow(parts, **given, **options, engine="partitions")
     assert len(expected.tree) > 60
     assert str(found) == str(expected)

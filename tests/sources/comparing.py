@@ -71,10 +71,10 @@ def opened(
         yield columns, {}
     elif kind == "csv":
         write_csv(folder / "rows.csv", columns)
-        yield folder / "rows.csv", {"source": "duckdb"}
+        yield folder / "rows.csv", {"engine": "duckdb"}
     elif kind == "parquet":
         pq.write_table(arrow_of(columns), folder / "rows.parquet")
-        yield folder / "rows.parquet", {"source": "duckdb"}
+        yield folder / "rows.parquet", {"engine": "duckdb"}
     else:
         with _in_duckdb() as connection:
             relation = connection.from_arrow(arrow_of(columns))

@@ -27,7 +27,7 @@ def placed(place, columns, folder, request):
     if place == "memory":
         given = nullcontext((columns, {}))
     elif place == "parts":
-        given = nullcontext((in_arrow(columns), {"source": "parts"}))
+        given = nullcontext((in_arrow(columns), {"engine": "partitions"}))
     elif place == "duckdb":
         given = opened("bound relation", columns, folder)
     elif place == "sqlite":

@@ -18,8 +18,11 @@ TABLE = {
 # The rows that lack nothing; blue is among the others only.
 KEPT = [0, 1, 4, 5, 6, 7]
 COMPLETE = {name: [cells[row] for row in KEPT] for name, cells in TABLE.items()}
-OPTIONS = {"recipe": "cart", "pruning": "none", "missing": "drop"}
-NOTE = "missing='drop': 2 of 8 rows lack a cell and are left out; column 'x' lacks most"
+OPTIONS = {"recipe": "cart", "pruning": "none", "missing_policy": "drop"}
+NOTE = (
+    "missing_policy='drop': 2 of 8 rows lack a cell and are left "
+    "out; column 'x' lacks most"
+)
 
 
 def test_a_tree_is_that_of_the_complete_rows():
@@ -80,14 +83,14 @@ def test_a_row_that_lacks_a_cell_is_predicted_by_the_heaviest_branches():
 
 def test_estimators_and_forests_drop_rows_too():
     X = {name: TABLE[name] for name in ("x", "hue")}
-    tree = spinney.TreeClassifier("cart", missing="drop")
+    tree = spinney.TreeClassifier("cart", missing_policy="drop")
     with pytest.warns(SpinneyNote, match="2 of 8 rows, of weight 7, lack"):
         tree.fit(X, TABLE["y"], sample_weight=TABLE["w"])
     assert tree.tree.root.n_rows == 6
     assert tree.classes_.tolist() == ["a", "b", "c"]
     with pytest.warns(SpinneyNote, match="2 of 8 rows"):
         forest = spinney.grow_forest(
-            TABLE, "y", ignore=["w"], missing="drop", n_estimators=3
+            TABLE, "y", ignore=["w"], missing_policy="drop", n_estimators=3
         )
     assert forest.forest_.fingerprint.n_rows == 6
     assert len(forest.predict(TABLE)) == 8
@@ -108,7 +111,9 @@ def test_evaluations_train_on_complete_rows_and_test_on_all():
         "x": [None if i % 7 == 0 else value for i, value in enumerate(x)],
         "y": np.where(x > 0, "a", "b").tolist(),
     }
-    report = spinney.evaluate(table, "y", recipes=["cart"], missing="drop", folds=3)
+    report = spinney.evaluate(
+        table, "y", recipes=["cart"], missing_policy="drop", folds=3
+    )
     assert "cart" in str(report)
 
 
@@ -123,7 +128,7 @@ def test_explanations_count_the_rows_that_were_kept():
 def test_a_forest_knows_its_rows_again():
     table = {name: cells * 3 for name, cells in TABLE.items() if name != "w"}
     with pytest.warns(SpinneyNote):
-        forest = spinney.grow_forest(table, "y", missing="drop", n_estimators=3)
+        forest = spinney.grow_forest(table, "y", missing_policy="drop", n_estimators=3)
     assert forest.permutation_importances(table).by_tree.shape == (3, 2)
 
 
@@ -137,8 +142,8 @@ def test_rule_sets_are_of_the_rows_that_were_kept(recwarn):
 
 
 def test_recipes_of_a_forest_leave_out_the_same_rows():
-    dropping = Recipe.named("c4.5").changed(missing="drop")
-    with pytest.raises(ParameterError, match=r"c4\.5.*missing='drop'.*'cart'"):
+    dropping = Recipe.named("c4.5").changed(missing_policy="drop")
+    with pytest.raises(ParameterError, match=r"c4\.5.*missing_policy='drop'.*'cart'"):
         spinney.grow_forest(TABLE, "y", recipe=["cart", dropping], n_estimators=2)
     with pytest.warns(SpinneyNote):
         spinney.grow_forest(TABLE, "y", recipe=[dropping, dropping], n_estimators=2)

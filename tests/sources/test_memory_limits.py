@@ -95,7 +95,7 @@ def test_all_values_of_a_column_need_room(recipe, monkeypatch, tmp_path):
         options = {"recipe": recipe, **how}
         with pytest.raises(ParameterError, match=words) as error:
             spinney.grow(rows, "y", **options, memory_limit=4)
-        assert "(recipe='cart', missing='branch')" in str(error.value)
+        assert "(recipe='cart', missing_policy='branch')" in str(error.value)
         # Without a limit nothing is refused.
         spinney.grow(rows, "y", **options, memory_limit=0)
 
@@ -140,6 +140,6 @@ def test_the_peak_of_a_process_keeps_its_limit(task, many_rows):
     found = memory_limits.measured(many_rows, "800MiB", task)
     assert 0 < found["peak"] <= limit, found
     if task in ("cart", "c4.5"):
-        assert "missing='branch'" in found["refusal"]
+        assert "missing_policy='branch'" in found["refusal"]
     else:
         assert "refusal" not in found, found

@@ -21,7 +21,7 @@ def grown(name, target="ripe", ignore="id", **options):
 
 
 def unpruned():
-    return grown("watermelon_2.0_train", ties=["umbilicus"])
+    return grown("watermelon_2.0_train", tie_break_order=["umbilicus"])
 
 
 def pruned(method):

@@ -115,7 +115,7 @@ def test_size_of_two_trees_for_the_same_rows():
         "c": ["u", "u", "v", "u", "u"],
         "class": ["+", "-", "+", "-", "+"],
     }
-    model = spinney.grow(rows, "class", recipe="id3", force={(): "a"})
+    model = spinney.grow(rows, "class", recipe="id3", forced_splits={(): "a"})
     first = model.tree
     assert first.n_leaves == 4
     assert first.height == 2
@@ -137,7 +137,7 @@ def test_size_of_two_trees_for_the_same_rows():
         "b": ["p", "p", "q", "q", "p"],
         "class": ["+", "+", "-", "-", "+"],
     }
-    second = spinney.grow(rows, "class", recipe="id3", force={(): "a"}).tree
+    second = spinney.grow(rows, "class", recipe="id3", forced_splits={(): "a"}).tree
     assert second.n_leaves == 3
     assert second.height == 2
     assert second.external_path_length == 5
@@ -250,7 +250,7 @@ def test_003_fruit_cut_at_6_5_and_at_7_5():
             ignore=["id"],
             recipe=recipe,
             pruning="none",
-            force={(): asked},
+            forced_splits={(): asked},
             min_samples_leaf=1,
         )
         first = model.explain(node=0)
@@ -288,15 +288,15 @@ def test_003_a_feature_that_was_asked_about_is_removed():
         return max(len(path) - len(set(path)) for path in names), reasons
 
     assert deepest()[0] > 0
-    again, reasons = deepest(reuse=False)
+    again, reasons = deepest(reuse_attributes=False)
     assert again == 0
     assert Reason.EXHAUSTED in reasons
 
 
 def test_003_fruit_tree_with_both_cuts_by_hand():
-    force = {(): "height > 7.5", ("height ≤ 7.5",): "width <= 5"}
+    forced = {(): "height > 7.5", ("height ≤ 7.5",): "width <= 5"}
     model = spinney.grow(
-        path_of("fruit"), "type", ignore=["id"], recipe="id3", force=force
+        path_of("fruit"), "type", ignore=["id"], recipe="id3", forced_splits=forced
     )
     assert str(model).splitlines() == [
         "type  (5: lemon 3 (60 %), orange 2 (40 %))",

@@ -118,16 +118,16 @@ def test_gains_on_the_training_part():
         "surface": 0.000,
     }
     assert model.explain(node=0).chosen == "color"
-    preferred = grow("watermelon_2.0_train", ties=["umbilicus"])
+    preferred = grow("watermelon_2.0_train", tie_break_order=["umbilicus"])
     assert preferred.explain(node=0).chosen == "umbilicus"
-    forced = grow("watermelon_2.0_train", force={(): "umbilicus"})
+    forced = grow("watermelon_2.0_train", forced_splits={(): "umbilicus"})
     assert forced.explain(node=0).chosen == "umbilicus"
     assert forced.explain(node=0).why.startswith("umbilicus: forced by the user")
 
 
 @pytest.fixture
 def full_tree():
-    return grow("watermelon_2.0_train", ties=["umbilicus"])
+    return grow("watermelon_2.0_train", tie_break_order=["umbilicus"])
 
 
 def test_full_tree_on_validation_rows(full_tree):
@@ -185,7 +185,7 @@ def test_pre_pruning_while_growing():
     """Section 4.3: 42.9 %, 71.4 % (kept), 57.1 % and 71.4 % (not), as it grows."""
     stump = grow(
         "watermelon_2.0_train",
-        ties=["umbilicus"],
+        tie_break_order=["umbilicus"],
         pruning="pre-pruning",
         validation=path_of("watermelon_2.0_valid"),
     )
@@ -204,7 +204,7 @@ def test_pre_pruning_while_growing():
 
 def test_reduced_error_pruning_as_it_is_grown(full_tree):
     valid = path_of("watermelon_2.0_valid")
-    settings = {"ties": ["umbilicus"], "pruning": "reduced-error"}
+    settings = {"tie_break_order": ["umbilicus"], "pruning": "reduced-error"}
     pruned = grow("watermelon_2.0_train", validation=valid, **settings)
     assert str(pruned) == str(full_tree.prune("reduced-error", validation=valid))
     assert (

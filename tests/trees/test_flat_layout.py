@@ -266,7 +266,9 @@ def _some_tree(seed):
     )
     classes = random.integers(0, 3, 60)
     training = TrainingSet(schema, tuple(columns), classes, None)
-    return grow_tree(training.source(), RECIPES["cart"].changed(missing="branch"))
+    return grow_tree(
+        training.source(), RECIPES["cart"].changed(missing_policy="branch")
+    )
 
 
 def test_a_majority_has_whole_votes():
@@ -350,7 +352,9 @@ def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))
     labels = np.where(cells[:, 0] > random.normal(size=300), "up", "down")
-    model = spinney.TreeClassifier(recipe="cart", missing="branch").fit(cells, labels)
+    model = spinney.TreeClassifier(recipe="cart", missing_policy="branch").fit(
+        cells, labels
+    )
     assert (model.predict(cells) == labels).all()
     assert not model.tree.nodes._made
     assert (arrays_of(model.tree).outputs(list(cells.T), 300).argmax(1) > 0).any()

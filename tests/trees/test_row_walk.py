@@ -63,7 +63,9 @@ def test_the_leaves_of_several_trees_or_none():
         assert leaves is not None
         here = trees.leaf_numbers([np.full(5, number)], 5, roots=roots)
         assert leaves == here.tolist()
-    divided = spinney.grow_forest(table, "y", n_estimators=5, missing="fractional")
+    divided = spinney.grow_forest(
+        table, "y", n_estimators=5, missing_policy="fractional"
+    )
     trees, roots = divided.forest_.side_by_side(divided.forest_.numbers)
     assert row_walk_of(trees, [0], roots=roots).leaves([np.nan]) is None
 

@@ -196,12 +196,12 @@ def test_values_that_went_another_way_are_not_denied():
         "late": ["no", "no", "no", "no", "yes", "yes"],
         "y": ["+", "-", "-", "+", "-", "+"],
     }
-    model = spinney.grow(table, "y", recipe="cart", force={(): "age"})
+    model = spinney.grow(table, "y", recipe="cart", forced_splits={(): "age"})
     texts = [model.tree.condition(each) for each in model.tree]
     assert texts[:3] == ["", "age = 31-40", "age ∈ {<=30, >40}"]
     assert not any("≠" in text for text in texts)
     table = {"late": list("nnyyy"), "c": list("pqppr"), "y": list("+-+-+")}
-    model = spinney.grow(table, "y", recipe="cart", force={(): "late"})
+    model = spinney.grow(table, "y", recipe="cart", forced_splits={(): "late"})
     below = [model.tree.condition(each) for each in model.tree if each.depth == 2]
     assert below == ["c ≠ q", "c = q", "c ≠ r", "c = r"]
     assert str(model.rules()[0]).startswith("IF late = n AND c ∈ {p, r} THEN")

@@ -81,7 +81,7 @@ def test_nothing_is_taken_for_granted_about_the_best_subset():
         return -abs(counts.sizes[0] - counts.sizes[1])
 
     recipe = RECIPES["cart"].changed(criterion=even, max_depth=1)
-    model = spinney.grow(table, "class", recipe=recipe, force={(): "letter"})
+    model = spinney.grow(table, "class", recipe=recipe, forced_splits={(): "letter"})
     candidate = model.tree.root.candidate
     assert candidate.exact
     assert candidate.split.groups == ((0, 2), (1,))

@@ -33,7 +33,7 @@ SCHEMA = Schema(
 
 
 def read(text: object) -> int | Question:
-    return read_question(text, SCHEMA, "force")
+    return read_question(text, SCHEMA, "forced_splits")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_is_printed_of_values_can_be_written(values, n_left):
     schema = Schema((attribute,), None)
     for branch, codes in enumerate(split.groups):
         text = describe(split, attribute, branch)
-        assert read_question(text, schema, "force") == Question(0, codes=codes)
+        assert read_question(text, schema, "forced_splits") == Question(0, codes=codes)
 
 
 @given(st.floats(-1e9, 1e9), st.booleans())
@@ -171,7 +171,9 @@ def test_what_is_printed_of_cuts_can_be_written(cut, below):
     attribute, split = Attribute("width", "numeric"), Threshold(0, cut, (0.5, 0.5))
     for branch in (0, 1):
         text = describe(split, attribute, branch)
-        assert read_question(text, Schema((attribute,), None), "force").cut == cut
+        assert (
+            read_question(text, Schema((attribute,), None), "forced_splits").cut == cut
+        )
 
 
 def test_a_cut_below_a_round_number_reads_as_below_it():

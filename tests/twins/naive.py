@@ -78,7 +78,7 @@ def decide(node: Node, task: Task) -> None:
     found = [best_candidate(node.rows, place, task, way) for place, way in pairs]
     node.candidates = [candidate for candidate in found if candidate]
     if not node.candidates:
-        told = set() if recipe.missing == "own-category" else {None}
+        told = set() if recipe.missing_policy == "own-category" else {None}
         kinds = [len({row[0][place] for row in node.rows} - told) for place in places]
         node.reason = "IDENTICAL" if max(kinds) < 2 else "ROWS_IN_LEAF"
         return
@@ -135,12 +135,12 @@ def new_node(
 def branch_out(node: Node, task: Task) -> None:
     """Make the children of a node by its chosen split."""
     chosen, schema, recipe = node.chosen, task.schema, task.recipe
-    if recipe.missing == "surrogate":
+    if recipe.missing_policy == "surrogate":
         branches, rest = naive_surrogates.divide(node, task)
     else:
         branches, rest = divide(node.rows, chosen.attribute, chosen.way)
     used = isinstance(chosen.way.sides, tuple) and recipe.grouping == "multiway"
-    used = used or not recipe.reuse
+    used = used or not recipe.reuse_attributes
     left = [p for p in node.attributes if not used or p != chosen.attribute]
     for branch, (rows, share) in enumerate(zip(branches, chosen.shares, strict=True)):
         parts = [(c, label, weight * share) for c, label, weight in rest if share > 0]

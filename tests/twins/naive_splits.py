@@ -127,16 +127,16 @@ def all_splits(rows: Rows, place: int, task: Task) -> list[Way]:
     span = everywhere[-1] - everywhere[0] if everywhere else 0.0
     step = recipe.min_step if span >= 1000 * recipe.min_step else 0.0
     sides = all_sides(values, attribute, recipe.grouping, n_codes, step)
-    if recipe.missing in ("fractional", "surrogate"):
+    if recipe.missing_policy in ("fractional", "surrogate"):
         return [Way(side) for side in sides]
     if not absent:
         sizes = [list(map(weight_of, divide(rows, place, Way(s))[0])) for s in sides]
         heaviest = [first_of_best(size) for size in sizes]
         return [Way(s, branch) for s, branch in zip(sides, heaviest, strict=True)]
-    if recipe.missing == "most-common":
+    if recipe.missing_policy == "most-common":
         commonest = first_of_best([weights[v] for v in values]) if values else None
         return [Way(side, Way(side).branch_of(values[commonest])) for side in sides]
-    if recipe.missing == "own-category" and attribute.kind == "nominal":
+    if recipe.missing_policy == "own-category" and attribute.kind == "nominal":
         # Missing is the code after the last one; its group is named without it.
         sides = all_sides([*values, n_codes], attribute, recipe.grouping, n_codes + 1)
         known = [tuple(tuple(c for c in g if c < n_codes) for g in s) for s in sides]
@@ -146,7 +146,7 @@ def all_splits(rows: Rows, place: int, task: Task) -> list[Way]:
     for side in sides:
         reached = {Way(side).branch_of(value) for value in values}
         ways += [Way(side, branch) for branch in sorted(reached)]
-    if recipe.missing == "own-category" and values:
+    if recipe.missing_policy == "own-category" and values:
         ways.append(Way(inf, 1))
     return ways
 

@@ -95,8 +95,8 @@ class NaiveStream:
         *,
         criterion="gain",
         delta=1e-7,
-        grace=200,
-        tie_bound=0.05,
+        grace_period=200,
+        tie_threshold=0.05,
         counting=1000,
         max_depth=None,
         max_leaves=None,
@@ -105,7 +105,8 @@ class NaiveStream:
         rank_every=10_000,
     ):
         self.kinds, self.criterion, self.delta = kinds, criterion, delta
-        self.grace, self.tie_bound, self.counting = grace, tie_bound, counting
+        self.grace_period, self.tie_threshold = grace_period, tie_threshold
+        self.counting = counting
         self.max_depth, self.max_leaves, self.drift = max_depth, max_leaves, drift
         self.rank_every, self.adapts = rank_every, leaves == "adaptive"
         self.score = entropy_score if criterion == "gain" else gini_score
@@ -132,7 +133,7 @@ class NaiveStream:
         self.n_rows += 1
         if leaf.counts:
             leaf.counted.append(row)
-            if len(leaf.counted) % self.grace == 0:
+            if len(leaf.counted) % self.grace_period == 0:
                 self.look(leaf)
         if self.drift:
             self.watch(leaf, int(told != label))
@@ -224,7 +225,7 @@ class NaiveStream:
             spread * math.sqrt(-math.log(self.delta) / (2 * n))
             for n in (weight, sum(leaf.weights.values()))
         )
-        if best is not None and (first - second > bound or tied < self.tie_bound):
+        if best is not None and (first - second > bound or tied < self.tie_threshold):
             self.split(leaf, *best)
 
     def best_of(self, leaf, a):
@@ -269,7 +270,9 @@ class NaiveStream:
         if self.kinds[a] != "numeric":
             return [code + 0.5 for code in range(self.kinds[a] - 1)]
         numbers = sorted(
-            row[0][a] for row in leaf.counted[: self.grace] if row[0][a] is not None
+            row[0][a]
+            for row in leaf.counted[: self.grace_period]
+            if row[0][a] is not None
         )
         cuts = []
         for i in range(1, N_BINS):

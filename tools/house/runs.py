@@ -70,7 +70,7 @@ def growing(*options: str) -> Callable[[], None]:
 
 def using(*arguments: str) -> Callable[[], None]:
     """Prepare a model, and its table, for a command that uses them."""
-    growing("--recipe", "c4.5", "-o", "x.spinney", "--force")()
+    growing("--recipe", "c4.5", "-o", "x.spinney", "--overwrite")()
     return partial(shell, *arguments)
 
 
@@ -96,7 +96,7 @@ def predicting(model: Any) -> Callable[[], object]:
 RUNS: dict[str, Callable[[], Callable[[], object]]] = {
     "spinney grow": growing,
     "spinney grow --recipe c4.5 -o m": partial(
-        growing, "--recipe", "c4.5", "-o", "m.spinney", "--force"
+        growing, "--recipe", "c4.5", "-o", "m.spinney", "--overwrite"
     ),
     "TreeClassifier().fit, 300 × 5": lambda: fitting(spinney.TreeClassifier(), FEW),
     'TreeClassifier("cart"), unpruned, 300 × 5': lambda: fitting(unpruned("cart"), FEW),

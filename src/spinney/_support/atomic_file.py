@@ -27,7 +27,7 @@ _REMEDIES = {
 
 
 def write_whole(
-    path: "str | os.PathLike[str]", parts: "Iterable[bytes]", *, force: bool = True
+    path: "str | os.PathLike[str]", parts: "Iterable[bytes]", *, overwrite: bool = True
 ) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part.
 
@@ -37,7 +37,7 @@ def write_whole(
         Where to write; a symbolic link is followed.
     parts : iterable of bytes
         What to write, one after another; nothing is written if it raises an error.
-    force : bool
+    overwrite : bool
         Whether an existing file may be replaced.
 
     Raises
@@ -54,21 +54,24 @@ def write_whole(
     ...     (Path(directory) / "new").read_bytes()
     b'all of it'
     """
-    with whole_file(path, force=force) as temporary, open(temporary, "wb") as file:
+    with (
+        whole_file(path, overwrite=overwrite) as temporary,
+        open(temporary, "wb") as file,
+    ):
         for part in parts:
             file.write(part)
 
 
 @contextmanager
 def whole_file(
-    path: "str | os.PathLike[str]", *, force: bool = True
+    path: "str | os.PathLike[str]", *, overwrite: bool = True
 ) -> "Iterator[Path]":
     """Give a file to write to, which takes the place of another when it is whole.
 
     It is :func:`write_whole` for those who write by themselves: an error leaves an old
     file as it was.
     """
-    check_choice("force", force)
+    check_choice("overwrite", overwrite)
     if not isinstance(path, (str, os.PathLike)):
         raise refusal(Setting("path", path), "must be the path of a file")
     shown = os.fsdecode(path)
@@ -77,7 +80,7 @@ def whole_file(
         raise ParameterError(msg)
     target = Path(os.path.realpath(path))
     try:
-        _check_target(target, shown, force=force)
+        _check_target(target, shown, overwrite=overwrite)
         with _replacing(target) as temporary:
             yield temporary
     except OSError as error:
@@ -87,15 +90,15 @@ def whole_file(
         raise ParameterError(msg) from error
 
 
-def _check_target(target: Path, shown: str, *, force: bool) -> None:
+def _check_target(target: Path, shown: str, *, overwrite: bool) -> None:
     if target.is_dir():
         msg = f"cannot write {shown}: it is a directory; add a file name"
         raise ParameterError(msg)
     if target.exists() and not target.is_file():
         msg = f"cannot write {shown}: it is a device or pipe; name a file"
         raise ParameterError(msg)
-    if not force and os.path.lexists(target):
-        msg = f"{shown} exists: choose another name, or allow to replace it (force)"
+    if not overwrite and os.path.lexists(target):
+        msg = f"{shown} exists: choose another name, or replace it with overwrite=True"
         raise ParameterError(msg)
 
 

@@ -95,9 +95,9 @@ Examples:
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney score melons.spinney test.csv
-  spinney export melons.spinney --to sql --table melons
+  spinney export melons.spinney --format sql --table melons
   spinney forest melons.csv --target ripe --ignore id
-  spinney cluster melons.csv --columns density,sugar --k auto -o labels.csv
+  spinney cluster melons.csv --columns density,sugar --n-clusters auto -o labels.csv
   spinney evaluate melons.csv --target ripe --ignore id --folds 5
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.
@@ -196,7 +196,7 @@ def _failed(error: Exception, running: list[click.Command]) -> int:
             say(f"error: {_in_shell_words(error, running)}")
             return code
     if isinstance(error, MemoryError):
-        say("error: out of memory: ignore columns, or use --source duckdb")
+        say("error: out of memory: ignore columns, or use --engine duckdb")
     elif isinstance(error, OSError):
         say(f"error: the system refused: {error}")
     else:

@@ -68,7 +68,7 @@ def _predictions() -> None:
     for kind in (np.float64, np.float32):
         numbers = numbers_to_grow(ROWS, kind)
         classes, many = classes_to_grow(numbers), numbers_to_grow(MANY_ROWS, kind)
-        tree = TreeClassifier("cart", missing="branch").fit(numbers, classes)
+        tree = TreeClassifier("cart", missing_policy="branch").fit(numbers, classes)
         tree.predict(many)
         tree.apply(many)
         forest = ForestClassifier(8, random_state=0).fit(numbers, classes)
@@ -77,10 +77,12 @@ def _predictions() -> None:
 
 # The longest first, so that none of them is waited for alone.
 JOBS: dict[str, Callable[[], None]] = {
-    "trees of two branches": partial(grow_trees, np.float64, "cart", missing="branch"),
+    "trees of two branches": partial(
+        grow_trees, np.float64, "cart", missing_policy="branch"
+    ),
     "trees of a branch per value": partial(grow_trees, np.float64, "c4.5"),
     "trees of two branches, single precision": partial(
-        grow_trees, np.float32, "cart", missing="branch"
+        grow_trees, np.float32, "cart", missing_policy="branch"
     ),
     "surrogates": partial(_surrogates, np.float64),
     "surrogates, single precision": partial(_surrogates, np.float32),

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 engine_options = all_of(
     click.option(
         "--engine",
-        "--source",
-        "source",
-        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; of a "
-        "table in parts ('rows/*.parquet') dask (two processes, or --jobs) or parts.",
+        help="Where rows are counted: memory, duckdb, postgres, sqlite or spark; for "
+        "several files ('rows/*.parquet') dask or partitions.",
     ),
     table_option,
     click.option(
@@ -34,7 +32,7 @@ engine_options = all_of(
 def opening_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return what is said of where rows are, and of how a file is read."""
     return {
-        "source": options["source"],
+        "engine": options["engine"],
         "table": options["table"],
         "memory_limit": _memory_limit(options),
         "format": options["format_"],
@@ -46,7 +44,7 @@ def table_input(data: str, options: "Mapping[str, Any]") -> "TableInput":
     """Return the table that a command's options describe, as far as it has them."""
     from spinney.sources.opened import TableInput
 
-    names = ("target", "weight", "source", "table")
+    names = ("target", "weight", "engine", "table")
     given = {name: options[name] for name in names if options.get(name) is not None}
     return TableInput(
         data=data,
@@ -66,10 +64,10 @@ def _memory_limit(options: "Mapping[str, Any]") -> int | str | None:
 @contextmanager
 def workers(options: dict[str, Any]) -> "Iterator[None]":
     """Start the processes that count parts, where they are asked for."""
-    if options["source"] != "dask":
+    if options["engine"] != "dask":
         yield
         return
-    jobs = options.get("jobs")
+    jobs = options.get("n_jobs")
     local_cluster = registry.load("engine", "dask").local_cluster
     with local_cluster() if jobs is None else local_cluster(max(1, jobs)):
         yield

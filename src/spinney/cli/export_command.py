@@ -19,18 +19,19 @@ __all__ = ["export"]
 
 @click.command(
     epilog=examples(
-        "spinney export melons.spinney --to python -o melons.py",
-        "spinney export melons.spinney --to javascript -o melons.mjs",
-        "spinney export melons.spinney --to c -o melons.c",
-        "spinney export melons.spinney --to sql --dialect postgres --table orders",
-        "spinney export melons.spinney --to sql --table orders --keep id,date",
-        "spinney export forest.spinney --tree 3 --to dot | dot -Tsvg > tree.svg",
+        "spinney export melons.spinney --format python -o melons.py",
+        "spinney export melons.spinney --format javascript -o melons.mjs",
+        "spinney export melons.spinney --format c -o melons.c",
+        "spinney export melons.spinney --format sql --dialect postgres --table orders",
+        "spinney export melons.spinney --format sql --table orders --keep id,date",
+        "spinney export forest.spinney --tree 3 --format dot | dot -Tsvg > tree.svg",
     ),
     short_help="Write MODEL as Python, JavaScript, C, SQL, ONNX, PMML and more.",
 )
 @click.argument("model")
 @click.option(
-    "--to",
+    "--format",
+    "format_",
     required=True,
     metavar="FORMAT",
     help="python, javascript, c, sql, onnx or pmml, which answer as MODEL does; json, "
@@ -66,12 +67,12 @@ def export(model: str, **options: Any) -> None:
     from spinney.models import ALL_KINDS
     from spinney.output import exported
 
-    output, force = options["output"], options["force"]
-    check_output(output, force=force)
+    output, overwrite = options["output"], options["overwrite"]
+    check_output(output, overwrite=overwrite)
     loaded = member_of(load(model, *ALL_KINDS), model, options["tree"])
     content = exported(
         loaded,
-        options["to"],
+        options["format_"],
         dialect=options["dialect"],
         table=options["table"],
         keep=columns_named(options["keep"], ()) or None,
@@ -82,5 +83,5 @@ def export(model: str, **options: Any) -> None:
     else:
         from spinney._support.atomic_file import write_whole
 
-        write_whole(output, [data], force=force)
+        write_whole(output, [data], overwrite=overwrite)
         say(f"saved to {output}")

@@ -31,15 +31,16 @@ if TYPE_CHECKING:
     from spinney.growth.forest import ForestBags
     from spinney.models import FittedForest
 
-_OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
+_OF_FORESTS = ("max_samples", "voting", "shrinkage")
 
 
 @click.command(
     cls=GroupedCommand,
     epilog=examples(
         "spinney forest melons.csv --target ripe --ignore id -o melons.spinney",
-        "spinney forest iris.csv --target class --trees 500 --permutation",
-        "spinney forest votes.csv --target party --missing '?' --recipe c4.5 --json",
+        "spinney forest iris.csv --target class --n-estimators 500 --permutation",
+        "spinney forest votes.csv --target party --missing-values '?' --recipe c4.5 "
+        "--json",
         "spinney forest iris.csv --target class --recipe id3 --recipe c4.5 "
         "--recipe cart",
         "spinney forest iris.csv --target class --group-importances 0.7",
@@ -53,16 +54,26 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @in_group(
     "Forest",
     click.option(
-        "--trees", type=int, default=100, show_default=True, help="How many trees."
+        "--n-estimators",
+        type=int,
+        default=100,
+        show_default=True,
+        help="How many trees.",
     ),
     click.option(
         "--max-features",
         metavar="sqrt|log2|all|NUMBER|SHARE",
         help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
     ),
-    click.option("--no-bootstrap", is_flag=True, help="Grow every tree on all rows."),
     click.option(
-        "--without-replacement", is_flag=True, help="Draw each row once at most."
+        "--bootstrap/--no-bootstrap",
+        default=True,
+        help="Grow each tree on a bootstrap sample.  [default: bootstrap]",
+    ),
+    click.option(
+        "--replace/--no-replace",
+        default=True,
+        help="Draw rows with replacement.  [default: replace]",
     ),
     click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree."),
     click.option("--extra-random", is_flag=True, help="Draw cuts, too."),
@@ -81,7 +92,11 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
         "Repeatable.",
     ),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
+        "--random-state",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Of what is drawn.",
     ),
     jobs_option,
 )
@@ -121,18 +136,19 @@ def forest(data: str, target: str, **options: Any) -> None:
     _check_options(options)
     check_model_output(options, "forest")
     # The seed is the forest's, and no setting of the recipe of its trees.
-    recipes, settings = recipes_of({**options, "seed": None}, default="cart")
+    recipes, settings = recipes_of({**options, "random_state": None}, default="cart")
     if "seed" in settings:
-        msg = f"--set seed={settings['seed']} is of a single tree: give it by --seed"
+        seed = settings["seed"]
+        msg = f"--set seed={seed} is of a single tree: give it by --random-state"
         raise ParameterError(msg)
     with workers(options), progress_bar("growing") as progress:
         grown, bags = forest_from(
             table_input(data, {**options, "target": target}),
-            n_trees=options["trees"],
+            n_trees=options["n_estimators"],
             recipe=recipes,
             settings=_settings(options),
             recipe_settings=settings,
-            n_jobs=options["jobs"],
+            n_jobs=options["n_jobs"],
             progress=progress,
             accept_bags=_refuse_unasked,
         )
@@ -143,7 +159,7 @@ def forest(data: str, target: str, **options: Any) -> None:
         grown = replace(grown, typical=typical)
     model = FittedForest(grown)
     if output is not None:
-        model.save(output, force=options["force"])
+        model.save(output, overwrite=options["overwrite"])
         say(f"saved to {output}")
     if options["quiet"]:
         return
@@ -168,20 +184,20 @@ def _check_options(options: dict[str, Any]) -> None:
             if options[value]:
                 msg = f"--quiet and {name} exclude each other: leave one out"
                 raise ParameterError(msg)
-    if options["no_bootstrap"] and options["permutation"]:
+    if not options["bootstrap"] and options["permutation"]:
         msg = (
             "--permutation asks trees about rows that they have not seen, and with "
             "--no-bootstrap there are none: leave one out"
         )
         raise ParameterError(msg)
-    if options["no_bootstrap"] and options["max_samples"] is not None:
+    if not options["bootstrap"] and options["max_samples"] is not None:
         msg = (
             f"--max-samples {options['max_samples']} says how many rows are drawn for "
             "a tree, and with --no-bootstrap each has all: leave one out"
         )
         raise ParameterError(msg)
-    if options["no_bootstrap"] and options["without_replacement"]:
-        msg = "--no-bootstrap and --without-replacement exclude each other"
+    if not options["bootstrap"] and not options["replace"]:
+        msg = "--no-bootstrap and --no-replace exclude each other"
         raise ParameterError(msg)
 
 
@@ -195,8 +211,9 @@ def _refuse_unasked(bags: "ForestBags | None") -> None:
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of the forest, as the library takes them."""
     settings = {name: options[name] for name in _OF_FORESTS}
-    settings["bootstrap"] = not options["no_bootstrap"]
-    settings["replace"] = not options["without_replacement"]
+    settings["seed"] = options["random_state"]
+    settings["bootstrap"] = options["bootstrap"]
+    settings["replace"] = options["replace"]
     settings["extra_random"] = options["extra_random"]
     given = options["class_weight"]
     balanced = given in (("balanced",), ("balanced_subsample",))
@@ -227,7 +244,7 @@ def _facts(
     facts["importances"] = importances_data(importances)
     facts["permutation_importances"] = None
     if options["permutation"] and bags is not None:
-        importances = permutation_importances(grown, bags, n_jobs=options["jobs"])
+        importances = permutation_importances(grown, bags, n_jobs=options["n_jobs"])
         facts["permutation_importances"] = importances_data(importances)
     facts["grouped_importances"] = None
     if options["group_importances"] is not None and bags is not None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # What can be said of a model that is there, and of the rows that come and go.
 OF_UPDATES = frozenset(
-    {"data", "update", "remove", "format_", "encoding", "jobs", "output", "force"}
+    {"data", "update", "remove", "format_", "encoding", "n_jobs", "output", "overwrite"}
     | {"ascii_", "json_", "quiet"}
 )
 MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
@@ -50,10 +50,10 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         "spinney grow melons.csv --target ripe --ignore id -o melons.spinney",
         "spinney grow melons.csv --target ripe --ignore id --recipe cart",
         'spinney grow shirts.tsv --target sold --ordinal "size:small<medium<large"',
-        "spinney grow votes.csv --target party --missing '?' --json > tree.json",
-        "spinney grow melons.csv --target ripe --ignore id --split-by umbilicus",
+        "spinney grow votes.csv --target party --missing-values '?' --json > tree.json",
+        "spinney grow melons.csv --target ripe --ignore id --forced-split umbilicus",
         "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
-        '--split-by "texture = clear -> root"',
+        '--forced-split "texture = clear -> root"',
         "spinney grow melons.csv --target ripe --ignore id --validation-share 0.3 "
         "--pruning pre-pruning",
         "spinney grow sqlite:///shop.db --table orders --target returned",
@@ -111,19 +111,19 @@ MOST_LINES = 200  # of a tree that nobody asked to see whole, on a terminal
         help="What it costs to ask for a column. Repeatable.",
     ),
     click.option(
-        "--tie",
+        "--tie-break-order",
         multiple=True,
         metavar="COLUMN",
         help="Wins ties, in order. Repeatable.",
     ),
     click.option(
-        "--split-by",
+        "--forced-split",
         multiple=True,
         metavar="[PATH ->] QUESTION",
         help="Force what a node asks: a COLUMN, 'width > 6.5' or 'color in {red, "
         "green}'; branches of a path are separated by ;. Repeatable.",
     ),
-    click.option("--seed", type=int, help="Of the folds and the forest."),
+    click.option("--random-state", type=int, help="Of the folds and the forest."),
     jobs_option,
 )
 @in_group("Limits", limit_options)
@@ -208,7 +208,7 @@ def _updated(data: str | None, options: dict[str, Any]) -> "Model":
     )
     with (
         progress_bar("growing", after=PATIENCE) as progress,
-        limited_threads(options["jobs"]),
+        limited_threads(options["n_jobs"]),
     ):
         grown: Model = update.update_model(
             model.model_, batch, removed, going_on=False, progress=progress
@@ -233,7 +233,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
     with (
         workers(options),
         progress_bar("growing", after=PATIENCE) as progress,
-        limited_threads(options["jobs"]),
+        limited_threads(options["n_jobs"]),
     ):
         return grow_from(
             table,
@@ -241,10 +241,10 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
             settings=settings,
             class_weight=class_weight_of(options["class_weight"]),
             priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
-            cost_matrix=cost_matrix_of(options["costs"]),
+            cost_matrix=cost_matrix_of(options["cost_matrix"]),
             test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
-            ties=options["tie"],
-            force=_forced(options["split_by"]),
+            tie_break_order=options["tie_break_order"],
+            forced_splits=_forced(options["forced_split"]),
             validation=options["validation"],
             validation_share=options["validation_share"],
             keep_rows=options["keep_rows"],
@@ -254,23 +254,23 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
 
 def _tell(grown: "Model", options: dict[str, Any]) -> None:
     """Save a model, and say what is to be known of it."""
-    from spinney.growth import tried_text
+    from spinney.growth import recipe_scores_text
     from spinney.models import FittedTree
     from spinney.output import fitting_depth
 
     output, model = options["output"], FittedTree(grown)
     if output is not None:
-        model.save(output, force=options["force"])
+        model.save(output, overwrite=options["overwrite"])
         say(f"saved to {output}")
     if grown.validation_rows is not None:
         say(_reserved(grown))
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
-    elif model.tried_ and not options["quiet"]:
-        say(tried_text(model.tried_) + _grown_larger(model))
+    elif model.recipe_scores_ and not options["quiet"]:
+        say(recipe_scores_text(model.recipe_scores_) + _grown_larger(model))
     if not options["quiet"] and (short := _short_formulas(model.model_.recipe)):
         say(short)
-    if model.learned_ is not None and not options["quiet"]:
+    if model.stream_stats_ is not None and not options["quiet"]:
         say(_counted(model))
     if model.tree.certificate is not None and not options["quiet"]:
         say(str(model.tree.certificate))
@@ -287,7 +287,7 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
 
 def _counted(model: "FittedTree") -> str:
     """Return how a stream fared, and of which rows the counts of its tree are."""
-    n_rows, learned = model.tree.root.n_rows, model.learned_
+    n_rows, learned = model.tree.root.n_rows, model.stream_stats_
     assert learned is not None
     if n_rows == learned.n_rows:
         return str(learned)
@@ -306,7 +306,9 @@ def _reserved(model: "Model") -> str:
 
 def _grown_larger(model: "FittedTree") -> str:
     """Return that the tree of all rows is another than that which was compared."""
-    expected = [each.leaves for each in model.tried_ if each.chosen and each.leaves]
+    expected = [
+        each.leaves for each in model.recipe_scores_ if each.chosen and each.leaves
+    ]
     n_leaves = sum(leaf.n_rows > 0 for leaf in model.tree.leaves)
     if not expected or n_leaves == expected[0]:
         return ""
@@ -319,7 +321,7 @@ def _not_all(tree: "Tree", output: str | None, depth: int) -> str:
     saving = "" if output is not None else "save it by -o MODEL; "
     return (
         f"the tree has {len(tree)} nodes, here to depth {depth} of {tree.height}; "
-        f"{saving}spinney show {model} prints all, --depth {depth + 2} a bit more"
+        f"{saving}spinney show {model} prints all, --max-depth {depth + 2} a bit more"
     )
 
 
@@ -398,7 +400,7 @@ def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
         )
         if steps in forced:
             msg = (
-                f"--split-by {text!r}: that node is to be split by "
+                f"--forced-split {text!r}: that node is to be split by "
                 f"{forced[steps]!r}: name one question"
             )
             raise ParameterError(msg)

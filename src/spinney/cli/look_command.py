@@ -27,7 +27,7 @@ __all__ = ["look"]
     epilog=examples(
         "spinney look melons.csv --target ripe",
         "spinney look sales.csv --decimal , --dates dayfirst --skip 2",
-        "spinney look votes.csv --missing '?' --json",
+        "spinney look votes.csv --missing-values '?' --json",
         "spinney look penguins.csv --association",
         "spinney look sqlite:///shop.db --table orders",
     ),

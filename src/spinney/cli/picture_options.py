@@ -48,7 +48,7 @@ def check_picture(options: Mapping[str, Any]) -> None:
         check_named("style", style, pictures.STYLES)
     if path != STANDARD_OUTPUT:
         pictures.check_suffix(path)
-        check_output(path, force=options["force"], option="--svg")
+        check_output(path, overwrite=options["overwrite"], option="--svg")
 
 
 def tree_look(options: Mapping[str, Any], depth: int | None) -> dict[str, Any]:
@@ -67,5 +67,5 @@ def keep_picture(picture: "Picture", options: Mapping[str, Any]) -> None:
     if path == STANDARD_OUTPUT:
         write_data(picture.svg)
         return
-    picture.save(path, force=options["force"])
+    picture.save(path, overwrite=options["overwrite"])
     say(f"drawn to {path}")

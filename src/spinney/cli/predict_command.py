@@ -137,7 +137,7 @@ def _predict_into(model: str, data: str, options: Mapping[str, Any]) -> None:
             data,
             options["into"],
             table=options["table"],
-            force=options["force"],
+            overwrite=options["overwrite"],
         )
     say(f"{n_rows} row{'s' * (n_rows != 1)} written to the table {options['into']}")
 

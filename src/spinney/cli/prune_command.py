@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     cls=GroupedCommand,
     epilog=examples(
         "spinney prune melons.spinney --validation more.csv -o smaller.spinney",
-        "spinney prune melons.spinney --method cost-complexity --data melons.csv",
-        "spinney prune melons.spinney --method cost-complexity --validation more.csv",
-        "spinney prune melons.spinney --method cost-complexity --alpha 1.5",
-        "spinney prune credit.spinney --validation more.csv --costs costs.csv",
-        "spinney prune melons.spinney --method error-based --data melons.csv",
-        "spinney prune melons.spinney --method mdl --json",
+        "spinney prune melons.spinney --pruning cost-complexity --data melons.csv",
+        "spinney prune melons.spinney --pruning cost-complexity --validation more.csv",
+        "spinney prune melons.spinney --pruning cost-complexity --alpha 1.5",
+        "spinney prune credit.spinney --validation more.csv --cost-matrix costs.csv",
+        "spinney prune melons.spinney --pruning error-based --data melons.csv",
+        "spinney prune melons.spinney --pruning mdl --json",
         "spinney prune melons.spinney --node 3 --node 7 -o smaller.spinney",
     ),
 )
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @in_group(
     "Pruning",
     click.option(
-        "--method",
+        "--pruning",
         help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, "
         "error-based, collapse, mdl, manual (default with --node) or simplify.",
     ),
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         default=None,
         help="Whether error-based pruning may raise branches; it needs --data.",
     ),
-    click.option("--seed", type=int, help="Of the folds.  [default: 0]"),
+    click.option("--random-state", type=int, help="Of the folds.  [default: 0]"),
     jobs_option,
 )
 @in_group(
@@ -91,16 +91,16 @@ if TYPE_CHECKING:
 )
 def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
-    output, force = options["output"], options["force"]
+    output, overwrite = options["output"], options["overwrite"]
     check_model_output(options)
     if options["validation"] is None and options["data"] is None:
         why = "says nothing without --validation TABLE or --data TABLE"
         refuse_given(names_in(file_options), why)
     loaded = load_tree(model)
-    by_folds = options["method"] == "cost-complexity" and options["data"] is not None
+    by_folds = options["pruning"] == "cost-complexity" and options["data"] is not None
     with waiting("pruning", counted=by_folds) as progress:
         smaller = loaded.prune(
-            options["method"],
+            options["pruning"],
             validation=_table(loaded, options, "validation", whole=False),
             data=_table(loaded, options, "data", whole=True),
             nodes=options["node"] or None,
@@ -110,31 +110,31 @@ def prune(model: str, **options: Any) -> None:
             rule=options["rule"],
             confidence=options["confidence"],
             raising=options["raising"],
-            cost_matrix=cost_matrix_of(options["costs"]),
-            random_state=options["seed"],
-            n_jobs=options["jobs"],
+            cost_matrix=cost_matrix_of(options["cost_matrix"]),
+            random_state=options["random_state"],
+            n_jobs=options["n_jobs"],
             progress=progress,
         )
     # The report is made before the file: a run that fails leaves none behind.
     if options["json_"]:
         facts = _facts(loaded, smaller)
         data = as_json("prune", facts, ascii_only=options["ascii_"])
-        _save(smaller, output, force=force)
+        _save(smaller, output, overwrite=overwrite)
         write_data(data)
     else:
         texts = {
             plain: _report(loaded, smaller, ascii_only=plain) for plain in (False, True)
         }
-        _save(smaller, output, force=force)
+        _save(smaller, output, overwrite=overwrite)
         write_text(texts.__getitem__, ascii_only=options["ascii_"])
 
 
-def _save(model: "FittedTree", output: str | None, *, force: bool) -> None:
+def _save(model: "FittedTree", output: str | None, *, overwrite: bool) -> None:
     """Save the smaller tree, where a file is named; say so, or that it is not."""
     if output is None:
         say("nothing was saved; -o FILE saves the pruned model")
         return
-    model.save(output, force=force)
+    model.save(output, overwrite=overwrite)
     say(f"saved to {output}")
 
 

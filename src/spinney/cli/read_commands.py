@@ -78,7 +78,7 @@ def show_tree(
 @click.command(
     epilog=examples(
         "spinney show melons.spinney",
-        "spinney show melons.spinney --depth 2 --ascii",
+        "spinney show melons.spinney --max-depth 2 --ascii",
         "spinney show melons.spinney --numbers",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
         "spinney show melons.spinney --svg melons.svg --style teaching",
@@ -89,7 +89,7 @@ def show_tree(
 )
 @click.argument("model")
 @tree_option
-@click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
+@click.option("--max-depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
 @click.option(
     "--numbers",
     is_flag=True,
@@ -103,8 +103,8 @@ def show_tree(
 @rows_options
 @text_options
 @picture_options
-@click.option("--force", is_flag=True, help="Overwrite the file of --svg.")
-def show(model: str, depth: int | None, **options: Any) -> None:
+@click.option("--overwrite", is_flag=True, help="Overwrite the file of --svg.")
+def show(model: str, max_depth: int | None, **options: Any) -> None:
     """Print the tree of MODEL, or its clusters, or draw them.
 
     Of a forest it shows what is important to it and its most typical tree, or with
@@ -112,7 +112,7 @@ def show(model: str, depth: int | None, **options: Any) -> None:
     """
     numbers, ascii_, json_ = (options[name] for name in ("numbers", "ascii_", "json_"))
     check_picture(options)
-    _check_shown(options, depth)
+    _check_shown(options, max_depth)
     if options["data"] is None:
         refuse_given(names_in(rows_options), "says nothing without --data TABLE")
     loaded = load(model)
@@ -122,15 +122,15 @@ def show(model: str, depth: int | None, **options: Any) -> None:
 
         refuse_given(("data",), f"is of one tree: {which_tree(loaded, model)}")
         if options["svg"] is not None:
-            keep_picture(loaded.plot(**tree_look(options, depth)), options)
+            keep_picture(loaded.plot(**tree_look(options, max_depth)), options)
             return
         show_forest(
-            loaded, max_depth=depth, numbers=numbers, ascii_=ascii_, json_=json_
+            loaded, max_depth=max_depth, numbers=numbers, ascii_=ascii_, json_=json_
         )
         return
     if loaded.kind != "tree":
         refuse_given(
-            {"depth", "numbers", "data"} | names_in(look_options),
+            {"max_depth", "numbers", "data"} | names_in(look_options),
             f"is of trees, and this file holds {loaded.kind}: leave it out",
         )
         if options["svg"] is not None:
@@ -143,12 +143,12 @@ def show(model: str, depth: int | None, **options: Any) -> None:
         return
     errors = _errors(loaded, options)
     if options["svg"] is not None:
-        picture = loaded.plot(**tree_look(options, depth), data=errors)
+        picture = loaded.plot(**tree_look(options, max_depth), data=errors)
         keep_picture(picture, options)
         return
     show_tree(
         loaded,
-        max_depth=depth,
+        max_depth=max_depth,
         ascii_=ascii_,
         json_=json_,
         numbers=numbers,
@@ -166,16 +166,16 @@ def _errors(model: "FittedTree", options: Mapping[str, Any]) -> "NodeErrors | No
     return model.node_errors(table, weight=weight, name=name)
 
 
-def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
+def _check_shown(options: Mapping[str, Any], max_depth: int | None) -> None:
     """Refuse options of text for data and pictures, which have no use for them."""
     if options["json_"] and options["numbers"]:
         msg = "--numbers and --json exclude each other: JSON has the numbers"
         raise ParameterError(msg)
-    if options["json_"] and depth is not None:
-        msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
+    if options["json_"] and max_depth is not None:
+        msg = f"--max-depth {max_depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
     if options["svg"] is None:
-        refuse_given(("force",), "says nothing without --svg FILE")
+        refuse_given(("overwrite",), "says nothing without --svg FILE")
     for name in ("json_", "numbers", "ascii_"):
         if options["svg"] is not None and options[name]:
             msg = f"--{name.rstrip('_')} and --svg exclude each other: leave one out"
@@ -208,8 +208,12 @@ def _check_shown(options: Mapping[str, Any], depth: int | None) -> None:
 @text_options
 def rules(model: str, simplify: str | None, **options: Any) -> None:
     """Print one rule for each leaf of MODEL, or its simplified rule set."""
-    plain, output, force = options["ascii_"], options["output"], options["force"]
-    check_output(output, force=force)
+    plain, output, overwrite = (
+        options["ascii_"],
+        options["output"],
+        options["overwrite"],
+    )
+    check_output(output, overwrite=overwrite)
     loaded = load_member(model, options["tree"])
     if simplify is None:
         names = names_in(rows_options) | {"confidence"}
@@ -220,11 +224,11 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
         result = simplified(loaded, simplify, options)
         as_data = escaped(result.to_json().rstrip("\n"), ascii_only=plain)
     if options["json_"]:
-        write_data(as_data, output, force=force)
+        write_data(as_data, output, overwrite=overwrite)
     elif output is None or output == STANDARD_OUTPUT:
         write_text(lambda plain: result.text(ascii_only=plain), ascii_only=plain)
     else:
-        write_data(result.text(ascii_only=plain), output, force=force)
+        write_data(result.text(ascii_only=plain), output, overwrite=overwrite)
 
 
 @click.command(

@@ -42,7 +42,7 @@ class RowsOutput:
 
     path: str | None
     format: str
-    force: bool
+    overwrite: bool
     spreadsheet: bool
 
     def write(self, rows: "RowStream") -> int:
@@ -62,7 +62,7 @@ class RowsOutput:
             for part in text_rows(rows, self.format, cell_text=text):
                 write_bytes(part)
             return n_rows
-        options: Any = {"format": self.format, "force": self.force}
+        options: Any = {"format": self.format, "overwrite": self.overwrite}
         write_rows(self.path, rows, **options, cell_text=text)
         return n_rows
 
@@ -75,7 +75,7 @@ class RowsOutput:
             for part in encoded:
                 write_bytes(part)
             return
-        write_parts(self.path, encoded, force=self.force)
+        write_parts(self.path, encoded, overwrite=self.overwrite)
 
     def _cell_text(self) -> Callable[[Any], str]:
         """Return how cells read: as they are, unless somebody would obey them."""
@@ -95,7 +95,7 @@ def rows_output(options: Mapping[str, Any], *, json_: bool = False) -> RowsOutpu
     from spinney.data.writers import output_format_of
 
     path = None if options["output"] == STANDARD_OUTPUT else options["output"]
-    check_output(path, force=options["force"])
+    check_output(path, overwrite=options["overwrite"])
     declared = options.get("output_format")
     if json_ and declared not in (None, JSON):
         msg = f"--json and --output-format {declared} exclude each other: leave one out"
@@ -107,4 +107,4 @@ def rows_output(options: Mapping[str, Any], *, json_: bool = False) -> RowsOutpu
     if options["spreadsheet"] and format_ not in ("csv", "tsv"):
         msg = f"--spreadsheet is of CSV and TSV, not of {format_}: leave it out"
         raise ParameterError(msg)
-    return RowsOutput(path, format_, options["force"], options["spreadsheet"])
+    return RowsOutput(path, format_, options["overwrite"], options["spreadsheet"])

@@ -96,9 +96,26 @@ def which_tree(model: Any, path: str) -> str:
 # Of a command with more options than these, --help leaves out the rare ones.
 MOST_SHOWN = 20
 RARE = frozenset(
-    {"format_", "encoding", "decimal", "thousands", "dates", "skip", "source"}
-    | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
-    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal", "values"}
+    {"format_", "encoding", "decimal", "thousands", "dates", "skip", "engine"}
+    | {
+        "criterion",
+        "missing_policy",
+        "set",
+        "prior",
+        "cost_matrix",
+        "test_cost",
+        "tie_break_order",
+    }
+    | {
+        "forced_split",
+        "random_state",
+        "n_jobs",
+        "ascii_",
+        "quiet",
+        "weight",
+        "ordinal",
+        "values",
+    }
     | {"missing_in_test", "repeats", "sizes"}
     | {"table", "memory_limit", "keep_rows", "update", "remove"}
 )
@@ -173,6 +190,7 @@ def _refuse_setting(option: str, value: str, known: Collection[str]) -> None:
     from spinney.recipes import SETTINGS
 
     name = option.removeprefix("--").replace("-", "_")
+    name = "random_state" if name == "seed" else name
     here = option_of(name, known)
     if here is not None:
         given = "" if not value or value.startswith("--") else f" {shlex.quote(value)}"
@@ -257,7 +275,7 @@ reading_options = all_of(
         metavar="COLUMN:ONE,OTHER",
     ),
     _many(
-        "--missing",
+        "--missing-values",
         "A text that stands for a missing cell, such as ? or NA. Repeatable.",
         metavar="TEXT",
     ),
@@ -300,7 +318,7 @@ limit_options = all_of(
 )
 
 costs_option = click.option(
-    "--costs",
+    "--cost-matrix",
     metavar="FILE",
     help="What errors cost: a CSV file of actual, predicted, cost.",
 )
@@ -323,7 +341,7 @@ class_weight_option = _many(
 )
 
 jobs_option = click.option(
-    "--jobs", type=int, help="Most threads.  [default: one per core]"
+    "--n-jobs", type=int, help="Most threads.  [default: one per core]"
 )
 
 json_option = click.option(
@@ -344,7 +362,7 @@ tree_option = click.option(
 
 output_options = all_of(
     click.option("-o", "--output", metavar="FILE", help="Write to this file."),
-    click.option("--force", is_flag=True, help="Overwrite the output file."),
+    click.option("--overwrite", is_flag=True, help="Overwrite the output file."),
 )
 
 
@@ -421,7 +439,9 @@ def declarations(options: Mapping[str, Any]) -> "Declarations":
     kinds = ("nominal", "ordinal", "numeric", "ignore", "values")
     given = {kind: options[kind] for kind in kinds}
     return declarations_of(
-        **given, missing_values=options["missing"], text_format=text_format_of(options)
+        **given,
+        missing_values=options["missing_values"],
+        text_format=text_format_of(options),
     )
 
 
@@ -447,18 +467,18 @@ def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:
     if options["output"] == STANDARD_OUTPUT:
         msg = f"-o '-': a {noun} does not go to standard output: name a file, or --json"
         raise ParameterError(msg)
-    check_output(options["output"], force=options["force"])
+    check_output(options["output"], overwrite=options["overwrite"])
 
 
-def check_output(output: str | None, *, force: bool, option: str = "-o") -> None:
+def check_output(output: str | None, *, overwrite: bool, option: str = "-o") -> None:
     """Refuse what cannot or must not be written, before any work is done."""
     if output is None or output == STANDARD_OUTPUT:
         return
     folder = Path(output).parent
     if not output or os.path.isdir(output):
         reason = "a folder; add the name of a file" if output else "name a file"
-    elif os.path.exists(output) and not force:
-        reason = "it exists; name another file, or overwrite it with --force"
+    elif os.path.exists(output) and not overwrite:
+        reason = "it exists; name another file, or overwrite it with --overwrite"
     elif not folder.is_dir():
         reason = f"there is no folder {str(folder)!r}; make it first"
     elif not os.access(folder, os.W_OK):

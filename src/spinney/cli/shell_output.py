@@ -39,7 +39,9 @@ def as_json(kind: str, content: Any, *, ascii_only: bool = False) -> str:
     return escaped(text, ascii_only=ascii_only)
 
 
-def write_data(text: str, output: str | None = None, *, force: bool = False) -> None:
+def write_data(
+    text: str, output: str | None = None, *, overwrite: bool = False
+) -> None:
     """Write data to stdout, or whole to a file."""
     data = (text + "\n").encode("utf-8", "backslashreplace")
     if output is None or output == STANDARD_OUTPUT:
@@ -47,7 +49,7 @@ def write_data(text: str, output: str | None = None, *, force: bool = False) -> 
         return
     from spinney._support.atomic_file import write_whole
 
-    write_whole(output, [data], force=force)
+    write_whole(output, [data], overwrite=overwrite)
 
 
 def write_text(text: Callable[[bool], str], *, ascii_only: bool = False) -> None:
@@ -74,7 +76,7 @@ def write_result(
     data = text(plain)
     if options["json_"]:
         data = as_json(kind, found.as_dict(), ascii_only=plain)
-    write_data(data, output, force=options["force"])
+    write_data(data, output, overwrite=options["overwrite"])
 
 
 def _tame(text: str) -> str:

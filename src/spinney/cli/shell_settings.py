@@ -12,16 +12,11 @@ if TYPE_CHECKING:
 
 # What is asked for, and how it is read, by the type of a field of Recipe.
 CHOICES = {"true": True, "false": False}
-# The settings of recipes that have an option, in any command, and its name there.
-OPTIONS = {
-    "criterion": "criterion",
-    "missing": "missing_policy",
-    "max_depth": "max_depth",
-    "max_leaves": "max_leaves",
-    "min_samples_leaf": "min_samples_leaf",
-    "pruning": "pruning",
-    "seed": "seed",
-}
+# The settings of recipes that have an option of their own in some command.
+OPTIONS = (
+    *("criterion", "missing_policy", "max_depth", "max_leaves", "min_samples_leaf"),
+    *("pruning", "seed"),
+)
 WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -81,8 +76,7 @@ def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:
         if not (name and sign and value):
             msg = f"{label}: {text!r} must read {form}"
             raise ParameterError(msg)
-        # The shell's --missing is a marker of missing cells, as in most tools.
-        name = name.replace("-", "_").replace("missing_policy", "missing")
+        name = name.replace("-", "_")
         if name in pairs:
             msg = f"{label}: {name} is set twice: set it once"
             raise ParameterError(msg)
@@ -132,16 +126,18 @@ def recipes_of(
     options: Mapping[str, Any], default: "Recipe | str | None" = None
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the recipes that options name, and the settings that change them all."""
+    from spinney.cli.shell_words import option_name
     from spinney.recipes import Recipe
 
-    values = {name: options.get(option) for name, option in OPTIONS.items()}
+    values = {name: options.get(name) for name in OPTIONS}
+    values["seed"] = options.get("random_state")
     settings = {name: value for name, value in values.items() if value is not None}
-    known = [f"--{option.replace('_', '-')}" for option in options]
+    known = [option_name(option.rstrip("_")) for option in options]
     further = settings_of(options["set"], known)
     recipes = list(options["recipe"]) or [default]
     for name in further:
         if name in settings:
-            option = f"--{OPTIONS[name].replace('_', '-')}"
+            option = option_name("random_state" if name == "seed" else name)
             msg = f"{option} and --set {name} are the same setting: leave one out"
             raise ParameterError(msg)
     empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}

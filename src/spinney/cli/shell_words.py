@@ -8,47 +8,29 @@ import click
 from spinney.cli.shell_settings import text_of
 from spinney.errors import NameAlone, Part, PythonOnly, Setting, Step
 
-# Parameters of Python that the shell calls something else; where there are several
-# names, a command has one of them.
-OTHER_NAMES = {
-    "missing": ("missing-policy", "missing-rate"),
-    "missing_values": ("missing",),
-    "source": ("engine",),
-    "format": ("format", "to"),
-    "ties": ("tie",),
-    "force": ("split-by",),
-    "priors": ("prior",),
-    "test_costs": ("test-cost",),
-    "sizes": ("size",),
-    "recipes": ("recipe",),
-    "measures": ("measure",),
-    "cost_matrix": ("costs",),
-    "nodes": ("node",),
-    "method": ("method", "prune"),
-    "n": ("buckets",),
-    "fixed": ("hold",),
-    "n_estimators": ("trees",),
-    "n_jobs": ("jobs",),
-    "random_state": ("seed",),
-    "n_clusters": ("k",),
-    "ks": ("k",),
-    "n_init": ("restarts",),
-    "max_iter": ("max-iterations",),
-    "tol": ("tolerance",),
-    "init": ("start",),
-}
-# What a flag says no to.
-DENIALS = {"bootstrap": "no-bootstrap", "replace": "without-replacement"}
+
+def option_name(parameter: str) -> str:
+    """Return the option of a parameter of Python: its name with dashes.
+
+    >>> option_name("random_state")
+    '--random-state'
+    """
+    return f"--{parameter.replace('_', '-')}"
 
 
 def option_of(parameter: str, known: Collection[str]) -> str | None:
-    """Return the option that a command has for a parameter of Python, if any.
+    """Return which of a command's options sets a parameter of Python, if any does.
 
-    >>> option_of("random_state", ["--seed"]), option_of("folds", ["--seed"])
-    ('--seed', None)
+    A repeatable option may drop the plural s of its parameter.
+
+    >>> option_of("n_jobs", ["--n-jobs"]), option_of("priors", ["--prior"])
+    ('--n-jobs', '--prior')
+    >>> option_of("folds", ["--n-jobs"]) is None
+    True
     """
-    names = OTHER_NAMES.get(parameter, (parameter.replace("_", "-"),))
-    return next((f"--{name}" for name in names if f"--{name}" in known), None)
+    name = option_name(parameter)
+    names = (name, name.removesuffix("s"))
+    return next((name for name in names if name in known), None)
 
 
 class ShellWords:
@@ -73,7 +55,7 @@ class ShellWords:
         self, command: click.Command | None = None, commands: click.Group | None = None
     ) -> None:
         self.options = {
-            name.lstrip("-"): option
+            name: option
             for option in ([] if command is None else command.params)
             if isinstance(option, click.Option)
             for name in option.opts
@@ -89,13 +71,10 @@ class ShellWords:
         return self._setting(part)
 
     def _setting(self, setting: Setting) -> str:
-        names = OTHER_NAMES.get(setting.name, (setting.name.replace("_", "-"),))
-        name = next((name for name in names if name in self.options), None)
+        name = option_of(setting.name, self.options)
         if name is not None:
             return _typed(self.options[name], setting.value)
-        if setting.value is False and DENIALS.get(setting.name) in self.options:
-            return f"--{DENIALS[setting.name]}"
-        if "set" in self.options and _is_of_recipes(setting.name):
+        if "--set" in self.options and _is_of_recipes(setting.name):
             return _set(setting)
         return str(setting)
 

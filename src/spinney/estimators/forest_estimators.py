@@ -193,7 +193,7 @@ class ForestClassifier(ClassTarget, ForestEstimator):
         That of the trees; of several each tree takes one, in turn:
         ``recipe=["id3", "c4.5", "cart"]``. Where one has surrogates ("cart"), missing
         values go to the branch where they gain most instead.
-    criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
+    criterion, grouping, missing_policy, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
@@ -284,7 +284,7 @@ class ForestRegressor(NumberTarget, ForestEstimator):
 
     Parameters
     ----------
-    n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
+    n_estimators, recipe, criterion, grouping, missing_policy, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
 min_gain, pruning, nominal, ordinal, numeric, values, missing_values, bootstrap, \
 replace, max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, \

@@ -56,7 +56,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     _: KW_ONLY
     criterion: Named | None = None
     grouping: str | None = None
-    missing: str | None = None
+    missing_policy: str | None = None
     max_depth: int | None = None
     max_leaves: int | None = None
     min_samples_split: float | None = None

@@ -50,8 +50,8 @@ class TreeEstimator(TableEstimator, FittedTree):
     ccp_alpha: float | None = None
     validation_share: float | None = None
     test_costs: Mapping[str, float] | None = None
-    ties: Sequence[str] | None = None
-    force: Mapping[Any, str] | None = None
+    tie_break_order: Sequence[str] | None = None
+    forced_splits: Mapping[Any, str] | None = None
 
     _grown_as = "model_"
     _settings_of_first = None
@@ -130,8 +130,8 @@ class TreeEstimator(TableEstimator, FittedTree):
     def _options(self) -> dict[str, Any]:
         """Return the options beside the recipe, for ``grow_model``."""
         return {
-            "ties": self.ties,
-            "force": self.force,
+            "tie_break_order": self.tie_break_order,
+            "forced_splits": self.forced_splits,
             "test_costs": self.test_costs,
             "ccp_alpha": self.ccp_alpha,
             "validation_share": self.validation_share,
@@ -200,7 +200,10 @@ class TreeEstimator(TableEstimator, FittedTree):
         return columns
 
     def _growing_options(self) -> dict[str, Any]:
-        options = {"ties": self.ties, "force": self.force}
+        options = {
+            "tie_break_order": self.tie_break_order,
+            "forced_splits": self.forced_splits,
+        }
         given = {name: value for name, value in options.items() if value is not None}
         return {**super()._growing_options(), **given}
 
@@ -223,7 +226,7 @@ class TreeClassifier(ClassTarget, TreeEstimator):
     ----------
     recipe : {"auto", "id3", "c4.5", "cart", "chaid", "optimal", "hoeffding"} or Recipe
         The learner; see :class:`spinney.Recipe`.
-    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
+    criterion, grouping, missing_policy, buckets, n_buckets, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
 confidence, probability, linear_terms : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
@@ -262,9 +265,9 @@ confidence, probability, linear_terms : optional
     test_costs : dict, optional
         What it costs to ask for an attribute, by name: merits are divided by 1 plus
         the cost, unless the attribute was asked for above.
-    ties : sequence of str, optional
+    tie_break_order : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
-    force : mapping, optional
+    forced_splits : mapping, optional
         What a node is to ask: an attribute, or a whole question such as ``"width >
         6.5"`` or ``"color in {red, green}"``. A node is named by its path: ``()`` is
         the root, ``("texture = clear",)`` the branch that is printed so.
@@ -283,7 +286,7 @@ confidence, probability, linear_terms : optional
     pruning_ : Steps
         What pruning did, in the order in which it was done, while growing or later;
         None of a model that was loaded, for a file does not keep it.
-    tried_ : tuple of Tried
+    recipe_scores_ : tuple of RecipeScore
         How each of the recipes did on rows held out that ``recipe="auto"`` chose
         among; empty where nothing was tried.
     sequence_ : Sequence
@@ -291,7 +294,7 @@ confidence, probability, linear_terms : optional
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and
         of a model that was loaded.
-    learned_ : Learned
+    stream_stats_ : StreamStats
         By "hoeffding": how many rows came, and how many were predicted right before
         they were learned; None by other recipes, and of a model that was loaded.
 
@@ -390,7 +393,7 @@ class TreeRegressor(NumberTarget, TreeEstimator):
     ----------
     recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
-    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
+    criterion, grouping, missing_policy, buckets, n_buckets, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
 leaves, linear_terms : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
@@ -398,7 +401,7 @@ leaves, linear_terms : optional
         no effect is refused by ``fit``. Scikit-learn's words are taken too:
         ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
     ccp_alpha, validation_share, nominal, ordinal, numeric, values, missing_values, \
-test_costs, ties, force, random_state, n_jobs : optional
+test_costs, tie_break_order, forced_splits, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 
     Examples

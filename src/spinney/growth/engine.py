@@ -49,9 +49,9 @@ def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
 def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
     """Refuse a recipe that asks questions which a source cannot answer."""
     numeric = source.schema.target.is_numeric
-    surrogates = policy_named(recipe.missing).surrogates
+    surrogates = policy_named(recipe.missing_policy).surrogates
     needs = (
-        ("missing", surrogates, Surrogates, "branch"),
+        ("missing_policy", surrogates, Surrogates, "branch"),
         ("linear_terms", recipe.linear_terms > 1, Formulas, 0),
         ("construct", recipe.construct > 0, Formulas, 0),
         ("leaves", numeric and recipe.leaves == "linear", Formulas, "mean"),
@@ -67,7 +67,7 @@ def _refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
                 phrase(
                     "take {}, or read the rows ({})",
                     Setting(name, instead),
-                    Setting("source", "memory"),
+                    Setting("engine", "memory"),
                 ),
             )
 

@@ -34,8 +34,8 @@ def options_of(
     *,
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
-    ties: Sequence[str] | None = None,
-    force: Mapping[Any, str | Question] | None = None,
+    tie_break_order: Sequence[str] | None = None,
+    forced_splits: Mapping[Any, str | Question] | None = None,
     priors: Mapping[Value, float] | None = None,
     cost_matrix: Costs | None = None,
     test_costs: Mapping[str, float] | None = None,
@@ -54,8 +54,8 @@ def options_of(
             scale = summable(scale, [root.weights])  # as ``growth/kernel_weights.py``
     return Options(
         class_weights=scale,
-        preference=() if ties is None else _places(ties, schema),
-        forced={} if force is None else _forced(force, schema),
+        preference=() if tie_break_order is None else _places(tie_break_order, schema),
+        forced={} if forced_splits is None else _forced(forced_splits, schema),
         costs=None if cost_matrix is None else _costs(cost_matrix, schema),
         prices={} if test_costs is None else _prices(test_costs, schema),
         validation=validation,
@@ -160,31 +160,35 @@ def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
             )
 
 
-def _places(ties: Sequence[str], schema: Schema) -> list[int]:
+def _places(names: Sequence[str], schema: Schema) -> list[int]:
     """Return the attributes that win ties, by their indices."""
-    if isinstance(ties, str) or not isinstance(ties, Iterable):
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise refusal(
-            Setting("ties", ties), f"must be a list of names, such as [{ties!r}]"
+            Setting("tie_break_order", names),
+            f"must be a list of names, such as [{names!r}]",
         )
-    return [_index(name, schema, "ties") for name in ties]
+    return [_index(name, schema, "tie_break_order") for name in names]
 
 
 def _forced(
-    force: Mapping[Any, str | Question], schema: Schema
+    forced_splits: Mapping[Any, str | Question], schema: Schema
 ) -> dict[tuple[str, ...], int | Question]:
     """Return what nodes are to ask, by their paths."""
-    if not isinstance(force, Mapping):
+    if not isinstance(forced_splits, Mapping):
         raise refusal(
-            Setting("force", force), "must map paths to names, such as {(): 'texture'}"
+            Setting("forced_splits", forced_splits),
+            "must map paths to names, such as {(): 'texture'}",
         )
-    return {_path(path): _question(asked, schema) for path, asked in force.items()}
+    return {
+        _path(path): _question(asked, schema) for path, asked in forced_splits.items()
+    }
 
 
 def _question(asked: Any, schema: Schema) -> int | Question:
     """Return what a node is to ask: an attribute, or a question as it was written."""
     if isinstance(asked, Question):
         return asked
-    return read_question(asked, schema, "force")
+    return read_question(asked, schema, "forced_splits")
 
 
 def _index(name: Any, schema: Schema, parameter: str) -> int:
@@ -201,7 +205,7 @@ def _path(path: Any) -> tuple[str, ...]:
     """Return a path as the learner writes it: branches as they are printed."""
     if not isinstance(path, (str, tuple, list)):
         raise ParameterError(
-            Setting("force"),
+            Setting("forced_splits"),
             f": {path!r} is no path: () is the root, ('texture = clear',) a branch",
         )
     steps = (path,) if isinstance(path, str) else tuple(path)

@@ -346,12 +346,12 @@ class FittedForest(FittedTable):
 
     # Keeping
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save the forest to a file; :func:`spinney.load` reads it back.
 
-        ``force`` says whether a file that is there may be replaced.
+        ``overwrite`` says whether a file that is there may be replaced.
         """
-        save_model(self._grown(), path, force=force)
+        save_model(self._grown(), path, overwrite=overwrite)
 
 
 # Parameters of the estimators that change the recipe, and those of the forest.

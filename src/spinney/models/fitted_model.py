@@ -58,8 +58,8 @@ class FittedModel(Protocol):
     def facts(self) -> dict[str, Any]:
         """Return what it is and where it comes from, as plain data."""
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
-        """Save it to a file; ``force`` says whether an old one may be replaced."""
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
+        """Save it to a file; ``overwrite`` says whether an old one may be replaced."""
 
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None

@@ -26,7 +26,7 @@ from spinney.errors import (
     refusal,
     warn,
 )
-from spinney.growth import Model, Tried
+from spinney.growth import Model, RecipeScore
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.extensions.rulesets import RuleSet
-    from spinney.extensions.streaming import GrowingStream, Learned
+    from spinney.extensions.streaming import GrowingStream, StreamStats
     from spinney.growth.prune import Sequence, Steps
     from spinney.output import Rules
     from spinney.output.explain import (
@@ -63,8 +63,8 @@ class FittedTree(TreeDisplay):
     model_: Model
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
-    tried_: tuple[Tried, ...]
-    learned_: "Learned | None"
+    recipe_scores_: tuple[RecipeScore, ...]
+    stream_stats_: "StreamStats | None"
     validation_rows_: Integers | None
 
     def __init__(self, model: Model) -> None:
@@ -74,7 +74,7 @@ class FittedTree(TreeDisplay):
         """Take a model as one's own."""
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
-        self.tried_, self.learned_ = model.tried, model.learned
+        self.recipe_scores_, self.stream_stats_ = model.tried, model.learned
         self.validation_rows_ = model.validation_rows
         self._laid_out = LaidOut(model.tree)
 
@@ -324,11 +324,11 @@ class FittedTree(TreeDisplay):
         """Return what the tree was grown with beside its recipe, as far as known."""
         from spinney.models.prune import forced_paths
 
-        return {"force": forced_paths(self.tree)}
+        return {"forced_splits": forced_paths(self.tree)}
 
     def prune(
         self,
-        method: str | None = None,
+        pruning: str | None = None,
         *,
         validation: Any = None,
         data: Any = None,
@@ -351,7 +351,7 @@ class FittedTree(TreeDisplay):
 
         Parameters
         ----------
-        method : str, optional
+        pruning : str, optional
             ``"reduced-error"``, bottom-up against validation rows (default);
             ``"pre-pruning"``, top-down against them, as if while growing;
             ``"cost-complexity"``, by weakest links, at an alpha or at the one that
@@ -437,12 +437,12 @@ class FittedTree(TreeDisplay):
             "cost_matrix": cost_matrix,
             "random_state": random_state,
         }
-        _refuse_unknown_options(unknown, (*options, "method", "n_jobs", "progress"))
+        _refuse_unknown_options(unknown, (*options, "pruning", "n_jobs", "progress"))
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
             pruned = prune_model(
                 self._grown(),
                 self.read,
-                method=method,
+                pruning=pruning,
                 options=options,
                 grown_with=self._growing_options(),
                 progress=progress,
@@ -525,14 +525,14 @@ class FittedTree(TreeDisplay):
         """Take a model that has other rows, and perhaps other classes, as one's own."""
         self._adopt(model)
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save the model to a file; :func:`spinney.load` reads it back.
 
-        ``force`` says whether a file that is there may be replaced. A model that keeps
-        its rows saves them too; what a stream has counted is not saved.
+        ``overwrite`` says whether a file that is there may be replaced. A model that
+        keeps its rows saves them too; what a stream has counted is not saved.
         """
         self._tell_what_stays()
-        save_model(self._grown(), path, force=force)
+        save_model(self._grown(), path, overwrite=overwrite)
 
 
 def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) -> None:

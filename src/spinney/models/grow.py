@@ -83,14 +83,14 @@ def grow_from(
                 "leave it out, or take another recipe, such as 'c4.5'",
             )
         stream = registry.load("operation", "stream")
-        if stream.is_streamed(table.data, table.source):
+        if stream.is_streamed(table.data, table.engine):
             return _grow_streamed(table, recipe, options)
     if table.is_remote:
         if keep_rows:
             raise refusal(
                 Setting("keep_rows", True),
                 "needs the rows, and they stay where they are",
-                phrase("read them ({})", Setting("source", "memory")),
+                phrase("read them ({})", Setting("engine", "memory")),
             )
         return _grow_remote(table, recipe, options, by_default=by_default)
     return _grow_in_memory(table, recipe, options, keep_rows=keep_rows)
@@ -407,5 +407,5 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     return refusal(
         Setting(what, getattr(recipe, what)),
         f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
-        phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
+        phrase("read them ({}), or {}", Setting("engine", "memory"), remedy),
     )

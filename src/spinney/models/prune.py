@@ -44,7 +44,7 @@ def prune_model(
     model: Model,
     read: Reader,
     *,
-    method: str | None,
+    pruning: str | None,
     options: Mapping[str, Any],
     grown_with: Mapping[str, Any],
     progress: Progress | None = None,
@@ -57,7 +57,7 @@ def prune_model(
         The model.
     read : callable
         Reads a table as the model understands it.
-    method : str, optional
+    pruning : str, optional
         One of ``METHODS``; None is "manual" where nodes are named, "reduced-error"
         otherwise.
     options : mapping
@@ -69,7 +69,7 @@ def prune_model(
     """
     counted = GrownTrees(progress)
     given = {name: value for name, value in options.items() if value is not None}
-    chosen = method_named(_default(given) if method is None else method)
+    chosen = method_named(_default(given) if pruning is None else pruning)
     _check_options(chosen, given)
     arguments = dict(given)
     weight = arguments.pop("weight", None)
@@ -113,7 +113,7 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
             )
     for names in method.needs:
         if not any(name in given for name in names.split("|")):
-            raise refusal(Setting("method", method.name), ("needs ", NEEDED[names]))
+            raise refusal(Setting("pruning", method.name), ("needs ", NEEDED[names]))
     if "alpha" in given:
         for name in CHOOSING:
             if name in given:

@@ -100,7 +100,7 @@ def _reserved(rows: TrainingData, recipe: Recipe, share: float) -> Held:
             "takes some of the rows, and they stay where they are",
             phrase(
                 "read them ({}), or give a table of others ({})",
-                Setting("source", "memory"),
+                Setting("engine", "memory"),
                 Setting("validation", ...),
             ),
         )

@@ -21,7 +21,7 @@ SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 COMMON_SETTINGS = (
     "criterion",
     "grouping",
-    "missing",
+    "missing_policy",
     "buckets",
     "n_buckets",
     "max_depth",
@@ -130,10 +130,10 @@ def in_bins(recipe: Recipe) -> Recipe:
     It is CART without surrogates, pruned by errors as C4.5 does. Settings that were
     changed by hand stay; where CART has no use for one of them nothing changes.
 
-    >>> in_bins(default_recipe(in_memory=False)).missing
+    >>> in_bins(default_recipe(in_memory=False)).missing_policy
     'branch'
     """
-    settings: dict[str, Any] = {"missing": "branch", "min_samples_leaf": 2}
+    settings: dict[str, Any] = {"missing_policy": "branch", "min_samples_leaf": 2}
     settings |= {"pruning": "error-based", "raising": False}
     settings |= {name: getattr(recipe, name) for name in recipe.given}
     try:

@@ -226,7 +226,7 @@ NEEDS = (
     Need("linear_penalty", (SEVERAL,), "it is the price of further attributes"),
     Need(
         "surrogates",
-        (_has("missing", "surrogate"),),
+        (_has("missing_policy", "surrogate"),),
         "it is how many a node keeps",
         idle=(0,),
     ),
@@ -258,9 +258,9 @@ NEEDS = (
     Need("time_limit", (ALL_TREES,), "it is the longest search"),
     # Settings of rows that are seen once.
     Need("delta", (ONCE,), "it is how sure a leaf is to be"),
-    Need("grace", (ONCE,), "it is the time between two looks at a leaf"),
-    Need("tie_bound", (ONCE,), "it is when a leaf waits no longer"),
-    Need("counting_leaves", (ONCE,), "it is how many leaves count"),
+    Need("grace_period", (ONCE,), "it is the time between two looks at a leaf"),
+    Need("tie_threshold", (ONCE,), "it is when a leaf waits no longer"),
+    Need("max_active_leaves", (ONCE,), "it is how many leaves count"),
     Need(
         "leaves",
         (ONCE,),
@@ -284,14 +284,14 @@ NEEDS = (
             ("linear_terms", (0,)),
             ("construct", (0,)),
             ("forest", (0,)),
-            ("reuse", (True,)),
+            ("reuse_attributes", (True,)),
             ("thresholds", ("midpoint",)),
             ("pruning", ("none",)),
         )
     ),
     Need(
         "search",
-        (_has("grouping", "binary"), _has("missing", "branch", "drop")),
+        (_has("grouping", "binary"), _has("missing_policy", "branch", "drop")),
         "questions of two answers are searched, missing values going to either side",
         only=("optimal",),
         instead="take another recipe, such as 'cart'",
@@ -302,7 +302,7 @@ NEEDS = (
             CLASSES,
             _has("criterion", "gain", "gini"),
             _has("grouping", "multiway"),
-            _has("missing", "branch", "drop"),
+            _has("missing_policy", "branch", "drop"),
         ),
         "leaves count classes, and a bound is known for these gains",
         only=("hoeffding",),
@@ -356,18 +356,18 @@ NEEDS = (
     ),
     # What contradicts itself.
     Need(
-        "missing",
+        "missing_policy",
         (_has("grouping", "binary", "ordered"),),
         "surrogates stand in for splits of two branches",
         only=("surrogate",),
-        instead=("take another, such as ", Setting("missing", "fractional")),
+        instead=("take another, such as ", Setting("missing_policy", "fractional")),
     ),
     Need(
-        "missing",
+        "missing_policy",
         (_has("grouping", "multiway", "binary", "merge"),),
         "the order of values by their means has no place for missing ones",
         only=("own-category",),
-        instead=("take another, such as ", Setting("missing", "mean")),
+        instead=("take another, such as ", Setting("missing_policy", "mean")),
     ),
     Need(
         "pruning",

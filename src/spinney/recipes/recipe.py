@@ -30,7 +30,7 @@ from spinney.recipes.vocabulary import (
     CHOICES,
     GROUPINGS,
     GROWERS,
-    MISSING,
+    MISSING_POLICIES,
     MOST_BUCKETS,
     Grower,
     check_alphas,
@@ -81,7 +81,7 @@ class Recipe:
         :mod:`spinney.search.chaid.merge_values`. But for the last, numeric and ordinal
         attributes get a threshold; to be merged, numbers are put into 10 buckets of
         equal frequency unless ``buckets`` says otherwise.
-    missing : {"fractional", "most-common", "own-category", "branch", "mean", \
+    missing_policy : {"fractional", "most-common", "own-category", "branch", "mean", \
 "surrogate", "drop"}
         What a missing value means; see :mod:`spinney.search.missing_values`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
@@ -195,8 +195,8 @@ class Recipe:
         The most attributes to make of others before growing: differences, ratios
         and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
-        With ``missing="surrogate"``: the most that a node keeps.
-    reuse : bool
+        With ``missing_policy="surrogate"``: the most that a node keeps.
+    reuse_attributes : bool
         Whether an attribute may be asked about again below a node that has asked about
         it: numbers at another cut, subsets of values. A branch a value leaves nothing
         to ask in any case.
@@ -220,12 +220,12 @@ class Recipe:
         on what a better one could save.
     delta : float
         For "hoeffding": the chance that a question which has proven best is not.
-    grace : int
+    grace_period : int
         For "hoeffding": how many rows come to a leaf between two looks at its counts.
-    tie_bound : float
+    tie_threshold : float
         For "hoeffding": once Hoeffding's bound is below this, in the unit of the gain,
         questions are equally good, and the best so far is taken.
-    counting_leaves : int
+    max_active_leaves : int
         For "hoeffding": the most leaves that count at a time, which is what bounds the
         memory; those that get most rows wrong.
     drift : bool
@@ -248,7 +248,7 @@ class Recipe:
     name: str
     criterion: Named
     grouping: str
-    missing: str
+    missing_policy: str
     numeric_criterion: Named = "squared_error"
     buckets: str | None = None
     n_buckets: int = 10
@@ -283,15 +283,15 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
-    reuse: bool = True
+    reuse_attributes: bool = True
     search: str = "greedy"
     objective: str = "loss"
     leaf_price: float = 0.0
     time_limit: float | None = None
     delta: float = 1e-7
-    grace: int = 200
-    tie_bound: float = 0.05
-    counting_leaves: int = 1000
+    grace_period: int = 200
+    tie_threshold: float = 0.05
+    max_active_leaves: int = 1000
     drift: bool = False
     tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
@@ -344,7 +344,7 @@ class Recipe:
         """Refuse values that mean nothing."""
         criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
-        check_named("missing", self.missing, MISSING)
+        check_named("missing_policy", self.missing_policy, MISSING_POLICIES)
         check_named("grouping", self.grouping, GROUPINGS)
         check_branches(criterion, self.grouping)
         if self.buckets is not None:
@@ -379,12 +379,18 @@ class Recipe:
             raise refusal(
                 Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
             )
-        for name in ("exhaustive", "mdl_correction", "raising", "reuse", "drift"):
+        for name in (
+            "exhaustive",
+            "mdl_correction",
+            "raising",
+            "reuse_attributes",
+            "drift",
+        ):
             check_choice(name, getattr(self, name))
         check_number("delta", self.delta, most=1.0)
-        check_number("tie_bound", self.tie_bound)
-        check_whole("grace", self.grace, least=1, most=MOST_GRACE)
-        check_whole("counting_leaves", self.counting_leaves, least=1)
+        check_number("tie_threshold", self.tie_threshold)
+        check_whole("grace_period", self.grace_period, least=1, most=MOST_GRACE)
+        check_whole("max_active_leaves", self.max_active_leaves, least=1)
         if not 0 < self.delta < 1:
             raise refusal(Setting("delta", self.delta), "must be between 0 and 1")
         if self.grower.seeks_whole_trees:
@@ -423,7 +429,7 @@ class Recipe:
     @property
     def drops_rows(self) -> bool:
         """Whether rows that lack a cell are left out before growing."""
-        return self.missing == "drop"
+        return self.missing_policy == "drop"
 
     @property
     def counts_from_zero(self) -> bool:
@@ -572,5 +578,5 @@ def _refuse_deep_search(max_depth: int | None) -> None:
 def _refuse_methods_of_grown_models(method: object) -> None:
     if not isinstance(method, str) or method not in _OF_A_GROWN_MODEL:
         return
-    prune = Step("prune", (Setting("method", method), _OF_A_GROWN_MODEL[method]))
+    prune = Step("prune", (Setting("pruning", method), _OF_A_GROWN_MODEL[method]))
     raise refusal(Setting("pruning", method), "needs a grown model", prune)

@@ -14,7 +14,7 @@ from spinney.trees import OBJECTIVES
 
 GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
-MISSING = (
+MISSING_POLICIES = (
     "fractional",
     "most-common",
     "own-category",

@@ -101,7 +101,7 @@ def policy_named(name: str) -> Policy:
     """Return the policy of this name."""
     if isinstance(name, str) and name in POLICIES:
         return POLICIES[name]
-    refuse_unknown("missing", name, POLICIES)
+    refuse_unknown("missing_policy", name, POLICIES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -362,7 +362,7 @@ def _forced(splits: NodeSplits, node: int, attribute: Attribute, index: int) -> 
     if len(lines):
         return int(lines[0])
     raise ParameterError(
-        Setting("force"),
+        Setting("forced_splits"),
         f": the attribute {attribute.name!r} cannot split its node: it has one value "
         "there, or its branches would be too small; force another one",
     )

@@ -54,7 +54,7 @@ class Search:
     def of(cls, recipe: Recipe, *, numeric: bool, **more: Any) -> "Search":
         """Return the search of a recipe, for a numeric target or for classes."""
         criterion = recipe.measure(numeric=numeric)
-        return cls(recipe, criterion, policy_named(recipe.missing), **more)
+        return cls(recipe, criterion, policy_named(recipe.missing_policy), **more)
 
     def knowing(self, stack: TableBatch, schema: Schema) -> "Search":
         """Return the search that knows what tables, as a source counts them, say.

@@ -125,7 +125,7 @@ def _refuse_buckets(search: Search, attribute: Attribute) -> None:
     if attribute.kind != "numeric" or search.recipe.bucketing is None:
         return
     raise ParameterError(
-        Setting("force"),
+        Setting("forced_splits"),
         f": {shown(attribute.name)!r} is in buckets, and cut between them only",
         remedy="force the attribute alone, or leave buckets out",
     )
@@ -148,7 +148,7 @@ def _refuse_one_sided(
             more = f" and {len(values) - 9} more" if len(values) > 9 else ""
             problem = f"the rows there have {texts}{more}"
         raise ParameterError(
-            Setting("force"),
+            Setting("forced_splits"),
             f": the question about {name!r} leaves one side without rows: {problem}",
             remedy="ask another",
         )
@@ -165,7 +165,7 @@ def _allowed(
     if len(allowed):
         return ways.taken(allowed)
     raise ParameterError(
-        Setting("force"),
+        Setting("forced_splits"),
         f": the question about {shown(attribute.name)!r} leaves a side of weight "
         f"{lighter.max(initial=0):g}, and a branch needs {least:g}",
         remedy=("ask another, or lower ", Setting("min_samples_leaf")),

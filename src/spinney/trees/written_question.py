@@ -76,11 +76,11 @@ def read_question(text: Any, schema: "Schema", parameter: str) -> "int | Questio
     >>> from spinney.data import Attribute, Schema
     >>> hue = Attribute("hue", "nominal", ("red", "green", "light, blue"))
     >>> schema = Schema((Attribute("width", "numeric"), hue), None)
-    >>> read_question("width > 6.5", schema, "force")
+    >>> read_question("width > 6.5", schema, "forced_splits")
     Question(attribute=0, cut=6.5, codes=(), missing=None)
-    >>> read_question('hue in {"light, blue", red}', schema, "force").codes
+    >>> read_question('hue in {"light, blue", red}', schema, "forced_splits").codes
     (0, 2)
-    >>> read_question("hue", schema, "force")
+    >>> read_question("hue", schema, "forced_splits")
     1
     """
     if not isinstance(text, str):

@@ -155,7 +155,7 @@ def test_other_files(tmp_path):
     with pytest.raises(ModelFormatError, match=r"no clusters.* clusters again$"):
         load_model(tmp_path / "f", kinds=["clusters"])
     with pytest.raises(ParameterError, match="exists"):
-        save_model(model.clusters_, tmp_path / "f", force=False)
+        save_model(model.clusters_, tmp_path / "f", overwrite=False)
     with pytest.raises(ModelFormatError, match="No such file"):
         load_model(tmp_path / "nothing", kinds=["clusters"])
 

@@ -38,18 +38,18 @@ NUMBERS, MIXED = ["a", "b", "c"], ["a", "c", "hue"]
 CASES = [
     (KMeans, NUMBERS, {"n_clusters": 8}, ()),
     (KMeans, NUMBERS, {"n_clusters": 3, "standardise": True}, ("--standardise",)),
-    (KMeans, NUMBERS, {"n_clusters": 5, "init": "random"}, ("--start", "random")),
-    (KMeans, NUMBERS, {"n_clusters": 6, "n_init": 1}, ("--restarts", "1")),
-    (KMeans, NUMBERS, {"n_clusters": 4, "tol": 0.01}, ("--tolerance", "0.01")),
-    (KMeans, ["a"], {"n_clusters": 4, "init": "optimal"}, ("--start", "optimal")),
+    (KMeans, NUMBERS, {"n_clusters": 5, "init": "random"}, ("--init", "random")),
+    (KMeans, NUMBERS, {"n_clusters": 6, "n_init": 1}, ("--n-init", "1")),
+    (KMeans, NUMBERS, {"n_clusters": 4, "tol": 0.01}, ("--tol", "0.01")),
+    (KMeans, ["a"], {"n_clusters": 4, "init": "optimal"}, ("--init", "optimal")),
     (KMeans, NUMBERS, {"n_clusters": "auto"}, ()),
     (KPrototypes, MIXED, {"n_clusters": 5}, ()),
-    (KPrototypes, MIXED, {"n_clusters": 3, "init": "cao"}, ("--start", "cao")),
+    (KPrototypes, MIXED, {"n_clusters": 3, "init": "cao"}, ("--init", "cao")),
     (
         KPrototypes,
         MIXED,
         {"n_clusters": 4, "gamma": 2.0, "standardise": True, "max_iter": 20},
-        ("--gamma", "2", "--standardise", "--max-iterations", "20"),
+        ("--gamma", "2", "--standardise", "--max-iter", "20"),
     ),
 ]
 
@@ -63,7 +63,15 @@ def test_both_ways_are_one(tmp_path, kind, names, settings, options, weighted):
     by_python, by_shell = tmp_path / "python", tmp_path / "shell"
     model = kind(**settings, random_state=3).fit(table, sample_weight=weights)
     model.save(by_python)
-    arguments = ["cluster", path, "--k", settings["n_clusters"], "--seed", 3, *options]
+    arguments = [
+        "cluster",
+        path,
+        "--n-clusters",
+        settings["n_clusters"],
+        "--random-state",
+        3,
+        *options,
+    ]
     arguments += ["--model", by_shell, "-o", labels, "--quiet"]
     arguments += ["--weight", "w"] if weighted else []
     assert run([str(argument) for argument in arguments]) == 0
@@ -138,7 +146,14 @@ def test_distances_and_trace_are_of_the_clusters():
 
 def test_a_file_of_the_shell_is_fitted_again(tmp_path):
     path = tmp_path / "clusters"
-    arguments = ["cluster", str(TABLES / "iris.csv"), "--ignore", "class", "--k", "3"]
+    arguments = [
+        "cluster",
+        str(TABLES / "iris.csv"),
+        "--ignore",
+        "class",
+        "--n-clusters",
+        "3",
+    ]
     assert run([*arguments, "--model", str(path), "--quiet"]) == 0
     model = spinney.load(path)
     assert (model.n_clusters, model.n_init, model.random_state) == (3, "auto", 0)

@@ -263,9 +263,9 @@ def test_bad_input():
     with pytest.raises(ParameterError, match="list of names"):
         spinney.choose_k(cells, measures="gap")
     for ks in (0, [], [0, 2], [2.5], ["2"], [True], None):
-        with pytest.raises(ParameterError, match="ks="):
+        with pytest.raises(ParameterError, match="n_clusters="):
             spinney.choose_k(cells, ks)
-    with pytest.raises(ParameterError, match="ks='all'"):
+    with pytest.raises(ParameterError, match="n_clusters='all'"):
         spinney.choose_k(cells, "all")
     with pytest.raises(DataError, match="5 clusters of 2 different rows"):
         spinney.choose_k([[1.0], [2.0], [1.0], [2.0], [1.0], [1.0]], [2, 5])

@@ -16,8 +16,8 @@ from spinney.sources import opened_bins
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
 RECIPES = {
-    "cart": Recipe.named("cart").changed(missing="branch"),
-    "fractional": Recipe.named("cart").changed(missing="fractional"),
+    "cart": Recipe.named("cart").changed(missing_policy="branch"),
+    "fractional": Recipe.named("cart").changed(missing_policy="fractional"),
     "surrogates": Recipe.named("cart"),
     "gain ratio": Recipe.named("c4.5").changed(
         mdl_correction=False, thresholds="midpoint", pruning="none"

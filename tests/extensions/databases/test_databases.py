@@ -113,7 +113,7 @@ def test_a_query_is_a_table_and_nothing_may_be_changed():
     [
         ({}, "table is needed"),
         ({"table": "orderz"}, "there is no table 'orderz' in the database"),
-        ({"table": "t", "source": "postgres"}, "is not where the table is, in sqlite"),
+        ({"table": "t", "engine": "postgres"}, "is not where the table is, in sqlite"),
         ({"table": "t", "format": "csv"}, "format"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_table_is_that_of_a_database():
     with pytest.raises(ParameterError, match="is that of a database"):
         grown(COLUMNS, table="t")
     with pytest.raises(ParameterError, match="needs a table there"):
-        grown(COLUMNS, source="sqlite")
+        grown(COLUMNS, engine="sqlite")
 
 
 def test_a_connection_of_a_class_of_ones_own():
@@ -201,8 +201,8 @@ def test_no_password_is_shown():
 def test_rows_of_a_database_may_be_read():
     with connected() as connection:
         fill_sqlite(connection, COLUMNS)
-        read = grown(connection, table=TABLE, source="memory")
-        other = grown(connection, table=TABLE, source="sqlite")
+        read = grown(connection, table=TABLE, engine="memory")
+        other = grown(connection, table=TABLE, engine="sqlite")
     assert_same_tree(grown(COLUMNS).tree, other.tree, whole=True)
     assert_same_tree(read.tree, other.tree, whole=True)
 

@@ -90,14 +90,14 @@ def test_folds_are_those_of_the_numbers_of_rows():
         model = spinney.grow(train, "y", recipe="id3")
         expected.append(float(np.mean(model.predict(test) == np.array(test["y"]))))
     told = spinney.evaluate(
-        in_arrow(columns), "y", "id3", folds=3, random_state=1, source="parts"
+        in_arrow(columns), "y", "id3", folds=3, random_state=1, engine="partitions"
     )
     assert [fold.measures["accuracy"] for fold in told.folds] == pytest.approx(expected)
 
 
 def test_a_share_is_held_out_again_and_again():
     columns = table_of(3)
-    given = {"source": "parts", "holdout": 0.25, "repeats": 3}
+    given = {"engine": "partitions", "holdout": 0.25, "repeats": 3}
     told = spinney.evaluate(in_arrow(columns), "y", "cart", **given)
     sizes = [fold.n_test for fold in told.folds]
     assert [fold.repeat for fold in told.folds] == [1, 2, 3]
@@ -107,7 +107,7 @@ def test_a_share_is_held_out_again_and_again():
 
 def test_what_is_refused(tmp_path, request):
     columns = table_of(4)
-    parts, given = in_arrow(columns), {"source": "parts"}
+    parts, given = in_arrow(columns), {"engine": "partitions"}
     with pytest.raises(ParameterError, match="folds='loo' leaves out one row"):
         spinney.evaluate(parts, "y", "cart", folds="loo", **given)
     pruned = ("pruned", {"recipe": "cart", "pruning": "cost-complexity"})
@@ -122,14 +122,14 @@ def test_what_is_refused(tmp_path, request):
         placed("postgres", columns, tmp_path, request) as (data, how),
         pytest.raises(ParameterError, match="memory_limit=0 is for rows"),
     ):
-        spinney.evaluate(data, "y", "cart", source="memory", memory_limit=0, **how)
+        spinney.evaluate(data, "y", "cart", engine="memory", memory_limit=0, **how)
 
 
 def test_a_database_is_read_where_memory_is_meant(tmp_path, request):
     columns = table_of(5)
     told = spinney.evaluate(columns, "y", "cart", folds=2)
     with placed("postgres", columns, tmp_path, request) as (data, how):
-        other = spinney.evaluate(data, "y", "cart", folds=2, source="memory", **how)
+        other = spinney.evaluate(data, "y", "cart", folds=2, engine="memory", **how)
     assert figures(told) == figures(other)
 
 
@@ -141,16 +141,16 @@ def test_other_studies_read_a_database(study, tmp_path, request):
     columns = table_of(5)
     told = study(columns, "y", "cart", **few)
     with placed("postgres", columns, tmp_path, request) as (data, how):
-        other = study(data, "y", "cart", source="memory", **few, **how)
-        with pytest.raises(ParameterError, match="source='postgres' leaves rows where"):
-            study(data, "y", "cart", source="postgres", **few, **how)
+        other = study(data, "y", "cart", engine="memory", **few, **how)
+        with pytest.raises(ParameterError, match="engine='postgres' leaves rows where"):
+            study(data, "y", "cart", engine="postgres", **few, **how)
         with pytest.raises(ParameterError, match="memory_limit=0 is for rows"):
             study(data, "y", "cart", memory_limit=0, **few, **how)
     assert figures(told) == figures(other)
 
 
 def test_few_rows_are_evaluated_by_what_reserves_none():
-    told = spinney.evaluate(in_arrow(table_of(5)), "y", source="parts", folds=2)
+    told = spinney.evaluate(in_arrow(table_of(5)), "y", engine="partitions", folds=2)
     assert {fold.recipe for fold in told.folds} == {"c4.5"}
 
 
@@ -158,9 +158,11 @@ def test_arguments_are_heeded_as_in_memory():
     parts, both = in_arrow(table_of(5)), {"ccp_alpha": 0.1, "validation_share": 0.3}
     variant = ("both", {"recipe": "cart", **both})
     with pytest.raises(ParameterError, match="both say how to prune"):
-        spinney.evaluate(parts, "y", [variant], source="parts", folds=2)
+        spinney.evaluate(parts, "y", [variant], engine="partitions", folds=2)
     with pytest.raises(ParameterError, match="n_jobs='many'"):
-        spinney.evaluate(parts, "y", "cart", source="parts", folds=2, n_jobs="many")
+        spinney.evaluate(
+            parts, "y", "cart", engine="partitions", folds=2, n_jobs="many"
+        )
 
 
 def test_the_shell_evaluates(postgres, capfd):

@@ -102,7 +102,7 @@ def test_bins_that_cannot_matter_stay_closed(place, monkeypatch, tmp_path, reque
     monkeypatch.setattr(learner, "bins_to_open", heard)
     columns = table_of(7, n_rows=80)
     options = {"n_estimators": 2, "shrinkage": 0.0, "min_samples_leaf": 3}
-    options |= {"missing": "fractional", "random_state": 1}
+    options |= {"missing_policy": "fractional", "random_state": 1}
     expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
     opened_bins.clear()
     with placed(place, columns, tmp_path, request) as (data, how):
@@ -157,7 +157,7 @@ def test_a_count_of_many_rows_in_parts_is_one_whatever_its_order(monkeypatch):
         ([1, 2.5, *range(3, 49)], False),
     ):
         columns = {**table_of(5), "id": list(cells)}
-        options = {"n_estimators": 1, "shrinkage": 0.0, "source": "parts"}
+        options = {"n_estimators": 1, "shrinkage": 0.0, "engine": "partitions"}
         grown = spinney.grow_forest(in_arrow(columns), "y", **options)
         assert ("id" in grown.forest_.schema.names) is not counted
 
@@ -214,11 +214,13 @@ def test_bags_of_memory_are_those_of_the_hash():
     with pytest.raises(ParameterError, match="bootstrap='hsah'"):
         model.set_params(bootstrap="hsah").fit(rows, columns["y"])
     with pytest.raises(ParameterError, match="bootstrap='hsah'"):
-        spinney.grow_forest(in_arrow(columns), "y", source="parts", bootstrap="hsah")
+        spinney.grow_forest(
+            in_arrow(columns), "y", engine="partitions", bootstrap="hsah"
+        )
 
 
 def test_forests_are_kept_with_their_bags(tmp_path):
-    model = spinney.grow_forest(in_arrow(table_of(5)), "y", source="parts",
+    model = spinney.grow_forest(in_arrow(table_of(5)), "y", engine="partitions",
                                 n_estimators=2)  # fmt: skip
     model.save(tmp_path / "f.spinney")
     loaded = spinney.load(tmp_path / "f.spinney")
@@ -230,7 +232,16 @@ def test_the_shell_grows_them(tmp_path, monkeypatch, capfd, postgres):
     columns = table_of(6)
     monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
     with in_postgres(postgres)(columns) as (data, _):
-        asked = ["forest", data, "--table", TABLE, "--target", "y", "--trees", "3"]
+        asked = [
+            "forest",
+            data,
+            "--table",
+            TABLE,
+            "--target",
+            "y",
+            "--n-estimators",
+            "3",
+        ]
         assert run(asked) == 0
         assert "out of bag: accuracy" in capfd.readouterr().out
         assert run([*asked, "--memory-limit", "0"]) != 0

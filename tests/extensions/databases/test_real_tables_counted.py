@@ -20,7 +20,7 @@ pytestmark = [
     needs_tables,
     pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning"),
 ]
-CART = spinney.Recipe.named("cart").changed(missing="branch", pruning="none")
+CART = spinney.Recipe.named("cart").changed(missing_policy="branch", pruning="none")
 C45 = spinney.Recipe.named("c4.5").changed(raising=False)
 
 
@@ -41,7 +41,7 @@ def plain_learner_of_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_trees_of_duckdb_are_those_of_memory(name, options):
     given = arguments_of(name)
     expected = spinney.grow(**given, **options)
-    found = spinney.grow(**given, **options, source="duckdb", memory_limit=0)
+    found = spinney.grow(**given, **options, engine="duckdb", memory_limit=0)
     assert len(expected.tree) > 30
     assert_same_tree(expected.tree, found.tree, whole=True)
 

@@ -141,7 +141,7 @@ def test_sums_are_those_of_plain_loops(cells, at_once):
 
 def test_what_is_refused(tmp_path, request):
     columns = table_of(3)
-    parts, given_ = in_arrow(columns), {"source": "parts"}
+    parts, given_ = in_arrow(columns), {"engine": "partitions"}
     with pytest.raises(DataError, match=r"'name' is nominal, and k-prototypes needs"):
         spinney.find_clusters(parts, 2, **given_)
     with pytest.raises(ParameterError, match="method='k-prototypes' needs the rows"):
@@ -169,7 +169,16 @@ def test_what_is_refused(tmp_path, request):
 def test_the_shell_finds_them(tmp_path, capfd, monkeypatch, postgres):
     monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
     with in_postgres(postgres)(table_of(4)) as (data, _):
-        asked = ["cluster", data, "--table", TABLE, "--columns", "x,y", "--k", "3"]
+        asked = [
+            "cluster",
+            data,
+            "--table",
+            TABLE,
+            "--columns",
+            "x,y",
+            "--n-clusters",
+            "3",
+        ]
         assert run([*asked, "--model", str(tmp_path / "c.spinney")]) == 0
         assert "200 rows, 2 columns: x, y" in capfd.readouterr().out
         assert len(spinney.load(tmp_path / "c.spinney").clusters_) == 3

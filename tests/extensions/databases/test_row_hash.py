@@ -57,7 +57,7 @@ def test_every_engine_reserves_the_same_rows(reserved, monkeypatch, tmp_path, po
         with in_postgres(postgres)(columns) as (data, how):
             trees.append(spinney.grow(data, "y", **options, **how).tree)
     parts = in_arrow(columns)
-    trees.append(spinney.grow(parts, "y", source="parts", **options).tree)
+    trees.append(spinney.grow(parts, "y", engine="partitions", **options).tree)
     for tree in trees[1:]:
         assert_same_tree(trees[0], tree, whole=True)
     assert all(lines == reserved[0] for lines in reserved)
@@ -138,7 +138,7 @@ def test_reserved_rows_take_room(options, reserved, tmp_path):
 
 
 def test_of_parts_no_row_comes_where_none_may(reserved):
-    options = {"source": "parts", "recipe": "auto", "memory_limit": 0}
+    options = {"engine": "partitions", "recipe": "auto", "memory_limit": 0}
     with pytest.raises(ParameterError, match="to prune by, and 0 have room"):
         spinney.grow(in_arrow(table_of(3)), "y", **options)
     assert not reserved

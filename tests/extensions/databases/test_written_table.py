@@ -52,7 +52,7 @@ def test_a_database_predicts_what_the_model_does(kind, connection, tmp_path, pos
     assert [label for (label,) in connection.execute(asked)] == expected
     assert names(connection) == sorted([TABLE, INTO])
     with in_postgres(postgres)(COLUMNS) as (address, how):
-        assert predict_into(model, address, INTO, force=True, **how) == 6
+        assert predict_into(model, address, INTO, overwrite=True, **how) == 6
         import psycopg
 
         with psycopg.connect(address) as server:
@@ -70,9 +70,9 @@ def test_a_query_is_read_and_a_table_is_replaced_only_if_told(connection):
     with pytest.raises(ParameterError, match=r"is in the database already.*by force"):
         predict_into(model, connection, "p", table=TABLE)
     assert connection.execute("SELECT count(*) FROM p").fetchone() == (3,)
-    assert predict_into(model, connection, "p", table=TABLE, force=True) == 6
+    assert predict_into(model, connection, "p", table=TABLE, overwrite=True) == 6
     with pytest.raises(ParameterError, match="is the table that is read"):
-        predict_into(model, connection, TABLE, table=TABLE, force=True)
+        predict_into(model, connection, TABLE, table=TABLE, overwrite=True)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_no_table_that_a_query_reads_is_replaced(query, connection):
     before = names(connection)
     for into in ("orders", "Orders", "main.orders"):
         with pytest.raises(DataError if "seen" in query else ParameterError) as refused:
-            predict_into(model, connection, into, table=query, force=True)
+            predict_into(model, connection, into, table=query, overwrite=True)
         if "seen" not in query:
             assert f"into={into!r} is the table that is read" in str(refused.value)
     assert connection.execute("SELECT count(*) FROM orders").fetchone() == (6,)
@@ -170,12 +170,14 @@ def test_a_name_with_its_schema_is_replaced_there_alone(connection):
     with pytest.raises(ParameterError, match=r"into='main.p' is in the database"):
         predict_into(model, connection, "main.p", table=TABLE)
     part = f"SELECT * FROM main.{quoted(TABLE)} WHERE size < 4"
-    assert predict_into(model, connection, "main.p", table=part, force=True) == 3
-    assert predict_into(model, connection, "other.p", table=TABLE, force=True) == 6
+    assert predict_into(model, connection, "main.p", table=part, overwrite=True) == 3
+    assert predict_into(model, connection, "other.p", table=TABLE, overwrite=True) == 6
     assert connection.execute("SELECT count(*) FROM main.p").fetchone() == (3,)
     # Reading one p and writing the other takes nothing away.
     with pytest.warns(SpinneyWarning, match="are replaced by the new predictions"):
-        assert predict_into(model, connection, "p", table="other.p", force=True) == 6
+        assert (
+            predict_into(model, connection, "p", table="other.p", overwrite=True) == 6
+        )
 
 
 def test_a_server_replaces_no_table_that_a_query_reads(postgres):
@@ -191,7 +193,9 @@ def test_a_server_replaces_no_table_that_a_query_reads(postgres):
                 for query in ("SELECT * FROM Orders", "SELECT * FROM public.orders"):
                     for into in ("orders", "public.orders"):
                         with pytest.raises(ParameterError, match="table that is read"):
-                            predict_into(model, address, into, table=query, force=True)
+                            predict_into(
+                                model, address, into, table=query, overwrite=True
+                            )
                 assert server.execute("SELECT count(*) FROM orders").fetchone() == (6,)
             finally:
                 server.execute("DROP TABLE orders")
@@ -212,7 +216,7 @@ def test_what_fails_leaves_nothing(words, connection, monkeypatch):
 
     monkeypatch.setattr(SqlEngine, "run", failing)
     with pytest.raises(DataError, match=r"SQLite cannot write.*make room"):
-        predict_into(model, connection, "p", table=TABLE, force=True)
+        predict_into(model, connection, "p", table=TABLE, overwrite=True)
     assert names(connection) == sorted([TABLE, "p"])
     assert connection.execute("SELECT * FROM p").fetchall() == before
 
@@ -236,7 +240,7 @@ def test_the_shell(tmp_path, capsys):
     assert connection.execute("SELECT count(*) FROM p").fetchone() == (6,)
     assert run([*command, "--into", "p"]) == 2
     assert "replace it by force" in capsys.readouterr().err
-    assert run([*command, "--into", "p", "--force"]) == 0
+    assert run([*command, "--into", "p", "--overwrite"]) == 0
     assert run([*command, "--into", "q", "--leaf"]) == 2
     assert "--leaf is for rows that are read" in capsys.readouterr().err
     assert run(command) == 2

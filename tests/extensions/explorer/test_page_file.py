@@ -226,7 +226,7 @@ def test_a_page_is_saved_whole_or_refused(melons, tmp_path):
     with pytest.raises(ParameterError, match=r"does not end in \.html"):
         explored.save(tmp_path / "melons.png")
     with pytest.raises(ParameterError, match="exists"):
-        explored.save(tmp_path / "melons.html", force=False)
+        explored.save(tmp_path / "melons.html", overwrite=False)
     assert repr(explored).startswith("<page of ")
 
 

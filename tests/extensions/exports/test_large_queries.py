@@ -179,7 +179,7 @@ def test_what_duckdb_would_plan_for_minutes_is_refused(monkeypatch):
     words = rf"format='sql' cannot say .* {signs:,} signs, .* \({signs - 1:,} at most\)"
     with pytest.raises(ParameterError, match=words) as refused:
         to_sql(form, dialect="duckdb")
-    assert "missing='branch'" in str(refused.value)
+    assert "missing_policy='branch'" in str(refused.value)
     assert to_sql(form, dialect="sqlite")
     assert to_sql(bushy(300), dialect="duckdb")  # which divides no row
 

@@ -221,7 +221,7 @@ def test_rows_without_weight_bring_nothing():
 
 def test_rows_that_lack_a_cell_bring_nothing_where_they_are_dropped():
     table = {"b": [1, 2, 3, 4], "c": list("uvuv"), "y": list("ppqq")}
-    recipe = RECIPES["cart"].changed(missing="drop")
+    recipe = RECIPES["cart"].changed(missing_policy="drop")
     model = spinney.grow(table, "y", recipe=recipe, keep_rows=True)
     some = {"b": [5, None, 6], "c": ["u", "v", None], "y": list("prp")}
     whole = {"b": [5], "c": ["u"], "y": ["p"]}

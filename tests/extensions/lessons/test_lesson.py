@@ -83,7 +83,9 @@ def test_without_rows_there_are_counts_only(melons):
 
 def test_000_pruning_by_validation_rows():
     train, valid = (TABLES / f"watermelon_2.0_{n}.csv" for n in ("train", "valid"))
-    full = spinney.grow(train, "ripe", ignore=["id"], recipe="id3", ties=["umbilicus"])
+    full = spinney.grow(
+        train, "ripe", ignore=["id"], recipe="id3", tie_break_order=["umbilicus"]
+    )
     pruned = full.prune("reduced-error", validation=valid)
     slides = full.lesson(train, pruned=pruned).slides
     assert slides[-2].title == "Pruning"
@@ -157,13 +159,13 @@ def test_from_the_shell(tmp_path, monkeypatch, capfd):
     assert "12 slides" in capfd.readouterr().err
     assert Path("watermelon_2.0_lesson.html").exists()
     assert run(["lesson", *given]) == 2
-    assert "--force" in capfd.readouterr().err
+    assert "--overwrite" in capfd.readouterr().err
     assert run(["lesson", *given, "--recipe", "cart", "-o", "cart.html"]) == 0
     five = str(TABLES / "kmeans_five.csv")
     clusters = ["lesson", five, "--columns", "attr1,attr2", "-k", "2"]
     assert run([*clusters, "-o", "k.html"]) == 0
     train, valid = (str(TABLES / f"watermelon_2.0_{n}.csv") for n in ("train", "valid"))
-    pruning = ["--prune", "reduced-error", "--validation", valid, "-o", "p.html"]
+    pruning = ["--pruning", "reduced-error", "--validation", valid, "-o", "p.html"]
     arguments = ["lesson", train, "--target", "ripe", "--ignore", "id", *pruning]
     assert run(arguments) == 0
     assert "Pruning" in Path("p.html").read_text("utf-8")
@@ -175,7 +177,10 @@ def test_from_the_shell(tmp_path, monkeypatch, capfd):
         ("", "--target COLUMN"),
         ("--target ripe -k 2", "--target COLUMN"),
         ("--target ripe --columns density", "-k NUMBER"),
-        ("--target ripe --seed 7", "--seed 7 says nothing without -k NUMBER"),
+        (
+            "--target ripe --random-state 7",
+            "--random-state 7 says nothing without -k NUMBER",
+        ),
         ("-k 2 --recipe cart", "--target COLUMN"),
         ("-k 2 --max-leaves 3", "--max-leaves 3 says nothing without --target"),
         ("-k 2 --missing-policy drop", "--missing-policy drop says nothing without"),

@@ -267,7 +267,7 @@ def test_a_function_that_greedy_search_cannot_find_small():
     # (x1 and x2) or (not x1 and not x3): 002's example of Ockham's razor.
     rows = np.array(list(itertools.product([0, 1], repeat=3)))
     label = (rows[:, 0] & rows[:, 1]) | ((1 - rows[:, 0]) & (1 - rows[:, 2]))
-    greedy = TreeClassifier("cart", missing="branch").fit(rows, label)
+    greedy = TreeClassifier("cart", missing_policy="branch").fit(rows, label)
     best = TreeClassifier("optimal").fit(rows, label)
     assert (best.tree.n_leaves, best.tree.height) == (4, 2)
     assert greedy.tree.n_leaves >= 4
@@ -312,7 +312,7 @@ def test_depth_two_is_no_worse_than_any_tree_that_greedy_growing_finds():
     best = TreeClassifier("optimal", max_depth=2).fit(data, label)
     for criterion in ("gini", "gain", "misclassification"):
         other = TreeClassifier(
-            "cart", criterion=criterion, max_depth=2, missing="branch"
+            "cart", criterion=criterion, max_depth=2, missing_policy="branch"
         ).fit(data, label)
         assert errors_of(best, data, label) <= errors_of(other, data, label)
 
@@ -526,10 +526,10 @@ def test_an_interrupt_ends_the_search():
     [
         ({"max_depth": 6}, "max_depth=6"),
         ({"min_samples_leaf": 5}, "min_samples_leaf=5"),
-        ({"missing": "fractional"}, "missing='branch'"),
+        ({"missing_policy": "fractional"}, "missing_policy='branch'"),
         ({"grouping": "multiway"}, "grouping='binary'"),
-        ({"force": {(): "a"}}, "force"),
-        ({"ties": ["a"]}, "ties"),
+        ({"forced_splits": {(): "a"}}, "force"),
+        ({"tie_break_order": ["a"]}, "ties"),
     ],
 )
 def test_what_it_cannot_do_is_refused(given, named):

@@ -37,7 +37,7 @@ def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def grown(columns: dict[str, list[Any]], **options: Any) -> Any:
-    return spinney.grow(in_arrow(columns), "y", source="parts", **options)
+    return spinney.grow(in_arrow(columns), "y", engine="partitions", **options)
 
 
 def test_trees_are_those_of_memory():
@@ -118,8 +118,8 @@ def test_values_are_agreed_on_before_they_are_coded():
         {"sky": ["fog", "rain"], "wind": [3.0, 3.0], "y": ["yes", "no"]},
     ]
     whole = {name: [c for part in parts for c in part[name]] for name in parts[0]}
-    options = {"recipe": "id3", "missing": "own-category"}
-    tree = spinney.grow(parts, "y", source="parts", **options).tree
+    options = {"recipe": "id3", "missing_policy": "own-category"}
+    tree = spinney.grow(parts, "y", engine="partitions", **options).tree
     assert tree.schema.attributes[0].values == ("fog", "rain", "sun")
     assert tree.schema.target.classes == ("maybe", "no", "yes")
     assert_same_tree(spinney.grow(whole, "y", **options).tree, tree, whole=True)
@@ -145,7 +145,12 @@ def test_whole_numbers_of_a_target_are_classes_in_all_parts():
 
 def test_rows_that_lack_a_cell_are_left_out_of_every_part():
     columns = rows_of(4, missing=0.2, n_rows=80)
-    options = {"recipe": "cart", "missing": "drop", "pruning": "none", "weight": "w"}
+    options = {
+        "recipe": "cart",
+        "missing_policy": "drop",
+        "pruning": "none",
+        "weight": "w",
+    }
     with pytest.warns(SpinneyWarning, match=r"of 80 rows, of weight .* left out"):
         found = grown(columns, **options).tree
     expected = spinney.grow(columns, "y", **options).tree
@@ -159,7 +164,7 @@ def test_what_parts_say_is_said_once():
     ]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        spinney.grow(parts, "y", source="parts", recipe="id3", nominal=["id"])
+        spinney.grow(parts, "y", engine="partitions", recipe="id3", nominal=["id"])
     said = [str(each.message) for each in caught]
     assert sum("is missing in 30 of 120 rows" in each for each in said) == 1
     assert sum("'id'" in each for each in said) == 1
@@ -183,20 +188,24 @@ PART = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
 )
 def test_parts_that_are_refused(parts, problem):
     with pytest.raises(DataError, match=problem):
-        spinney.grow(parts, "y", source="parts", recipe="id3")
+        spinney.grow(parts, "y", engine="partitions", recipe="id3")
 
 
 def test_what_is_no_table_in_parts_is_refused():
-    with pytest.raises(ParameterError, match="source='parts' counts parts of a table"):
-        spinney.grow(PART, "y", source="parts")
+    with pytest.raises(
+        ParameterError, match="engine='partitions' counts parts of a table"
+    ):
+        spinney.grow(PART, "y", engine="partitions")
     with pytest.raises(DataError, match="there is no column 'Y': did you mean 'y'"):
-        spinney.grow([PART], "Y", source="parts")
+        spinney.grow([PART], "Y", engine="partitions")
     with pytest.raises(DataError, match="weight 'x' has the weight -1 in row 2"):
-        spinney.grow([PART, PART | {"x": [1, -1, 1]}], "y", source="parts", weight="x")
+        spinney.grow(
+            [PART, PART | {"x": [1, -1, 1]}], "y", engine="partitions", weight="x"
+        )
     with pytest.raises(ParameterError, match="memory_limit='1GB' is not that of worke"):
-        spinney.grow([PART], "y", source="parts", memory_limit="1GB")
+        spinney.grow([PART], "y", engine="partitions", memory_limit="1GB")
     with pytest.raises(ParameterError, match="needs the rows"):
-        spinney.grow([PART, PART], "y", source="parts", pruning="cost-complexity")
+        spinney.grow([PART, PART], "y", engine="partitions", pruning="cost-complexity")
 
 
 class Forgetful(InThisProcess):
@@ -288,7 +297,7 @@ def test_dask(monkeypatch):
         assert_same_tree(expected, found, whole=True)
         assert len(asked) == 2  # what there is, and all of it
         with pytest.raises(DataError, match="there is no column 'Y'"):
-            spinney.grow(in_arrow(columns), "Y", source="dask")
+            spinney.grow(in_arrow(columns), "Y", engine="dask")
 
 
 class AsIfFar(InThisProcess):

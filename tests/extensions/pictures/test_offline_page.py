@@ -23,9 +23,9 @@ def test_pages_have_one_frame():
 def test_a_page_is_saved_once(tmp_path):
     page = OfflinePage(page_around("a < b", "<p>body</p>", style="p{margin:0}"))
     assert "<title>a &lt; b · Spinney</title>" in page.html
-    page.save(tmp_path / "page.html", force=False)
+    page.save(tmp_path / "page.html", overwrite=False)
     assert (tmp_path / "page.html").read_text("utf-8") == page.html
     with pytest.raises(ParameterError, match="exists"):
-        page.save(tmp_path / "page.html", force=False)
+        page.save(tmp_path / "page.html", overwrite=False)
     with pytest.raises(ParameterError, match=r"does not end in \.html"):
         page.save(tmp_path / "page.txt")

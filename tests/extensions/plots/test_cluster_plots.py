@@ -23,7 +23,13 @@ PNG = b"\x89PNG"
 
 def test_without_matplotlib(monkeypatch, tmp_path, capfd):
     path = tmp_path / "p.png"
-    arguments = ["cluster", str(TABLES / "kmeans_five.csv"), "--k", "2", "--plot"]
+    arguments = [
+        "cluster",
+        str(TABLES / "kmeans_five.csv"),
+        "--n-clusters",
+        "2",
+        "--plot",
+    ]
     with monkeypatch.context() as hidden:
         hidden.setitem(sys.modules, "matplotlib", None)
         hidden.setitem(sys.modules, "matplotlib.figure", None)
@@ -157,7 +163,14 @@ def test_elbow():
 
 def test_from_the_shell(tmp_path, capfd):
     plot, curve = tmp_path / "p.png", tmp_path / "e.svg"
-    arguments = ["cluster", str(TABLES / "iris.csv"), "--ignore", "class", "--k", "3"]
+    arguments = [
+        "cluster",
+        str(TABLES / "iris.csv"),
+        "--ignore",
+        "class",
+        "--n-clusters",
+        "3",
+    ]
     assert run([*arguments, "--plot", str(plot), "--elbow", str(curve)]) == 0
     assert plot.read_bytes().startswith(PNG)
     assert b"<svg" in curve.read_bytes()

@@ -268,10 +268,10 @@ def test_studies_have_their_means():
 
 def test_buckets_are_those_of_discretise():
     numbers = [22, 25, 27, 27, 41, 44, 70, None]
-    axes = plots.buckets(numbers, n=3, name="age")
+    axes = plots.buckets(numbers, n_buckets=3, name="age")
     assert [line.get_xdata()[0] for line in axes.lines] == [34, 57]
     assert [text.get_text() for text in axes.texts] == ["4", "2", "1"]
-    many = plots.buckets([*range(40)], method="equal-width", n=13)
+    many = plots.buckets([*range(40)], method="equal-width", n_buckets=13)
     assert len(many.lines) == 12
     assert not many.texts  # there is no room for thirteen
     with pytest.raises(DataError, match="number"):
@@ -317,7 +317,7 @@ def here(tmp_path, monkeypatch, iris):
         "tree iris.spinney --style rules -o tree.pdf",
         "importances iris.spinney",
         "pruning iris.spinney",
-        "regions iris.spinney {iris} --x petalwidth --hold sepalwidth=3",
+        "regions iris.spinney {iris} --x petalwidth --fixed sepalwidth=3",
         "confusion iris.spinney {iris}",
         "roc iris.spinney {iris} -o roc.svg",
         "calibration iris.spinney {iris}",
@@ -325,7 +325,7 @@ def here(tmp_path, monkeypatch, iris):
         "robustness {melons} --target ripe --ignore id --recipe id3 --folds loo "
         "--outliers 0.1",
         "robustness {iris} --target class --recipe cart --folds 2 --noise 0.1",
-        "buckets {iris} --column petallength --method equal-width --buckets 4",
+        "buckets {iris} --column petallength --method equal-width --n-buckets 4",
         "clusters {iris} --ignore class -k 2",
         "iterations {iris} --ignore class -k 2",
         "elbow {iris} --columns petallength",
@@ -340,7 +340,7 @@ def test_each_kind_from_the_shell(here, capfd, words):
     begin = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}[Path(name).suffix]
     assert Path(name).read_bytes().startswith(begin)
     assert run(["plot", *arguments]) == 2
-    assert "--force" in capfd.readouterr().err
+    assert "--overwrite" in capfd.readouterr().err
 
 
 def test_a_tree_from_the_shell_keeps_its_title_and_description(here):
@@ -362,7 +362,7 @@ def test_a_tree_from_the_shell_keeps_its_title_and_description(here):
         ("buckets {iris} --column class", 3, "is nominal"),
         ("iterations {iris} -k 2", 2, "--columns"),
         ("pruning iris.spinney --folds 3", 2, "--data"),
-        ("regions iris.spinney {iris} --hold sepalwidth", 2, "COLUMN=VALUE"),
+        ("regions iris.spinney {iris} --fixed sepalwidth", 2, "COLUMN=VALUE"),
         ("piechart iris.spinney", 2, "piechart"),
     ],
 )

@@ -43,7 +43,7 @@ def test_costs_make_no_other_table(recwarn):
 
 def test_the_rows_of_a_database_are_known_by_their_number():
     model = spinney.grow(
-        melons(), "ripe", ignore=["id"], source="duckdb", recipe="c4.5"
+        melons(), "ripe", ignore=["id"], engine="duckdb", recipe="c4.5"
     )
     assert len(model.ruleset(melons())) >= 1
     with pytest.warns(SpinneyWarning, match="not the one"):

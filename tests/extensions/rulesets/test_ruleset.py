@@ -333,7 +333,9 @@ def test_missing_values_satisfy_no_condition_unless_it_says_so():
     table = {"x": [1.0] * 5 + [9.0] * 5 + [None], "t": ["a"] * 5 + ["b"] * 6}
     divided = spinney.grow(table, "t", recipe="c4.5").ruleset(table)
     assert divided.apply({"x": [None, 1.0]}).tolist()[0] == -1
-    own = spinney.grow(table, "t", recipe="cart", missing="branch").ruleset(table)
+    own = spinney.grow(table, "t", recipe="cart", missing_policy="branch").ruleset(
+        table
+    )
     assert own.predict({"x": [None, 1.0]}).tolist() == ["b", "a"]
     assert any("or missing" in str(rule) for rule in own.rules)
 

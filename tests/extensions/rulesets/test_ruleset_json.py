@@ -197,7 +197,7 @@ def test_bytes_are_no_text():
 
 def test_conditions_on_what_is_missing_come_back():
     table = {"x": [1.0, 1.0, 1.0, None, None, None], "t": list("aaabbb")}
-    model = spinney.grow(table, "t", recipe="cart", missing="own-category")
+    model = spinney.grow(table, "t", recipe="cart", missing_policy="own-category")
     found = model.ruleset(table)
     assert {c.text() for r in found.rules for c in r.conditions} == {
         "x is known",

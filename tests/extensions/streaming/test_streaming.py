@@ -46,9 +46,9 @@ def streams(draw):
     chosen = {
         "criterion": draw(st.sampled_from(["gain", "gini"])),
         "delta": draw(st.sampled_from([0.5, 0.3, 0.05])),
-        "grace": draw(st.integers(2, 14)),
-        "tie_bound": draw(st.sampled_from([0.0, 0.3, 0.6])),
-        "counting_leaves": draw(st.sampled_from([2, 4, 100, 100])),
+        "grace_period": draw(st.integers(2, 14)),
+        "tie_threshold": draw(st.sampled_from([0.0, 0.3, 0.6])),
+        "max_active_leaves": draw(st.sampled_from([2, 4, 100, 100])),
         "max_depth": draw(st.sampled_from([None, None, 2])),
         "max_leaves": draw(st.sampled_from([8, 100])),
         "drift": draw(st.booleans()),
@@ -95,8 +95,8 @@ def learned(rows, chosen, batch_size, rank_every=7):
 
 def naive(rows, chosen, rank_every=7):
     """Return the twin that has learned rows, and what each was taken for."""
-    settings = {**chosen, "counting": chosen["counting_leaves"]}
-    del settings["counting_leaves"]
+    settings = {**chosen, "counting": chosen["max_active_leaves"]}
+    del settings["max_active_leaves"]
     twin = NaiveStream(KINDS, rank_every=rank_every, **settings)
     return twin, [twin.learn(*row) for row in rows]
 
@@ -153,19 +153,19 @@ def flags(n_rows, seed=0):
 def test_a_leaf_asks_when_the_bound_says_so():
     """The gain is 1 bit and nothing rivals it: √(ln(1/δ) / 2n) is below at once."""
     table, flag = flags(50)
-    recipe = Recipe.named("hoeffding").changed(grace=9, delta=np.exp(-18.0))
+    recipe = Recipe.named("hoeffding").changed(grace_period=9, delta=np.exp(-18.0))
     # ε = √(18 / 18) = 1 at 9 rows, which 1 does not exceed; √(18 / 36) = 0.71 at 18.
     model = TreeClassifier(recipe)
     for stop, n_nodes in ((9, 1), (17, 1), (18, 3)):
         part = {name: cells[:stop] for name, cells in table.items()}
         assert len(model.fit(part, flag[:stop]).tree) == n_nodes
     assert str(model.tree.root.split.attribute) == "0"
-    assert model.learned_.n_rows == 18
+    assert model.stream_stats_.n_rows == 18
 
 
 def test_numbers_are_cut_between_the_first_rows_of_a_leaf():
     numbers = np.arange(40) % 8
-    recipe = Recipe.named("hoeffding").changed(grace=40, delta=0.5)
+    recipe = Recipe.named("hoeffding").changed(grace_period=40, delta=0.5)
     model = TreeClassifier(recipe).fit({"x": numbers}, numbers > 4)
     assert model.tree.root.split.threshold == 4.5
     assert [leaf.n_rows for leaf in model.tree.leaves] == [25, 15]
@@ -178,7 +178,7 @@ def test_numbers_are_cut_between_the_first_rows_of_a_leaf():
 
 def test_missing_cells_go_where_they_gain_most():
     numbers = [1.0, 2.0, None, 9.0] * 30
-    recipe = Recipe.named("hoeffding").changed(grace=60, delta=0.5)
+    recipe = Recipe.named("hoeffding").changed(grace_period=60, delta=0.5)
     model = TreeClassifier(recipe).fit({"x": numbers}, [0, 0, 1, 1] * 30)
     assert model.tree.root.split.missing == 1
     assert model.predict({"x": [None, 0.0]}).tolist() == [1, 0]
@@ -188,9 +188,9 @@ def test_leaves_that_get_most_wrong_count():
     table, flag = flags(3000)
     classes = np.where(flag == "on", table["x"] > 0.5, table["x"] > 2)
     classes = [f"{each}" for each in classes]
-    recipe = Recipe.named("hoeffding").changed(delta=0.05, grace=50)
+    recipe = Recipe.named("hoeffding").changed(delta=0.05, grace_period=50)
     large = TreeClassifier(recipe).fit(table, classes)
-    small = TreeClassifier(recipe.changed(counting_leaves=1)).fit(table, classes)
+    small = TreeClassifier(recipe.changed(max_active_leaves=1)).fit(table, classes)
     assert len(small.tree) < len(large.tree)
     stream = small.model_.kept.stream
     assert len(stream._stream.slots.seen) == 1
@@ -204,21 +204,21 @@ def test_a_stream_that_turns_is_learned_anew():
     recipe = Recipe.named("hoeffding")
     watching = TreeClassifier(recipe.changed(drift=True)).fit(table, classes)
     blind = TreeClassifier(recipe).fit(table, classes)
-    assert (watching.learned_.n_changes, blind.learned_.n_changes) == (1, 0)
-    assert watching.learned_.accuracy > 0.9
-    assert blind.learned_.accuracy < 0.6
-    assert "once errors rose" in str(watching.learned_)
+    assert (watching.stream_stats_.n_changes, blind.stream_stats_.n_changes) == (1, 0)
+    assert watching.stream_stats_.accuracy > 0.9
+    assert blind.stream_stats_.accuracy < 0.6
+    assert "once errors rose" in str(watching.stream_stats_)
     steady = TreeClassifier(recipe.changed(drift=True)).fit(table, flag)
-    assert steady.learned_.n_changes == 0
+    assert steady.stream_stats_.n_changes == 0
 
 
 def test_nodes_that_are_gone_make_room():
     table, flag = flags(30_000)
     turns = np.arange(30_000) // 1500 % 2
     classes = np.where((flag == "on") ^ turns, "yes", "no")
-    recipe = Recipe.named("hoeffding").changed(drift=True, grace=50)
+    recipe = Recipe.named("hoeffding").changed(drift=True, grace_period=50)
     model = TreeClassifier(recipe).fit(table, classes)
-    assert model.learned_.n_changes > 10
+    assert model.stream_stats_.n_changes > 10
     assert len(model.model_.kept.stream._stream.nodes.attribute) <= 64
 
 
@@ -232,7 +232,7 @@ def test_it_is_a_model_like_any_other(tmp_path):
     loaded = spinney.load(tmp_path / "stream.spinney")
     assert str(loaded) == str(model)
     assert loaded.predict(table).tolist() == flag.tolist()
-    assert loaded.learned_ is None
+    assert loaded.stream_stats_ is None
     assert "flag" in model.export("sql")
     assert "had proven best" in str(model.explain(0))
     assert "no question has proven best" in str(
@@ -250,10 +250,10 @@ def test_batches_of_an_estimator_are_one_stream():
         parts.partial_fit(part, flag[start : start + 700])
     whole = TreeClassifier("hoeffding").fit(table, flag)
     assert str(parts) == str(whole)
-    assert parts.learned_ == whole.learned_
+    assert parts.stream_stats_ == whole.stream_stats_
     again = deepcopy(parts)
     again.partial_fit(table, flag)
-    assert (again.learned_.n_rows, parts.learned_.n_rows) == (4000, 2000)
+    assert (again.stream_stats_.n_rows, parts.stream_stats_.n_rows) == (4000, 2000)
     # Further values and classes push others up.
     again.partial_fit({"flag": ["dim"], "other": ["off"], "x": [0.5]}, ["dim"])
     assert again.classes_.tolist() == ["dim", "off", "on"]
@@ -268,16 +268,16 @@ def test_a_file_is_learned_in_batches(tmp_path, monkeypatch):
     lines += [f"{one},{two},{x:.4f},{y}" for one, two, x, y in cells]
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    whole = spinney.grow(path, "y", recipe="hoeffding", source="memory")
+    whole = spinney.grow(path, "y", recipe="hoeffding", engine="memory")
     monkeypatch.setattr("spinney.extensions.streaming.stream_model.BATCH_ROWS", 90)
     told = []
     model = spinney.grow(
         path, "y", recipe="hoeffding", progress=lambda *each: told.append(each)
     )
     assert str(model) == str(whole)
-    assert model.learned_ == whole.learned_
+    assert model.stream_stats_ == whole.stream_stats_
     assert told[-1] == (6, 7)
-    assert model.updated(path).learned_.n_rows == 1000
+    assert model.updated(path).stream_stats_.n_rows == 1000
     with pytest.raises(ParameterError, match="older than its stream"):
         model.updated(path)
 
@@ -289,7 +289,7 @@ def test_adaptive_leaves_tell_more_than_counts(tmp_path):
     recipe = Recipe.named("hoeffding").changed(leaves="adaptive")
     model = TreeClassifier(recipe).fit(cells, classes)
     plain = TreeClassifier("hoeffding").fit(cells, classes)
-    assert model.learned_.accuracy > 0.9 > plain.learned_.accuracy
+    assert model.stream_stats_.accuracy > 0.9 > plain.stream_stats_.accuracy
     assert model.score(cells, classes) > 0.9
     assert np.allclose(model.predict_proba(cells).sum(axis=1), 1)
     with pytest.warns(SpinneyWarning, match="goes by the counts of leaves"):
@@ -305,8 +305,8 @@ def test_adaptive_leaves_tell_more_than_counts(tmp_path):
         {"priors": {"off": 0.5, "on": 0.5}},
         {"cost_matrix": [[0, 1], [2, 0]]},
         {"test_costs": {"x": 1}},
-        {"ties": ["x"]},
-        {"force": {(): "x"}},
+        {"tie_break_order": ["x"]},
+        {"forced_splits": {(): "x"}},
         {"ccp_alpha": 0.1},
         {"validation_share": 0.3},
     ],

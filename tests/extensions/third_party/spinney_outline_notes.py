@@ -60,9 +60,9 @@ class FittedNoted(FittedTree):
         """Return what it is, as plain data."""
         return {"note": self.content.note, **super().facts()}
 
-    def save(self, path, *, force=True):
+    def save(self, path, *, overwrite=True):
         """Save it to a file."""
-        save_model(self.content, path, force=force)
+        save_model(self.content, path, overwrite=overwrite)
 
 
 class NotedTree(FittedNoted):

@@ -101,10 +101,10 @@ def scanned_file(
 
 def _no_relation(what: str) -> ParameterError:
     return refusal(
-        Setting("source", "duckdb"),
+        Setting("engine", "duckdb"),
         f"cannot count {what} data",
         (
             "pass a CSV, TSV or Parquet file or a DuckDB relation, or use ",
-            Setting("source", "memory"),
+            Setting("engine", "memory"),
         ),
     )

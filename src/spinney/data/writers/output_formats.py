@@ -60,7 +60,7 @@ def write_rows(
     rows: RowStream,
     *,
     format: str,
-    force: bool = True,
+    overwrite: bool = True,
     cell_text: Callable[[Any], str] = plain_text,
 ) -> None:
     r"""Write rows to a file, whole or not at all; compressed if its name ends in .gz.
@@ -76,20 +76,20 @@ def write_rows(
     b'x\na\nb\n'
     """
     if format == "parquet":
-        with whole_file(path, force=force) as temporary:
+        with whole_file(path, overwrite=overwrite) as temporary:
             write_parquet(rows, temporary)
         return
     parts = text_rows(rows, format, cell_text=cell_text)
-    write_parts(path, parts, force=force)
+    write_parts(path, parts, overwrite=overwrite)
 
 
 def write_parts(
-    path: str | os.PathLike[str], parts: Iterable[bytes], *, force: bool
+    path: str | os.PathLike[str], parts: Iterable[bytes], *, overwrite: bool
 ) -> None:
     """Write parts of a text to a file; compressed where its name ends in .gz."""
     if os.fsdecode(path).lower().endswith(".gz"):
         parts = _compressed(parts)
-    write_whole(path, parts, force=force)
+    write_whole(path, parts, overwrite=overwrite)
 
 
 def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:

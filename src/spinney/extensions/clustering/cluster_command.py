@@ -32,11 +32,12 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
 @click.command(
     cls=GroupedCommand,
     epilog=examples(
-        "spinney cluster iris.csv --ignore class --k auto -o labels.csv",
-        "spinney cluster five.csv --columns attr1,attr2 --start two.csv --explain",
+        "spinney cluster iris.csv --ignore class --n-clusters auto -o labels.csv",
+        "spinney cluster five.csv --columns attr1,attr2 --init two.csv --explain",
         "spinney cluster shops.csv --ignore id --standardise --model shops.spinney",
         "spinney cluster iris.csv --ignore class --plot iris.png --elbow elbow.png",
-        "spinney cluster sqlite:///shop.db --table orders --columns price,size --k 4",
+        "spinney cluster sqlite:///shop.db --table orders --columns price,size "
+        "--n-clusters 4",
         "spinney predict shops.spinney new.csv -o new_labels.csv",
     ),
     short_help="Find clusters of rows, and explain them.",
@@ -65,7 +66,7 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
     "Clusters",
     click.option(
         "-k",
-        "--k",
+        "--n-clusters",
         default="auto",
         show_default=True,
         metavar="auto|NUMBER|FROM-TO",
@@ -82,24 +83,24 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
         "kinds of the columns]",
     ),
     click.option(
-        "--start",
+        "--init",
         metavar="NAME|FILE",
         help="k-means++, random, of one column optimal, of mixed tables huang or cao; "
         "or a file of centroids, a row each.  [default: k-means++, huang]",
     ),
     click.option(
-        "--restarts",
+        "--n-init",
         type=int,
         help="How many starts; the best clusters are kept.  [default: 4, or 1 of large "
         "tables]",
     ),
     click.option(
-        "--max-iterations",
+        "--max-iter",
         type=int,
         help="Of each start.  [default: 300, of mixed tables 100]",
     ),
     click.option(
-        "--tolerance",
+        "--tol",
         type=float,
         default=0.0,
         help="End when the centroids move by no more than this share of the variance.  "
@@ -109,7 +110,11 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
         "--gamma", type=float, help="What a nominal difference weighs in a mixed table."
     ),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
+        "--random-state",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Of what is drawn.",
     ),
     jobs_option,
 )
@@ -190,7 +195,7 @@ def _check_options(options: dict[str, Any]) -> None:
             msg = f"{flag} {path!r} is the file of {other}, too: name another"
             raise ParameterError(msg)
         named[os.path.realpath(path)] = flag
-        check_output(path, force=options["force"], option=flag)
+        check_output(path, overwrite=options["overwrite"], option=flag)
     if options["plot"] or options["elbow"]:
         from spinney.extensions.pictures.figures import check_pictures
 
@@ -221,31 +226,31 @@ def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
 def _plan(options: dict[str, Any]) -> "Plan":
     from spinney.extensions.clustering.models.cluster_plan import Plan
 
-    k, restarts = options["k"], options["restarts"]
+    k, n_init = options["n_clusters"], options["n_init"]
     return Plan(
         n_clusters=k if k == "auto" else _number_or_range(k),
         rule=options["rule"],
         method=options["method"],
-        init=options["start"],
-        n_init="auto" if restarts is None else restarts,
+        init=options["init"],
+        n_init="auto" if n_init is None else n_init,
         gamma=options["gamma"],
-        max_iter=options["max_iterations"],
-        tol=options["tolerance"],
-        seed=options["seed"],
+        max_iter=options["max_iter"],
+        tol=options["tol"],
+        seed=options["random_state"],
         standardise=options["standardise"],
-        n_jobs=options["jobs"],
+        n_jobs=options["n_jobs"],
     )
 
 
 def _number_or_range(text: str) -> "int | range":
-    """Return what --k says, where that is a number or two of them."""
+    """Return what --n-clusters says, where that is a number or two of them."""
     first, dash, last = text.partition("-")
     try:
         numbers = [int(first), int(last)] if dash and first else [int(text)]
     except ValueError:
         numbers = []
     if not numbers or numbers != sorted(numbers):
-        msg = f"--k {text!r} must be a whole number, two such as 2-15, or auto"
+        msg = f"--n-clusters {text!r} must be a whole number, two such as 2-15, or auto"
         raise ParameterError(msg)
     return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
 
@@ -270,8 +275,8 @@ def _write_files(
         if output.path is not None:
             say(f"rows with their clusters are in {output.path}")
     if options["model"] is not None:
-        save_model(fit.clusters, options["model"], force=options["force"])
+        save_model(fit.clusters, options["model"], overwrite=options["overwrite"])
         say(f"saved to {options['model']}")
     for path, content in pictures.items():
-        write_whole(path, [content], force=options["force"])
+        write_whole(path, [content], overwrite=options["overwrite"])
         say(f"drawn in {path}")

@@ -93,7 +93,7 @@ class ClusterReport:
         if self.fit.converged or self.fit.plan.tol:
             return ""
         return (
-            f"\nnot converged: --max-iterations {self.fit.method.max_iter} was too few "
+            f"\nnot converged: --max-iter {self.fit.method.max_iter} was too few "
             "for nothing to move"
         )
 
@@ -223,7 +223,10 @@ def _say_of_last(report: ClusterReport) -> None:
         return
     if choice.k < choice.n_rows:
         most = min(2 * choice.k, choice.n_rows)
-        say(f"k = {choice.k} is the most that was tried: --k 2-{most} tries more")
+        say(
+            f"k = {choice.k} is the most that was tried: --n-clusters 2-{most} "
+            "tries more"
+        )
 
 
 def _ruling(report: ClusterReport) -> str | None:

@@ -30,7 +30,7 @@ def find_clusters(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
-    source: str | None = None,
+    engine: str | None = None,
     connection: Any = None,
     table: str | None = None,
     memory_limit: int | str | None = None,
@@ -45,7 +45,7 @@ def find_clusters(
 
     Parameters
     ----------
-    data, nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
+    data, nominal, ordinal, numeric, ignore, values, weight, missing_values, engine, \
 connection, table, memory_limit, format, encoding, text_format
         As for :func:`spinney.grow`. Of a table in an engine or in parts clusters are
         those of k-means, and columns must be numbers; see ``docs/databases.md``.

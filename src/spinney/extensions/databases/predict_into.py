@@ -18,7 +18,7 @@ def predict_into(
     into: str,
     *,
     table: str | None = None,
-    force: bool = False,
+    overwrite: bool = False,
 ) -> int:
     """Let a database predict its rows, and return how many lines the new table has.
 
@@ -36,7 +36,7 @@ def predict_into(
         The table to make, or schema and table.
     table : str, optional
         The table or view to read, or one SELECT.
-    force : bool
+    overwrite : bool
         Whether a table of that name is replaced.
 
     Examples
@@ -68,7 +68,7 @@ def predict_into(
         return str(exported.export("sql", dialect=engine, table=rows, keep=keep))
 
     at = DatabaseTable(data, engine, table)
-    return write_table(at, into, query, needed=model.asked, force=force)
+    return write_table(at, into, query, needed=model.asked, overwrite=overwrite)
 
 
 def _without_predictions(columns: Sequence[str], model: Any, engine: str) -> list[str]:

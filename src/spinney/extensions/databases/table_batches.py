@@ -127,7 +127,7 @@ class TableWorkspace:
         target = self.schema.target
         other = phrase("leave the column out ({})", Setting("ignore", [name]))
         if not target.is_numeric and target.n_outputs <= MOST_IN_BINS:
-            settings = Setting("recipe", "cart"), Setting("missing", "branch")
+            settings = Setting("recipe", "cart"), Setting("missing_policy", "branch")
             other = phrase("count numbers in bins ({}, {})", *settings)
         return ParameterError(
             Setting("memory_limit", self.budget.given),

@@ -36,7 +36,7 @@ def write_table(
     query: Callable[[str, Sequence[str]], str],
     *,
     needed: Sequence[str] = (),
-    force: bool = False,
+    overwrite: bool = False,
 ) -> int:
     """Make a table of a query over the rows, and return how many lines it has.
 
@@ -51,7 +51,7 @@ def write_table(
         of the query.
     needed : sequence of str
         The columns that the query asks for.
-    force : bool
+    overwrite : bool
         Whether a table of that name is replaced.
     """
     if at.engine not in CAN_WRITE:
@@ -68,7 +68,9 @@ def write_table(
     target = table(name, schema or None)
     with opened_engine(at, writes=True) as engine, _at_once(engine):
         engine.purpose = "write the predictions"
-        replaced = _replaced(engine, at, target, Setting("into", into), force=force)
+        replaced = _replaced(
+            engine, at, target, Setting("into", into), overwrite=overwrite
+        )
         view, new = f"spinney_{token_hex(8)}", f"spinney_new_{token_hex(8)}"
         drop = f"DROP {_stand_in(engine, view)} {view}"
         columns = _columns_of(engine, view, needed)
@@ -90,7 +92,7 @@ def _replaced(
     target: exp.Table,
     into: Setting,
     *,
-    force: bool,
+    overwrite: bool,
 ) -> exp.Table | None:
     """Return the table that goes, if there is one; refuse one that must stay."""
     listed = names_in(at.engine, engine.connection)
@@ -105,11 +107,11 @@ def _replaced(
         raise ParameterError(
             into, " is the table that is read", remedy="write to another one"
         )
-    if not force:
+    if not overwrite:
         raise ParameterError(
             into,
             " is in the database already",
-            remedy="name another table, or replace it by force",
+            remedy="name another table, or set overwrite",
         )
     return table(*reversed(place))
 

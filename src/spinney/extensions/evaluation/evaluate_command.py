@@ -48,7 +48,8 @@ DAMAGES = ("noise", "missing_rate", "outliers")
         "spinney evaluate iris.csv --target class --recipe c4.5 "
         "--recipe cart:max_depth=3",
         "spinney evaluate iris.csv --target class --holdout 0.3 --json > result.json",
-        "spinney evaluate credit.csv --target class --costs costs.csv --measure cost",
+        "spinney evaluate credit.csv --target class --cost-matrix costs.csv "
+        "--measure cost",
         "spinney evaluate iris.csv --target class --recipe cart "
         "--recipe forest:n_estimators=50,trees=c4.5",
         "spinney evaluate iris.csv --target class --learning-curve",
@@ -117,7 +118,6 @@ DAMAGES = ("noise", "missing_rate", "outliers")
     "Output",
     click.option(
         "--measure",
-        "--measures",
         "measures",
         multiple=True,
         help="A measure to show, such as accuracy, auc, brier or leaves; or several: "
@@ -142,7 +142,7 @@ def evaluate(data: str, **options: Any) -> None:
         msg = "--target is missing: name the column to predict, or give --model FILE"
         raise ParameterError(msg)
     _check_options(options)
-    check_output(options["output"], force=options["force"])
+    check_output(options["output"], overwrite=options["overwrite"])
     evaluation = _evaluated(data, target, options)
     width, measures = text_width(options["output"]), options["measures"]
     write_result(

@@ -50,7 +50,7 @@ def show_score(model: Any, data: str, options: Mapping[str, Any]) -> None:
     from spinney._support.text import signs_to_ascii
     from spinney.extensions.evaluation import score as measured
 
-    check_output(options["output"], force=options["force"])
+    check_output(options["output"], overwrite=options["overwrite"])
     with working("measuring"):
         found = measured(
             model, data, weight=options["weight"], **file_arguments(options)

@@ -76,13 +76,13 @@ def experiment_of(
 
 def setup_of(asked: Experiment) -> Setup:
     """Read and divide the rows; refuse what cannot be evaluated."""
-    if asked.table.source not in (None, "memory", "sqlite"):
+    if asked.table.engine not in (None, "memory", "sqlite"):
         raise refusal(
-            Setting("source", asked.table.source),
+            Setting("engine", asked.table.engine),
             "leaves rows where they are, and this study has them in memory",
-            phrase("leave it out, or read them ({})", Setting("source", "memory")),
+            phrase("leave it out, or read them ({})", Setting("engine", "memory")),
         )
-    rows = rows_of(replace(asked.table, source="memory"))
+    rows = rows_of(replace(asked.table, engine="memory"))
     costs = asked.costs(rows.classes)
     scheme = with_possible_folds(asked.scheme, rows)
     parts = parts_of(rows, scheme)

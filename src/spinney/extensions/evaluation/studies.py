@@ -46,7 +46,7 @@ def evaluate(
     values: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     weight: str | None = None,
     missing_values: Sequence[str] = (),
-    source: str | None = None,
+    engine: str | None = None,
     connection: Any = None,
     table: str | None = None,
     memory_limit: int | str | None = None,
@@ -89,7 +89,7 @@ def evaluate(
     random_state : int, RandomState or Generator, optional
         What the parts are drawn by; 0 if not given. What recipes draw is
         theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
-    nominal, ordinal, numeric, ignore, values, weight, missing_values, source, \
+    nominal, ordinal, numeric, ignore, values, weight, missing_values, engine, \
 connection, table, memory_limit, format, encoding, text_format
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
@@ -182,7 +182,7 @@ def robustness(
     recipes: Recipes = DEFAULT_RECIPES,
     *,
     noise: Sequence[float] = (0, 0.1, 0.2),
-    missing: Sequence[float] = (0, 0.1, 0.2),
+    missing_rate: Sequence[float] = (0, 0.1, 0.2),
     outliers: Sequence[float] | None = None,
     missing_in_test: bool = False,
     **arguments: Any,
@@ -201,7 +201,7 @@ def robustness(
         becomes one of the others, each equally likely; a numeric target becomes
         that of a random row), and of attribute noise (that share of each
         attribute's cells becomes the value of a random row).
-    missing : sequence of float
+    missing_rate : sequence of float
         Rates at which each attribute's cells are taken away.
     outliers : sequence of float, optional
         Rates at which cells of numeric attributes go far out: 3 to 10 times the range
@@ -224,7 +224,7 @@ def robustness(
     >>> import spinney
     >>> rows = {"size": list(range(40)), "sold": ["no"] * 18 + ["yes"] * 22}
     >>> result = spinney.robustness(rows, "sold", "cart", noise=[0, 0.2],
-    ...                             missing=[0.2], outliers=[0.2], folds=4)
+    ...                             missing_rate=[0.2], outliers=[0.2], folds=4)
     >>> for line in result.table:
     ...     print(line["injected"], line["rate"])
     nothing 0.0
@@ -235,7 +235,7 @@ def robustness(
     """
     check_choice("missing_in_test", missing_in_test)
     setup = setup_of(experiment_of(recipes, arguments, data=data, target=target))
-    wanted = _wanted_damage(setup.rows, noise, missing, outliers)
+    wanted = _wanted_damage(setup.rows, noise, missing_rate, outliers)
     tasks = [
         damaged_task(setup, index, kind, rate, also_test=missing_in_test)
         for index, (kind, rate) in product(range(len(setup.parts)), wanted)
@@ -246,7 +246,7 @@ def robustness(
 def _wanted_damage(
     rows: EvaluationRows,
     noise: Sequence[float],
-    missing: Sequence[float],
+    missing_rate: Sequence[float],
     outliers: Sequence[float] | None,
 ) -> list[tuple[str, float]]:
     """Return kinds of damage with their rates; no damage first, and once."""
@@ -254,7 +254,7 @@ def _wanted_damage(
     rates = {
         CLASS_NOISE: noise_rates,
         ATTRIBUTE_NOISE: noise_rates,
-        MISSING_VALUES: checked_rates("missing", missing),
+        MISSING_VALUES: checked_rates("missing_rate", missing_rate),
     }
     given = USUAL_OUTLIERS if outliers is None else outliers
     far_out, both = checked_rates("outliers", given), (OUTLIERS, TARGET_OUTLIERS)
@@ -270,7 +270,7 @@ def _wanted_damage(
     if any(0 in given for given in rates.values()):
         wanted.insert(0, ("nothing", 0.0))
     if not wanted:
-        names = (Setting("noise"), Setting("missing"), Setting("outliers"))
+        names = (Setting("noise"), Setting("missing_rate"), Setting("outliers"))
         remedy = ("give a rate, such as ", Setting("noise", [0.1]))
         problem = phrase("{}, {} and {} are all empty", *names)
         raise ParameterError(problem, remedy=remedy)

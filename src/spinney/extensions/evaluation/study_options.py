@@ -34,7 +34,11 @@ fold_options = all_of(
         "3]",
     ),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
+        "--random-state",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Of the random numbers.",
     ),
 )
 
@@ -56,10 +60,10 @@ def study_arguments(options: dict[str, Any]) -> dict[str, Any]:
         arguments["folds"] = plain_value(options["folds"])
     if options.get("repeats") is not None:
         arguments["repeats"] = options["repeats"]
-    arguments["random_state"] = options["seed"]
+    arguments["random_state"] = options["random_state"]
     arguments["format"] = options["format_"]
     arguments["text_format"] = text_format_of(options)
-    arguments["missing_values"] = options["missing"]
+    arguments["missing_values"] = options["missing_values"]
     class_weight = class_weight_of(options.get("class_weight", ()))
     if class_weight is not None:
         arguments["class_weight"] = class_weight

@@ -44,8 +44,8 @@ COMMON = ("data", "target", *DECLARING, *OPENING)
 # What a recipe may be given: the parameters of grow that concern no reading of rows.
 OF_GROWING = (
     *COMMON_SETTINGS,
-    *("ccp_alpha", "class_weight", "cost_matrix", "force", "n_jobs", "priors"),
-    *("random_state", "recipe", "test_costs", "ties", "validation_share"),
+    *("ccp_alpha", "class_weight", "cost_matrix", "forced_splits", "n_jobs", "priors"),
+    *("random_state", "recipe", "test_costs", "tie_break_order", "validation_share"),
 )
 
 

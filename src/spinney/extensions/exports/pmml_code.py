@@ -213,7 +213,7 @@ class _Tree:
         return made
 
 
-_OTHER_POLICY = ("grow it with ", Setting("missing", "branch"))
+_OTHER_POLICY = ("grow it with ", Setting("missing_policy", "branch"))
 
 
 def _takes_rest(node: FormNode, child: int) -> bool:

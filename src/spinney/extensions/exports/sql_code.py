@@ -121,7 +121,7 @@ class _Query:
                     "take fewer or smaller trees, another format such as ",
                     Setting("format", "python"),
                     ", or grow with ",
-                    Setting("missing", "branch"),
+                    Setting("missing_policy", "branch"),
                 ),
             )
 

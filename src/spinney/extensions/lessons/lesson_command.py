@@ -39,7 +39,7 @@ tree_options = all_of(
 )
 pruning_options = all_of(
     click.option(
-        "--prune", metavar="METHOD", help="Such as pre-pruning, reduced-error."
+        "--pruning", metavar="METHOD", help="Such as pre-pruning, reduced-error."
     ),
     click.option("--validation", metavar="DATA", help="The rows that pruning asks."),
 )
@@ -47,8 +47,8 @@ cluster_options = all_of(
     click.option(
         "--columns", multiple=True, metavar="A,B", help="Of these columns only."
     ),
-    click.option("--start", metavar="FILE", help="The first centroids, a row each."),
-    click.option("--seed", type=int, default=0, show_default=True),
+    click.option("--init", metavar="FILE", help="The first centroids, a row each."),
+    click.option("--random-state", type=int, default=0, show_default=True),
 )
 
 
@@ -57,7 +57,7 @@ cluster_options = all_of(
     epilog=examples(
         "spinney lesson melons.csv --target ripe --ignore id --open",
         "spinney lesson melons.csv --target ripe --ignore id --recipe c4.5 -o c45.html",
-        "spinney lesson train.csv --target ripe --prune reduced-error "
+        "spinney lesson train.csv --target ripe --pruning reduced-error "
         "--validation valid.csv",
         "spinney lesson points.csv --columns attr1,attr2 -k 2",
     ),
@@ -73,7 +73,9 @@ cluster_options = all_of(
 @in_group("Pruning", pruning_options)
 @in_group(
     "Clusters",
-    click.option("-k", "--k", type=click.IntRange(min=1), help="K-means: how many."),
+    click.option(
+        "-k", "--n-clusters", type=click.IntRange(min=1), help="K-means: how many."
+    ),
     cluster_options,
 )
 @in_group("Output", page_options)
@@ -84,13 +86,17 @@ def lesson(data: str, **options: Any) -> None:
     choice and why, where rows go; then pruning and the rules. With -k instead of
     --target: the iterations of k-means. Arrow keys go on; on paper each step is a page.
     """
-    if (options["target"] is None) == (options["k"] is None):
+    if (options["target"] is None) == (options["n_clusters"] is None):
         msg = "a lesson is of a tree, --target COLUMN, or of clusters, -k NUMBER"
         raise ParameterError(msg)
     path = page_path(f"{Path(data).stem}_lesson", options)
     with working("preparing the lesson"):
-        page = _of_clusters(data, options) if options["k"] else _of_tree(data, options)
-    by = "" if options["k"] else f" by recipe {options['recipe'] or RECIPE}"
+        page = (
+            _of_clusters(data, options)
+            if options["n_clusters"]
+            else _of_tree(data, options)
+        )
+    by = "" if options["n_clusters"] else f" by recipe {options['recipe'] or RECIPE}"
     contains = f"{len(page.slides)} slides{by}, with rows of {data}"
     write_page(page, path, options, contains)
 
@@ -110,10 +116,10 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyNote)  # as was said before
         rows = model.read(data, **file_arguments(options), whole=True)
-    method, validation = options["prune"], options["validation"]
-    if method is None and validation is None:
+    pruning, validation = options["pruning"], options["validation"]
+    if pruning is None and validation is None:
         return model.lesson(rows)
-    return model.lesson(rows, pruned=model.prune(method, validation=validation))
+    return model.lesson(rows, pruned=model.prune(pruning, validation=validation))
 
 
 def _of_clusters(data: str, options: dict[str, Any]) -> Any:
@@ -125,18 +131,20 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
         names_in(all_of(tree_options, pruning_options)),
         "says nothing without --target COLUMN, which the tree predicts",
     )
-    start = options["start"]
+    init = options["init"]
     plan = clustering.Plan(
-        n_clusters=options["k"],
-        seed=options["seed"],
+        n_clusters=options["n_clusters"],
+        seed=options["random_state"],
         n_init=1,
-        **({} if start is None else {"init": start}),
+        **({} if init is None else {"init": init}),
     )
     _, used, _ = clustering.read_rows(table_input(data, options), options["columns"])
-    rows = clustering.measured_rows(used, plan, markers=options["missing"])
+    rows = clustering.measured_rows(used, plan, markers=options["missing_values"])
     fit = clustering.find_clusters(rows, plan)
     trace = fit.trace(ROWS_TRACED)
     if trace is None:
         msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"
         raise ParameterError(msg)
-    return LessonPage.of(cluster_slides(trace), f"{options['k']} clusters by k-means")
+    return LessonPage.of(
+        cluster_slides(trace), f"{options['n_clusters']} clusters by k-means"
+    )

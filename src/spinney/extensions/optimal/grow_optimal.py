@@ -130,8 +130,8 @@ def _planned(
 def _refuse_options(options: Options) -> None:
     """Refuse what a search over all trees has no use for."""
     given = {
-        "ties": options.preference,
-        "force": options.forced,
+        "tie_break_order": options.preference,
+        "forced_splits": options.forced,
         "attribute_costs": options.prices,
     }
     for name, value in given.items():

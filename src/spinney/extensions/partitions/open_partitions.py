@@ -92,7 +92,7 @@ def opened_rows(
             "leave it out, and set theirs where the cluster is started",
         )
     refuse_file_options(roles.format, roles.encoding)
-    if engine == "parts":
+    if engine == "partitions":
         parts = parts_of(data, engine)
         yield counted_parts(InThisProcess(), parts, roles, wanted)
         return
@@ -120,7 +120,7 @@ def parts_of(data: Any, engine: str) -> list[Any]:
         return parts
     if not isinstance(data, (str, os.PathLike)):
         raise refusal(
-            Setting("source", engine),
+            Setting("engine", engine),
             f"counts parts of a table, and this is a {type(data).__name__}",
             "give a list of tables, Parquet files, or a Dask data frame",
         )

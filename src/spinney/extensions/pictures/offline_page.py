@@ -88,10 +88,10 @@ class OfflinePage:
     def _in_short(self) -> str:
         return f"page of {len(self.html.encode()) / 1000:.0f} kB"
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
-        """Save it; ``force`` says whether a file that is there may be replaced."""
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
+        """Save it; ``overwrite`` says whether a file that is there may be replaced."""
         check_page_suffix(path)
-        write_whole(path, [self.html.encode("utf-8")], force=force)
+        write_whole(path, [self.html.encode("utf-8")], overwrite=overwrite)
 
 
 def check_page_suffix(path: "str | os.PathLike[str]") -> None:

@@ -35,7 +35,7 @@ def page_path(stem: str, options: Mapping[str, Any]) -> str:
             raise ParameterError(msg)
         return output
     check_page_suffix(output)
-    check_output(output, force=options["force"])
+    check_output(output, overwrite=options["overwrite"])
     return output
 
 
@@ -44,7 +44,7 @@ def write_page(page: Any, path: str, options: Mapping[str, Any], says: str) -> N
     if path == STANDARD_OUTPUT:
         write_data(page.html.rstrip("\n"))
         return
-    page.save(path, force=options["force"])
+    page.save(path, overwrite=options["overwrite"])
     say(f"written to {path} ({says})")
     if options["open_"] and not webbrowser.open(Path(path).resolve().as_uri()):
         say(f"no browser could be started: open {path} yourself")

@@ -58,13 +58,13 @@ class Picture:
         title = unescape(self.svg.partition("<title>")[2].partition("</title>")[0])
         return page_around(title, self.svg, style=PAGE_STYLE, more=STYLE_SHEET)
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save it as .svg, .png, .pdf or, in a page, as .html, by the path's suffix.
 
         PNG and PDF are drawn by Matplotlib, which ``pip install 'spinney[plot]'`` adds.
-        ``force`` says whether a file that is there may be replaced.
+        ``overwrite`` says whether a file that is there may be replaced.
         """
-        write_whole(path, [self.content(path)], force=force)
+        write_whole(path, [self.content(path)], overwrite=overwrite)
 
     def content(self, path: "str | os.PathLike[str]") -> bytes:
         """Return what :meth:`save` writes to a path."""

@@ -19,7 +19,7 @@ def buckets(
     axes: Any = None,
     *,
     method: str = "k-means",
-    n: int | None = None,
+    n_buckets: int | None = None,
     name: str = "",
     **more: Any,
 ) -> Any:
@@ -30,7 +30,7 @@ def buckets(
     values : array of numbers
         Missing ones are left out.
     axes : Axes, optional
-    method, n, more
+    method, n_buckets, more
         As for :func:`spinney.discretise`.
     name : str
         What the numbers are called.
@@ -39,10 +39,15 @@ def buckets(
     --------
     >>> from spinney import plots
     >>> ages = [22, 25, 27, 27, 41, 44, 70, None]
-    >>> plots.buckets(ages, n=3, name="age").get_title()
+    >>> plots.buckets(ages, n_buckets=3, name="age").get_title()
     '3 buckets of age by k-means'
     """
-    made = discretise(values, method, **({} if n is None else {"n": n}), **more)
+    made = discretise(
+        values,
+        method,
+        **({} if n_buckets is None else {"n_buckets": n_buckets}),
+        **more,
+    )
     numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
     known = numbers[np.isfinite(numbers)]
     if not len(known):

@@ -45,7 +45,7 @@ MOST_TRACED = 2000  # rows among which the ways of centroids are drawn
 
 
 class _Kinds(click.Group):
-    """Kinds of plots; ``-o`` and ``--force`` are of each."""
+    """Kinds of plots; ``-o`` and ``--overwrite`` are of each."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the kinds in the order in which they stand here."""
@@ -75,19 +75,21 @@ class _Kinds(click.Group):
 
         def decorate(function: Callable[..., Drawing]) -> click.Command:
             def run(output: str | None, **given: Any) -> None:
-                path = _checked(output or f"{name}.png", force=given.pop("force"))
+                path = _checked(
+                    output or f"{name}.png", overwrite=given.pop("overwrite")
+                )
                 needs([path])
                 _write(function(**given)(path), path)
 
             run.__doc__ = function.__doc__
-            decorated = all_of(*options, _output(name), _force)(run)
+            decorated = all_of(*options, _output(name), _overwrite)(run)
             epilog = examples(f"spinney plot {example}")
             return self.command(name, epilog=epilog)(decorated)
 
         return decorate
 
 
-_force = click.option("--force", is_flag=True, help="Overwrite the file.")
+_overwrite = click.option("--overwrite", is_flag=True, help="Overwrite the file.")
 
 
 def _output(name: str) -> Any:
@@ -99,11 +101,11 @@ def _output(name: str) -> Any:
     )
 
 
-def _checked(path: str, *, force: bool) -> str:
+def _checked(path: str, *, overwrite: bool) -> str:
     if path == STANDARD_OUTPUT:
         msg = "-o '-': a picture does not go to standard output: name a file"
         raise ParameterError(msg)
-    check_output(path, force=force)
+    check_output(path, overwrite=overwrite)
     return path
 
 
@@ -115,7 +117,7 @@ def _check_drawn(paths: list[str]) -> None:
 def _write(content: bytes, path: str) -> None:
     from spinney._support.atomic_file import write_whole
 
-    write_whole(path, [content], force=True)
+    write_whole(path, [content], overwrite=True)
     say(f"drawn to {path}")
 
 
@@ -147,14 +149,16 @@ _on_table = all_of(_model, _data, rows_options)
     _model,
     tree_option,
     look_options,
-    click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper."),
+    click.option(
+        "--max-depth", type=click.IntRange(min=0), help="Hide what lies deeper."
+    ),
     example="tree melons.spinney --style teaching -o melons.pdf",
     needs=_check_drawn,
 )
 def _tree(model: str, **options: Any) -> Drawing:
     """Draw the tree of MODEL; of a forest its importances and most typical tree."""
     fitted = member_of(load(model, "tree", "forest"), model, options["tree"])
-    picture: Picture = fitted.plot(**tree_look(options, options["depth"]))
+    picture: Picture = fitted.plot(**tree_look(options, options["max_depth"]))
     return picture.content
 
 
@@ -214,21 +218,21 @@ def _pruning(
     click.option("--x", metavar="COLUMN", help="What is drawn across."),
     click.option("--y", metavar="COLUMN", help="What is drawn upwards."),
     click.option(
-        "--hold",
+        "--fixed",
         multiple=True,
         metavar="COLUMN=VALUE",
         help="Hold another attribute at a value. Repeatable.",
     ),
     example="regions iris.spinney iris.csv --x petallength --y petalwidth",
 )
-def _regions(model: str, data: str, x: str, y: str, hold: tuple[str, ...]) -> Drawing:
+def _regions(model: str, data: str, x: str, y: str, fixed: tuple[str, ...]) -> Drawing:
     """Draw what MODEL predicts over two numbers, and the rows of DATA on it."""
     from spinney.cli.shell_settings import pairs_of
     from spinney.extensions.plots import regions
 
     fitted = load(model, "tree", "forest")
-    fixed = pairs_of(list(hold), "--hold", "COLUMN=VALUE, as in color=green")
-    return drawing(lambda axes: regions(fitted, data, axes, x=x, y=y, fixed=fixed))
+    values = pairs_of(list(fixed), "--fixed", "COLUMN=VALUE, as in color=green")
+    return drawing(lambda axes: regions(fitted, data, axes, x=x, y=y, fixed=values))
 
 
 def _on(name: str, meaning: str) -> None:
@@ -296,7 +300,7 @@ def _robustness(
     """Draw how recipes bear noise, missing values and outliers in DATA."""
     from spinney.extensions import evaluation, plots
 
-    more = {"noise": noise, "missing": missing_rate, "outliers": outliers}
+    more = {"noise": noise, "missing_rate": missing_rate, "outliers": outliers}
     study = _studied(evaluation.robustness, options, more)
     measure = options["measure"]
     return drawing(lambda axes: plots.robustness(study, axes, measure=measure))
@@ -323,12 +327,12 @@ def _studied(
     _data,
     click.option("--column", required=True, help="The numeric column."),
     click.option("--method", default="k-means", show_default=True),
-    click.option("--buckets", "n", type=int, help="How many."),
+    click.option("--n-buckets", type=int, help="How many."),
     reading_options,
-    example="buckets iris.csv --column petallength --method equal-width --buckets 4",
+    example="buckets iris.csv --column petallength --method equal-width --n-buckets 4",
 )
 def _buckets(
-    data: str, column: str, method: str, n: int | None, **options: Any
+    data: str, column: str, method: str, n_buckets: int | None, **options: Any
 ) -> Drawing:
     """Draw the buckets of a numeric column of DATA over its histogram."""
     from spinney.data.readers import read_table
@@ -348,32 +352,38 @@ def _buckets(
         msg = f"column {column!r} is {table[column].kind}, and buckets are of numbers"
         raise DataError(msg)
     cells = table[column].cells
-    return drawing(lambda axes: buckets(cells, axes, method=method, n=n, name=column))
+    return drawing(
+        lambda axes: buckets(
+            cells, axes, method=method, n_buckets=n_buckets, name=column
+        )
+    )
 
 
 _rows = all_of(
     _data,
     click.option("--columns", multiple=True, metavar="A,B", help="Only these columns."),
     click.option("--standardise", is_flag=True, help="Let columns count alike."),
-    click.option("--seed", type=int, default=0, show_default=True),
+    click.option("--random-state", type=int, default=0, show_default=True),
     reading_options,
 )
-_k = click.option("-k", "--k", type=int, required=True, help="How many clusters.")
+_k = click.option(
+    "-k", "--n-clusters", type=int, required=True, help="How many clusters."
+)
 
 
 @plot.kind("clusters", _rows, _k, example="clusters iris.csv --ignore class -k 3")
-def _clusters(k: int, **options: Any) -> Drawing:
+def _clusters(n_clusters: int, **options: Any) -> Drawing:
     """Draw the rows of DATA by cluster."""
     clusters = registry.load("plot", "clusters")
-    fit = _cluster_fit(k, options)
+    fit = _cluster_fit(n_clusters, options)
     return drawing(lambda axes: clusters(fit, axes))
 
 
 @plot.kind("iterations", _rows, _k, example="iterations iris.csv --ignore class -k 3")
-def _iterations(k: int, **options: Any) -> Drawing:
+def _iterations(n_clusters: int, **options: Any) -> Drawing:
     """Draw how the centroids of k-means move among the rows of DATA."""
     iterations = registry.load("plot", "iterations")
-    trace = _cluster_fit(k, options).trace(MOST_TRACED)
+    trace = _cluster_fit(n_clusters, options).trace(MOST_TRACED)
     if trace is None:
         msg = "iterations are drawn of numbers only: name them by --columns"
         raise ParameterError(msg)
@@ -387,13 +397,13 @@ def _elbow(**options: Any) -> Drawing:
     return lambda path: elbow_picture(choice, choice.k, path)
 
 
-def _cluster_fit(k: Any, options: dict[str, Any]) -> Any:
+def _cluster_fit(n_clusters: Any, options: dict[str, Any]) -> Any:
     """Return the clusters of the rows that the options name."""
     clustering = registry.load("operation", "cluster")
-    standardise, seed = options["standardise"], options["seed"]
-    plan = clustering.Plan(n_clusters=k, standardise=standardise, seed=seed)
+    standardise, seed = options["standardise"], options["random_state"]
+    plan = clustering.Plan(n_clusters=n_clusters, standardise=standardise, seed=seed)
     table = table_input(options["data"], options)
     _, used, weights = clustering.read_rows(table, options["columns"])
-    rows = clustering.measured_rows(used, plan, markers=options["missing"])
+    rows = clustering.measured_rows(used, plan, markers=options["missing_values"])
     with progress_bar("clustering") as progress:
         return clustering.find_clusters(rows, plan, weights=weights, progress=progress)

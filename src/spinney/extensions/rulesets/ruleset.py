@@ -300,9 +300,9 @@ class RuleSet(InNotebooks):
 
     # Keeping
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save the rules as JSON, which :meth:`from_json` reads back."""
-        write_whole(path, [self.to_json().encode("utf-8")], force=force)
+        write_whole(path, [self.to_json().encode("utf-8")], overwrite=overwrite)
 
     def export(
         self,

@@ -68,7 +68,7 @@ def new_stream(schema: Schema, recipe: Recipe) -> Stream:
     leaves = NO_LIMIT if recipe.max_leaves is None else recipe.max_leaves
     assert isinstance(recipe.criterion, str)
     limits = np.zeros(9, np.int64)
-    limits[GRACE], limits[COUNTING] = recipe.grace, recipe.counting_leaves
+    limits[GRACE], limits[COUNTING] = recipe.grace_period, recipe.max_active_leaves
     limits[MAX_DEPTH], limits[MAX_LEAVES] = depth, leaves
     limits[CRITERION] = CRITERIA[recipe.criterion]
     limits[MOST_BRANCHES], limits[RANK_EVERY] = _most_branches(columns), RANKED_AFTER
@@ -77,10 +77,10 @@ def new_stream(schema: Schema, recipe: Recipe) -> Stream:
         columns,
         _nodes(FEW, n_classes),
         _slots(0, columns, n_classes, limits),
-        _room(n_classes, recipe.grace),
+        _room(n_classes, recipe.grace_period),
         at,
         limits,
-        np.array([-np.log(recipe.delta), recipe.tie_bound]),
+        np.array([-np.log(recipe.delta), recipe.tie_threshold]),
     )
     stream = with_room(stream)
     at[N_FREE] -= 1  # whose slot is empty as it is

@@ -29,9 +29,9 @@ from spinney.sources.rows import (
 BATCH_ROWS = 50_000
 
 
-def is_streamed(data: Any, source: str | None) -> bool:
+def is_streamed(data: Any, engine: str | None) -> bool:
     """Return whether a table is read in batches: a file or a relation."""
-    if source is not None:
+    if engine is not None:
         return False
     named = isinstance(data, (str, os.PathLike)) and engine_of(data) is None
     return named or is_relation(data)

@@ -57,7 +57,7 @@ def arrays_of_grown(
     sizes = weights[:, 0] if numeric else weights.sum(axis=1)
     missing = np.full(len(attribute), -1, np.int16)
     missing[inner] = shape.real[inner, CUT_MISSING]
-    policy = policy_named(recipe.missing)
+    policy = policy_named(recipe.missing_policy)
     if not (policy.divides or policy.surrogates):
         # None was missing: the heaviest branch, the first of equals.
         open_ = inner[missing[inner] < 0]

@@ -27,7 +27,7 @@ DEEP = 2**31 - 1
 RUNNERS_UP_SHARE = 2000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
-SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}
+SETTINGS = {**UNBOUNDED_SETTINGS, "reuse_attributes": True}
 
 
 def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:
@@ -62,7 +62,7 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
 def _can_bucket(recipe: Recipe) -> bool:
     """Return whether buckets are codes, of which two subsets are asked for."""
     told = recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MOST_CODES
-    by_root = policy_named(recipe.missing).by_root
+    by_root = policy_named(recipe.missing_policy).by_root
     return told and recipe.grouping != "multiway" and not by_root
 
 
@@ -95,7 +95,7 @@ def _can_code(schema: Schema, recipe: Recipe) -> bool:
 
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells take a branch each, or there are none."""
-    policy = policy_named(recipe.missing)
+    policy = policy_named(recipe.missing_policy)
     if policy.moves or policy.surrogates:
         return True
     kinds = {attribute.kind for attribute in training.schema.attributes}
@@ -106,7 +106,7 @@ def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
 
 def goes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether surrogates send some of the rows that a tree is grown of."""
-    return policy_named(recipe.missing).surrogates and lacks_cells(training)
+    return policy_named(recipe.missing_policy).surrogates and lacks_cells(training)
 
 
 def lacks_cells(training: "TrainingSet") -> bool:

@@ -140,7 +140,7 @@ def grow(
         altered = altered_priors(weighed.source().root().weights, options.costs)
     ready = prepared(weighed, recipe, altered=altered)
     policy, own, most = (
-        policy_named(recipe.missing),
+        policy_named(recipe.missing_policy),
         training.weights,
         recipe.surrogates,
     )

@@ -58,7 +58,7 @@ def competitors_as_arrays(
     where no row here was missing.
     """
     numeric = schema.target.is_numeric
-    policy = policy_named(recipe.missing)
+    policy = policy_named(recipe.missing_policy)
     sides = _sides(records, shape, numeric=numeric)
     into = records.real[:, CUT_MISSING].astype(np.int64)
     if not (policy.divides or policy.surrogates):

@@ -21,7 +21,7 @@ from spinney.errors import SpinneyWarning
 from spinney.growth.engine import only_to_predict
 from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
 from spinney.growth.growth_options import Options
-from spinney.growth.model import Tried
+from spinney.growth.model import RecipeScore
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import costs_of, leaf_risks
@@ -47,7 +47,7 @@ class RecipeChoice(NamedTuple):
     """A recipe, how each candidate did, and the way to grow where folds chose it."""
 
     recipe: Recipe
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[RecipeScore, ...] = ()
     growth: FoldGrowth | None = None
 
     @property
@@ -75,11 +75,11 @@ def choose_recipe(
     if "folds" not in first.given and _is_small(training):
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
-                return RecipeChoice(recipe, (Tried(name, chosen=True),))
+                return RecipeChoice(recipe, (RecipeScore(name, chosen=True),))
     numeric, copied = training.schema.target.is_numeric, CopiedRows(training)
     rows = copied.few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
-    tried, growths = list[Tried](), list[FoldGrowth]()
+    tried, growths = list[RecipeScore](), list[FoldGrowth]()
     with only_to_predict(n_trees), warnings.catch_warnings():
         # What is to be said of a recipe is said when the tree of all rows is grown.
         warnings.simplefilter("ignore", SpinneyWarning)
@@ -103,7 +103,7 @@ def _is_small(training: TrainingSet) -> bool:
     return n_rows < FEWEST_FOR_FOLDS
 
 
-def _chosen(tried: Sequence[Tried]) -> int:
+def _chosen(tried: Sequence[RecipeScore]) -> int:
     """Return which has the fewest leaves of those whose risk is nearly the least."""
     risks = np.array([each.risk for each in tried], np.float64)
     deviations = np.array([each.deviation for each in tried], np.float64)
@@ -113,7 +113,7 @@ def _chosen(tried: Sequence[Tried]) -> int:
     return int(np.argmin(np.where(able, leaves, leaves.max() + 1)))
 
 
-def _judged(name: str, growth: FoldGrowth) -> Tried:
+def _judged(name: str, growth: FoldGrowth) -> RecipeScore:
     """Return how the recipe of a growth does on its folds."""
     if growth.recipe.pruning == "cost-complexity":
         return _judged_subtree(name, growth)
@@ -133,10 +133,10 @@ def _judged(name: str, growth: FoldGrowth) -> Tried:
     # Those that rows reach: values that are declared must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
     deviation = float(np.sqrt(spread / n_rows))
-    return Tried(name, risk * unit, deviation * unit, n_leaves)
+    return RecipeScore(name, risk * unit, deviation * unit, n_leaves)
 
 
-def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
+def _judged_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
     """Return how the subtree does that cost complexity chooses."""
     rows, costs = growth.training_rows(growth.folds), growth.options.costs
     rows = replace(rows, fold_trees=growth.fold_trees)
@@ -148,7 +148,7 @@ def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
     assert subtree.deviation is not None
     # They are shares of the root's risk, or the risks themselves where it has none.
     unit = (sequence.root_risk if sequence.root_risk > 0 else 1.0) / rows.weights.sum()
-    return Tried(
+    return RecipeScore(
         name,
         float(subtree.error * unit),
         float(subtree.deviation * unit),

@@ -38,7 +38,7 @@ MOST_INDICATORS = 64
 LEAST_SHARE = 0.02
 DIGITS = 9
 DRAWS_A_ROW = 4  # how finely weights are told apart, of a row of mean weight
-TREES = RECIPES["cart"].changed(missing="branch")
+TREES = RECIPES["cart"].changed(missing_policy="branch")
 
 
 def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":

@@ -417,6 +417,6 @@ def _asks_bag(recipe: Recipe, *, numeric: bool) -> bool:
 
     Which attributes count in an average gain depends on the weight of the bag.
     """
-    asks = policy_named(recipe.missing).by_root or recipe.bucketing is not None
+    asks = policy_named(recipe.missing_policy).by_root or recipe.bucketing is not None
     average = recipe.measure(numeric=numeric).average
     return asks or recipe.min_deviation > 0 or average

@@ -231,7 +231,7 @@ def _refuse_some_dropping(recipes: Sequence[Recipe]) -> None:
         if keeping and recipe.drops_rows:
             with naming(recipe, recipes):
                 raise refusal(
-                    Setting("missing", recipe.missing),
+                    Setting("missing_policy", recipe.missing_policy),
                     "takes rows that lack a cell from all trees, and recipe "
                     f"{keeping[0].name!r} has a way with them",
                     "let all recipes leave them out, or none",
@@ -295,13 +295,13 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
                 Setting("grouping", "binary"),
             ),
         )
-    if recipe.missing == "surrogate":
-        if "missing" in recipe.given or "surrogates" in recipe.given:
+    if recipe.missing_policy == "surrogate":
+        if "missing_policy" in recipe.given or "surrogates" in recipe.given:
             raise refusal(
-                Setting("missing", "surrogate"),
+                Setting("missing_policy", "surrogate"),
                 "does not go into a forest",
                 "its trees keep no surrogates; take 'branch', or leave it out, which "
                 "is the same",
             )
-        recipe = replace(recipe, missing="branch")
+        recipe = replace(recipe, missing_policy="branch")
     return recipe

@@ -31,7 +31,7 @@ def can_grow_multiway(
     if schema.target.is_numeric or recipe.grouping != "multiway":
         return False
     criterion = recipe.measure(numeric=False)
-    if criterion.kernel not in KERNELS or recipe.missing != "fractional":
+    if criterion.kernel not in KERNELS or recipe.missing_policy != "fractional":
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False

@@ -106,7 +106,7 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
         n_rows // RUNNERS_UP_SHARE,
         MOST_IN_SIDE,
         altered,
-        recipe.reuse,
+        recipe.reuse_attributes,
     )
 
 

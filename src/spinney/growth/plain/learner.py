@@ -428,7 +428,7 @@ class _Learner:
                 return [node]
             if node.forced:
                 raise ParameterError(
-                    Setting("force"),
+                    Setting("forced_splits"),
                     f": the split at the path {node.path!r} does not fit into ",
                     Setting("max_leaves", int(limit)),
                     ": raise the limit",
@@ -513,7 +513,7 @@ class _Learner:
         """Return the children of a node, which have these counts."""
         split = node.winner.split
         attributes = node.attributes
-        if not self.recipe.reuse:
+        if not self.recipe.reuse_attributes:
             attributes = self.without(attributes, split.attribute)
         elif self.recipe.grouping == "multiway" and is_multiway(split):
             attributes = tuple(i for i in attributes if i != split.attribute)
@@ -557,7 +557,7 @@ class _Learner:
                 continue
             if path not in self.reached:
                 warn(
-                    Setting("force"),
+                    Setting("forced_splits"),
                     f": no node to split is reached by the path {path!r}; write its "
                     "branches as they are printed, from the root on",
                 )

@@ -157,7 +157,7 @@ def _recounted(
 def _used_up(tree: Tree, node: Node, recipe: Recipe) -> set[int]:
     """Return the attributes that were asked above, and have nothing left to tell."""
     above = [step.candidate.split for step in tree.path(node.number)[:-1]]
-    if not recipe.reuse:
+    if not recipe.reuse_attributes:
         behind, attributes = tree.schema.behind, range(len(tree.schema.attributes))
         columns = set(behind(split.attribute for split in above))
         return {i for i in attributes if not columns.isdisjoint(behind([i]))}

@@ -123,7 +123,7 @@ def pruned_after_growing(
 def method_named(name: object) -> Method:
     """Return a method by name."""
     if not isinstance(name, str) or name not in METHODS:
-        refuse_unknown("method", name, METHODS)
+        refuse_unknown("pruning", name, METHODS)
     return METHODS[name]
 
 
@@ -134,14 +134,14 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
     if target.is_numeric and not chosen.numeric:
         others = [name for name, other in METHODS.items() if other.numeric]
         raise refusal(
-            Setting("method", method),
+            Setting("pruning", method),
             f"counts errors, and {target.name!r} is a number",
             f"use {', '.join(map(repr, others))}",
         )
     if chosen.by_means and tree.arrays.models is not None:
         others = [m.name for m in METHODS.values() if m.numeric and not m.by_means]
         raise refusal(
-            Setting("method", method),
+            Setting("pruning", method),
             "judges leaves by their means, and this tree has linear models",
             phrase(
                 "grow it with {}, or with {}; or use {}",

@@ -28,7 +28,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.errors import ParameterError
-from spinney.growth import Member, Model, Tried
+from spinney.growth import Member, Model, RecipeScore
 from spinney.output.file.plain_data import (
     OPTIONAL,
     as_list,
@@ -71,11 +71,22 @@ MEMBER = f"{OPTIONAL}member"  # which tree of a forest it is
 _NOT_KEPT = ("given", "tries")
 # Settings that older readers do not know are written where they say something.
 _LATER = (
-    *("reuse", "search", "objective", "leaf_price", "time_limit"),
-    *("delta", "grace", "tie_bound", "counting_leaves", "drift"),
+    *("reuse_attributes", "search", "objective", "leaf_price", "time_limit"),
+    *("delta", "grace_period", "tie_threshold", "max_active_leaves", "drift"),
 )
 _LATER_PROVEN = ("max_leaves", "objective")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
+
+# Former names of settings in files, and their names now.
+FORMER_NAMES = {
+    "missing": "missing_policy",
+    "reuse": "reuse_attributes",
+    "grace": "grace_period",
+    "tie_bound": "tie_threshold",
+    "counting_leaves": "max_active_leaves",
+    "ties": "tie_break_order",
+    "force": "forced_splits",
+}
 
 _KINDS = ("nominal", "ordinal", "numeric")
 
@@ -247,11 +258,18 @@ def _values(data: object, what: str) -> tuple[Value, ...]:
     return tuple(values)
 
 
+def with_present_names(data: object) -> object:
+    """Return settings of a file by the names that they have now."""
+    if not isinstance(data, dict) or any(FORMER_NAMES.get(n) in data for n in data):
+        return data
+    return {FORMER_NAMES.get(name, name): value for name, value in data.items()}
+
+
 def read_recipe(data: object) -> Recipe:
     """Return the recipe that the header describes."""
     known = _OF_RECIPES
     entry = members(
-        data,
+        with_present_names(data),
         "the recipe",
         [field.name for field in known],
         defaults=[field.name for field in known if field.default is not MISSING],
@@ -264,16 +282,16 @@ def read_recipe(data: object) -> Recipe:
         refuse(f"the recipe is none: {error}")
 
 
-def read_tried(header: Mapping[str, Any]) -> tuple[Tried, ...]:
+def read_tried(header: Mapping[str, Any]) -> tuple[RecipeScore, ...]:
     """Return the record of a choice, or that there was none, that a header has."""
     what = "the record of what was tried"
     if UNTRIED in header:
-        return (Tried(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
+        return (RecipeScore(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
     tried = []
     for line in as_list(header.get(TRIED, []), what):
-        entry = members(line, what, [field.name for field in fields(Tried)])
+        entry = members(line, what, [field.name for field in fields(RecipeScore)])
         tried.append(
-            Tried(
+            RecipeScore(
                 text(entry["name"], f"a name in {what}"),
                 number(entry["risk"], f"a risk in {what}"),
                 number(entry["deviation"], f"a deviation in {what}"),

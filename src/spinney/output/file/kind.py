@@ -153,7 +153,7 @@ def save_kind(
     content: Content,
     path: "str | os.PathLike[str]",
     *,
-    force: bool,
+    overwrite: bool,
 ) -> None:
     """Save a model; :func:`spinney.output.file.model_files.save_model` says how."""
     _check_path(path)
@@ -172,7 +172,7 @@ def save_kind(
     except DamageError as damage:
         msg = f"cannot write {os.fsdecode(path)}: {kind.noun} cannot be saved: {damage}"
         raise ParameterError(msg) from None
-    write_whole(path, parts, force=force)
+    write_whole(path, parts, overwrite=overwrite)
 
 
 def load_kind(

@@ -52,7 +52,7 @@ def _kind(name: str) -> Kind[Any]:
 
 
 def save_model(
-    content: Any, path: "str | os.PathLike[str]", *, force: bool = True
+    content: Any, path: "str | os.PathLike[str]", *, overwrite: bool = True
 ) -> None:
     """Save a tree, a forest or clusters; the same model gives the same bytes.
 
@@ -62,7 +62,7 @@ def save_model(
         What to save.
     path : path
         Where; by custom the name ends in ``.spinney``.
-    force : bool
+    overwrite : bool
         Whether an existing file may be replaced.
 
     Raises
@@ -91,7 +91,7 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
-    save_kind(_kind_of(content), content, path, force=force)
+    save_kind(_kind_of(content), content, path, overwrite=overwrite)
 
 
 def _kind_of(content: Any) -> Kind[Any]:

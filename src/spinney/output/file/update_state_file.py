@@ -21,7 +21,7 @@ from spinney._support.arrays import Floats
 from spinney.data import Schema, Value
 from spinney.errors import ParameterError
 from spinney.growth import Model
-from spinney.output.file.header import read_recipe, recipe_data
+from spinney.output.file.header import read_recipe, recipe_data, with_present_names
 from spinney.output.file.plain_data import OPTIONAL, as_list, members, number, text
 from spinney.output.file.requirements import require, shaped, within
 from spinney.output.file.strict_json import refuse
@@ -39,7 +39,14 @@ KEPT_ARRAYS = {CELLS: np.float64, TARGET: np.float64, WEIGHTS: np.float64}
 _ENTRY = ("recipe", "tries", "declared", "weight", "given")
 _BY_LABEL = ("class_weight", "priors")
 _NUMBERS = ("ccp_alpha", "validation_share")
-_GIVEN = (*_BY_LABEL, *_NUMBERS, "cost_matrix", "test_costs", "ties", "force")
+_GIVEN = (
+    *_BY_LABEL,
+    *_NUMBERS,
+    "cost_matrix",
+    "test_costs",
+    "tie_break_order",
+    "forced_splits",
+)
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -77,7 +84,9 @@ def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Return what was given beside a recipe, ready for JSON."""
     data: dict[str, Any] = {}
     for name, value in given.items():
-        if value is None or (name in ("ties", "force") and not value):
+        if value is None or (
+            name in ("tie_break_order", "forced_splits") and not value
+        ):
             continue
         if name == "cost_matrix":
             costs = schema.target.costs or ()
@@ -86,10 +95,10 @@ def _given_data(given: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
             data[name] = [[_plain(key), float(value[key])] for key in value]
         elif name == "test_costs":
             data[name] = {str(key): float(value[key]) for key in value}
-        elif name == "force":
+        elif name == "forced_splits":
             data[name] = [[_path(path), _asked(asked)] for path, asked in value.items()]
         else:
-            data[name] = [*value] if name == "ties" else value
+            data[name] = [*value] if name == "tie_break_order" else value
     return data
 
 
@@ -190,7 +199,7 @@ def _require_codes(cells: Floats, least: int, n_values: int) -> None:
 def _read_given(data: object, schema: Schema) -> dict[str, Any]:
     """Return what was given beside a recipe; what it means is checked by growing."""
     what = "what was given for the rows"
-    given = dict(members(data, what, _GIVEN, defaults=_GIVEN))
+    given = dict(members(with_present_names(data), what, _GIVEN, defaults=_GIVEN))
     for name in _BY_LABEL:
         if name in given and not isinstance(given[name], str):
             given[name] = dict(_pairs(given[name], f"{name} in {what}"))
@@ -207,14 +216,16 @@ def _read_given(data: object, schema: Schema) -> dict[str, Any]:
             label: dict(zip(classes, line, strict=True))
             for label, line in zip(classes, lines, strict=True)
         }
-    if "ties" in given:
-        given["ties"] = [
-            text(name, f"a tie in {what}") for name in _names(given["ties"])
+    if "tie_break_order" in given:
+        given["tie_break_order"] = [
+            text(name, f"a tie in {what}") for name in _names(given["tie_break_order"])
         ]
-    if "force" in given:
-        given["force"] = {
+    if "forced_splits" in given:
+        given["forced_splits"] = {
             tuple(_names(path)): text(asked, f"a question in {what}")
-            for path, asked in _pairs(given["force"], f"force in {what}")
+            for path, asked in _pairs(
+                given["forced_splits"], f"forced_splits in {what}"
+            )
         }
     return given
 

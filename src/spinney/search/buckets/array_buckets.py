@@ -71,7 +71,7 @@ def discretise(
     values: Any,
     method: str = "k-means",
     *,
-    n: int = 5,
+    n_buckets: int = 5,
     classes: Any = None,
     weights: Any = None,
 ) -> Buckets:
@@ -83,7 +83,7 @@ def discretise(
         None and NaN are missing.
     method : str
         "equal-width", "equal-frequency", "k-means" or "entropy-mdl".
-    n : int
+    n_buckets : int
         How many buckets; fewer if there are fewer distinct numbers. entropy-mdl
         finds the number itself.
     classes : array or sequence, optional
@@ -101,12 +101,13 @@ def discretise(
     DataError
         If there is no number, one is infinite, or lengths differ.
     ParameterError
-        If the method is unknown or lacks classes, or n is no whole number above 1.
+        If the method is unknown or lacks classes, or n_buckets is no whole number above
+        1.
 
     Examples
     --------
     >>> ages = [22, 25, 27, 41, 44, 70, None]
-    >>> buckets = discretise(ages, n=3)
+    >>> buckets = discretise(ages, n_buckets=3)
     >>> print(buckets)
     ≤ 34         3
     34 < … ≤ 57  2
@@ -122,11 +123,11 @@ def discretise(
             "give classes=, one for each value, or take 'equal-width', "
             "'equal-frequency' or 'k-means'",
         )
-    cuts = cuts_of(table, method, n)
+    cuts = cuts_of(table, method, n_buckets)
     counts = bucketed(table, cuts).sizes
     for array in (cuts, counts):
         array.flags.writeable = False
-    return Buckets(cuts, counts, method, is_exact(table, method, n))
+    return Buckets(cuts, counts, method, is_exact(table, method, n_buckets))
 
 
 def _table(values: Any, classes: Any, weights: Any) -> CountTable:

@@ -27,10 +27,10 @@ METHODS: dict[str, Method] = {
 }
 
 
-def cuts_of(table: CountTable, method: str, n: int) -> Floats:
+def cuts_of(table: CountTable, method: str, n_buckets: int) -> Floats:
     """Return the rising cuts of a method of this name; a value equal to one is left.
 
-    ``n`` is the number of buckets; entropy-mdl finds its own.
+    The method "entropy-mdl" finds its own number of buckets.
 
     >>> from spinney.trees.counts import CountTable
     >>> cuts_of(CountTable.of([[1], [1], [1], [1]]), "equal-frequency", 2)
@@ -39,8 +39,8 @@ def cuts_of(table: CountTable, method: str, n: int) -> Floats:
     found = METHODS.get(method) if isinstance(method, str) else None
     if found is None:
         refuse_unknown("method", method, METHODS)
-    check_whole("n", n, least=2, most=MOST_BUCKETS)
-    return found(table, int(n))
+    check_whole("n_buckets", n_buckets, least=2, most=MOST_BUCKETS)
+    return found(table, int(n_buckets))
 
 
 def is_exact(table: CountTable, method: str, n: int) -> bool:

@@ -130,7 +130,7 @@ def open_source(
     budget = MemoryBudget(table.memory_limit) if limit and table.memory_limit else None
     room = usual_room() if limit is None else budget.rows if budget else 0
     wanted = Wanted(reserves, seed, hashed, room, budget)
-    engine = table.source or table.engine or "duckdb"
+    engine = table.engine or table.data_engine or "duckdb"
     # Statements are SQLGlot's, which nobody loads who does not count in an engine.
     opened = registry.load("engine", engine).opened_rows(
         table.data, roles, wanted, engine=engine, connection=table.connection
@@ -157,12 +157,12 @@ def _read(table: TableInput, roles: Roles) -> TrainingData:
 
 def table_of_rows(table: TableInput) -> Table:
     """Return the rows of a file, a frame or a database, in memory."""
-    limit, engine = table.memory_limit, table.engine
+    limit, engine = table.memory_limit, table.data_engine
     if limit is not None and engine != "sqlite":
         raise refusal(
             Setting("memory_limit", limit),
             "is for rows that are counted elsewhere",
-            phrase("leave it out, or count in {}", Setting("source", "duckdb")),
+            phrase("leave it out, or count in {}", Setting("engine", "duckdb")),
         )
     if engine not in IN_DATABASES:
         return read_table(

@@ -11,7 +11,7 @@ from spinney.data.duckdb import is_relation
 from spinney.errors import DataError, ParameterError, Setting, refusal
 from spinney.sources.rows.training_rows import NO_TARGET
 
-SOURCES = ("memory", *registry.ENTRIES["engine"])
+ENGINES = ("memory", *registry.ENTRIES["engine"])
 ADDRESSES = {"postgresql": "postgres", "postgres": "postgres", "sqlite": "sqlite"}
 # Classes of other libraries by module and name, so that none of these is imported.
 CLASSES = {
@@ -39,7 +39,7 @@ DECLARING = (
     *("missing_values", "text_format"),
 )
 OPENING = (
-    *("weight", "source", "connection", "table"),
+    *("weight", "engine", "connection", "table"),
     *("memory_limit", "format", "encoding"),
 )
 
@@ -56,8 +56,8 @@ class TableInput:
         The column to predict, if any, and that of row weights.
     declarations : Declarations
         What is declared of the columns.
-    source : str, optional
-        Where rows are counted, one of ``SOURCES``. If not given, what is in a database
+    engine : str, optional
+        Where rows are counted, one of ``ENGINES``. If not given, what is in a database
         where it is, and anything else in memory.
     connection : DuckDB connection, optional
         That of a relation.
@@ -71,7 +71,7 @@ class TableInput:
 
     Attributes
     ----------
-    engine : str, optional
+    data_engine : str, optional
         The engine that the data names or belongs to.
     is_remote : bool
         Whether rows stay where they are.
@@ -81,13 +81,13 @@ class TableInput:
     target: str = NO_TARGET
     weight: str | None = None
     declarations: Declarations = field(default_factory=Declarations)
-    source: str | None = None
+    engine: str | None = None
     connection: Any = None
     table: str | None = None
     memory_limit: int | str | None = None
     format: str | None = None
     encoding: str | None = None
-    engine: str | None = field(init=False)
+    data_engine: str | None = field(init=False)
     is_remote: bool = field(init=False)
 
     @classmethod
@@ -100,19 +100,19 @@ class TableInput:
 
     def __post_init__(self) -> None:
         """Refuse what has no use for the data, and note where its rows are counted."""
-        source, table = self.source, self.table
-        if source is not None and source not in SOURCES:
-            check_named("source", source, ("memory", *registry.names("engine")))
-        engine = engine_of(self.data)
-        if engine is not None and source not in (None, "memory", engine):
+        engine, table = self.engine, self.table
+        if engine is not None and engine not in ENGINES:
+            check_named("engine", engine, ("memory", *registry.names("engine")))
+        data_engine = engine_of(self.data)
+        if data_engine is not None and engine not in (None, "memory", data_engine):
             raise refusal(
-                Setting("source", source),
-                f"is not where the table is, in {engine}",
+                Setting("engine", engine),
+                f"is not where the table is, in {data_engine}",
                 "leave it out",
             )
-        if engine is None and source in IN_DATABASES:
+        if data_engine is None and engine in IN_DATABASES:
             raise refusal(
-                Setting("source", source),
+                Setting("engine", engine),
                 "needs a table there",
                 "give its address (postgresql://user@host/database or "
                 "sqlite:///file.db), a connection, or a Spark data frame",
@@ -123,21 +123,21 @@ class TableInput:
                 "is no text",
                 "give the name of a table, or a SELECT",
             )
-        in_database = engine in IN_DATABASES
-        if not in_database and table is not None and source in (None, *SOURCES):
+        in_database = data_engine in IN_DATABASES
+        if not in_database and table is not None and engine in (None, *ENGINES):
             raise refusal(
                 Setting("table", table),
                 "is that of a database",
                 "leave it out for others",
             )
         related = is_relation(self.data)
-        elsewhere = source not in (None, "memory", *IN_DATABASES)
-        elsewhere |= source is None and related
+        elsewhere = engine not in (None, "memory", *IN_DATABASES)
+        elsewhere |= engine is None and related
         if self.connection is not None and not (elsewhere and related):
             msg = "connection= is that of a DuckDB relation: leave it out for other "
             raise ParameterError(msg + "data")
-        stays = engine not in (None, "sqlite") and source != "memory"
-        object.__setattr__(self, "engine", engine)
+        stays = data_engine not in (None, "sqlite") and engine != "memory"
+        object.__setattr__(self, "data_engine", data_engine)
         object.__setattr__(self, "is_remote", elsewhere or stays)
 
 

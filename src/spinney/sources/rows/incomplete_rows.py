@@ -42,18 +42,18 @@ def note_incomplete(
     worst = f"column {shown(name)!r} lacks most, {most}"
     if n_dropped == n_rows:
         raise DataError(
-            Setting("missing", "drop"),
+            Setting("missing_policy", "drop"),
             f" leaves no row: every one of {n_rows} lacks a cell; {worst}",
             remedy=phrase(
                 "ignore such columns ({}), or take another way, such as {}",
                 Setting("ignore", [name]),
-                Setting("missing", "fractional"),
+                Setting("missing_policy", "fractional"),
             ),
         )
     weighs = f", of weight {weight:g}," if weight else ""
     lack = "lacks a cell and is" if n_dropped == 1 else "lack a cell and are"
     note(
-        Setting("missing", "drop"),
+        Setting("missing_policy", "drop"),
         f": {n_dropped} of {n_rows} rows{weighs} {lack} left out; {worst}",
         of_reading=False,
     )

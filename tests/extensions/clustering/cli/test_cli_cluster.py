@@ -30,7 +30,7 @@ def lines_of(text):
 
 def test_from_finding_to_predicting(works, folder):
     out = works(
-        *("cluster", IRIS, "--ignore", "class", "--k", "auto"),
+        *("cluster", IRIS, "--ignore", "class", "--n-clusters", "auto"),
         *("-o", "labels.csv", "--model", "iris.spinney"),
     )
     assert out.startswith("150 rows, 4 columns: sepallength, sepalwidth,")
@@ -54,8 +54,8 @@ def test_from_finding_to_predicting(works, folder):
 
 def test_the_worked_example(works, start):
     out = works(
-        *("cluster", FIVE, "--ignore", "entity", "--k", 2),
-        *("--start", start, "--explain"),
+        *("cluster", FIVE, "--ignore", "entity", "--n-clusters", 2),
+        *("--init", start, "--explain"),
     )
     lines = out.splitlines()
     # EXPECTED: 1.12/7.21, 2.50/3.61, 3.61/2.50, then 1.57/5.96, ...
@@ -75,7 +75,7 @@ def test_the_worked_example(works, start):
 
 def test_json(works, start):
     out = works(
-        *("cluster", FIVE, "--columns", "attr1, attr2", "--start", start),
+        *("cluster", FIVE, "--columns", "attr1, attr2", "--init", start),
         *("--explain", "--explain-rows", 2, "--json"),
     )
     data = json.loads(out)
@@ -92,11 +92,15 @@ def test_json(works, start):
 
 
 def test_a_rule_and_a_range(works, tool):
-    out = works("cluster", IRIS, "--ignore", "class", "--rule", "elbow", "--k", "2-5")
+    out = works(
+        "cluster", IRIS, "--ignore", "class", "--rule", "elbow", "--n-clusters", "2-5"
+    )
     assert "by elbow" in out
     assert "\n   5  " in out
     assert "\n   6  " not in out
-    told = tool("cluster", IRIS, "--ignore", "class", "--k", "3-4", "--rule", "gap")
+    told = tool(
+        "cluster", IRIS, "--ignore", "class", "--n-clusters", "3-4", "--rule", "gap"
+    )
     assert told.code == 0
 
 
@@ -104,22 +108,29 @@ def test_the_last_that_was_tried_is_said(tool, write):
     rows = [f"{group * 100 + spread}" for group in range(12) for spread in (0, 1, 2)]
     path = write("many.csv", "\n".join(["x", *rows]))
     told = tool("cluster", path)
-    assert "spinney: k = 10 is the most that was tried: --k 2-20 tries more" in told.err
-    assert "k = 12 by silhouette" in tool("cluster", path, "--k", "2-20").out
+    assert (
+        "spinney: k = 10 is the most that was tried: --n-clusters 2-20 tries more"
+        in told.err
+    )
+    assert "k = 12 by silhouette" in tool("cluster", path, "--n-clusters", "2-20").out
 
 
 def test_standardise(works, write):
     path = write(
         "two.csv", "a,b\n1,1000\n2,9000\n9,1500\n10,8000\n1.5,1200\n9.5,8500\n"
     )
-    out = works("cluster", path, "--k", 2, "--standardise", "--model", "s", "--explain")
+    out = works(
+        "cluster", path, "--n-clusters", 2, "--standardise", "--model", "s", "--explain"
+    )
     assert "each column divided by its standard deviation" in out
     assert "distances are of standardised columns" in out
     model = spinney.load("s")
     assert model.standardise
     assert model.cluster_centers_[:, 1].min() > 1000
     labels = works("predict", "s", path).split()[1:]
-    data = json.loads(works("cluster", path, "--k", 2, "--standardise", "--json"))
+    data = json.loads(
+        works("cluster", path, "--n-clusters", 2, "--standardise", "--json")
+    )
     assert [int(line.split(",")[0]) for line in labels] == data["labels"]
     by_hand = np.loadtxt(path, delimiter=",", skiprows=1)
     scaled = by_hand / by_hand.std(axis=0)
@@ -131,7 +142,7 @@ def test_standardise(works, write):
 
 def test_a_mixed_table(works, mixed, write):
     out = works(
-        *("cluster", mixed, "--ignore", "id", "--k", 2, "--explain"),
+        *("cluster", mixed, "--ignore", "id", "--n-clusters", 2, "--explain"),
         *("-o", "labels.csv", "--model", "m.spinney"),
     )
     assert "k-prototypes" in out
@@ -143,7 +154,7 @@ def test_a_mixed_table(works, mixed, write):
     assert "hue" in works("show", "m.spinney")
     start = write("start.csv", "size,hue\n0,blue\n10,red\n")
     data = json.loads(
-        works("cluster", mixed, "--ignore", "id", "--start", start, "--json")
+        works("cluster", mixed, "--ignore", "id", "--init", start, "--json")
     )
     assert data["labels"] == [0, 1] * 6
     assert data["centroids"][1]["hue"] == "red"
@@ -151,7 +162,7 @@ def test_a_mixed_table(works, mixed, write):
 
 
 def test_names_of_rows_are_left_out(tool, mixed):
-    told = tool("cluster", mixed, "--k", 2)
+    told = tool("cluster", mixed, "--n-clusters", 2)
     assert told.code == 0
     assert "column 'id' has values of which all 12 differ and is left out" in told.err
     assert "--nominal id" in told.err
@@ -159,11 +170,11 @@ def test_names_of_rows_are_left_out(tool, mixed):
 
 def test_missing_cells(works, refused, write):
     path = write("gaps.csv", "a,b\n1,2\n3,?\n4,5\n9,9\n")
-    line = refused(3, "cluster", path, "--k", 2, "--missing", "?")
+    line = refused(3, "cluster", path, "--n-clusters", 2, "--missing-values", "?")
     assert "column 'b' is missing (NaN) in row 2" in line
     assert "--method 'k-prototypes'" in line
     out = works(
-        *("cluster", path, "--k", 2, "--missing", "?"),
+        *("cluster", path, "--n-clusters", 2, "--missing-values", "?"),
         *("--method", "k-prototypes", "--model", "m"),
     )
     assert "k-prototypes" in out
@@ -173,8 +184,10 @@ def test_missing_cells(works, refused, write):
 def test_weights(works, write):
     path = write("w.csv", "x,w\n0,1\n1,3\n10,1\n")
     twice = write("t.csv", "x\n0\n1\n1\n1\n10\n")
-    one = json.loads(works("cluster", path, "--weight", "w", "--k", 2, "--json"))
-    other = json.loads(works("cluster", twice, "--k", 2, "--json"))
+    one = json.loads(
+        works("cluster", path, "--weight", "w", "--n-clusters", 2, "--json")
+    )
+    other = json.loads(works("cluster", twice, "--n-clusters", 2, "--json"))
     assert one["sizes"] == other["sizes"]
     assert one["centroids"] == other["centroids"]
     assert one["columns"] == {"x": "numeric"}
@@ -182,8 +195,8 @@ def test_weights(works, write):
 
 def test_rows_keep_their_columns(works, write):
     path = write("r.csv", ROWS)
-    asked = ("cluster", path, "--columns", "x", "--k", 2, "-o", "-")
-    out = works(*asked, "--start", "random")
+    asked = ("cluster", path, "--columns", "x", "--n-clusters", 2, "-o", "-")
+    out = works(*asked, "--init", "random")
     rows = lines_of(out)
     assert rows[0] == ["id", "day", "x", "cluster", "cluster_", "distance"]
     assert rows[1][:4] == ["a", "2024-01-02", "1", "old"]
@@ -194,7 +207,7 @@ def test_rows_keep_their_columns(works, write):
 
 def test_ignored_columns_are_kept_as_they_are(works, refused, write):
     path = write("i.csv", "id,x,odd\n007,1,inf\n008,2,1.50\n010,9,\n")
-    asked = ("cluster", path, "--ignore", "id", "--ignore", "odd", "--k", 2)
+    asked = ("cluster", path, "--ignore", "id", "--ignore", "odd", "--n-clusters", 2)
     rows = lines_of(works(*asked, "-o", "-"))
     assert [row[:3] for row in rows[1:]] == [
         ["007", "1", "inf"],
@@ -208,8 +221,25 @@ def test_ignored_columns_are_kept_as_they_are(works, refused, write):
 def test_the_same_seed_gives_the_same_files(works, folder):
     for name, seed in (("a", 4), ("b", 4)):
         works(
-            *("cluster", IRIS, "--ignore", "class", "--k", 3, "--start", "random"),
-            *("--seed", seed, "--model", f"{name}.m", "-o", f"{name}.csv", "--quiet"),
+            *(
+                "cluster",
+                IRIS,
+                "--ignore",
+                "class",
+                "--n-clusters",
+                3,
+                "--init",
+                "random",
+            ),
+            *(
+                "--random-state",
+                seed,
+                "--model",
+                f"{name}.m",
+                "-o",
+                f"{name}.csv",
+                "--quiet",
+            ),
         )
     for kind in ("m", "csv"):
         one, other = (folder / f"{name}.{kind}" for name in "ab")
@@ -218,26 +248,28 @@ def test_the_same_seed_gives_the_same_files(works, folder):
 
 def test_other_options(works):
     told = works(
-        *("cluster", IRIS, "--ignore", "class", "--k", 3, "--max-iterations", 1),
-        *("--restarts", 1, "--jobs", 1),
+        *("cluster", IRIS, "--ignore", "class", "--n-clusters", 3, "--max-iter", 1),
+        *("--n-init", 1, "--n-jobs", 1),
     )
-    assert "not converged: --max-iterations 1 was too few" in told
+    assert "not converged: --max-iter 1 was too few" in told
     near = works(
-        *("cluster", IRIS, "--ignore", "class", "--k", 3, "--tolerance", 0.5),
+        *("cluster", IRIS, "--ignore", "class", "--n-clusters", 3, "--tol", 0.5),
         *("--explain", "--explain-rows", 1, "--ascii"),
     )
     assert "while something still moved" in near
     assert near.isascii()
-    one = works("cluster", FIVE, "--columns", "attr1", "--k", 2, "--start", "optimal")
+    one = works(
+        "cluster", FIVE, "--columns", "attr1", "--n-clusters", 2, "--init", "optimal"
+    )
     assert "k-means" in one
-    assert works("cluster", FIVE, "--k", 2, "--quiet") == ""
-    alone = works("cluster", FIVE, "--k", 1, "--explain")
+    assert works("cluster", FIVE, "--n-clusters", 2, "--quiet") == ""
+    alone = works("cluster", FIVE, "--n-clusters", 1, "--explain")
     assert "there is one cluster: nothing to tell apart" in alone
 
 
 def test_equal_rows(tool, write):
     path = write("equal.csv", "a,b\n1,1\n1,1\n1,1\n")
-    told = tool("cluster", path, "--k", 2)
+    told = tool("cluster", path, "--n-clusters", 2)
     assert told.code == 0
     assert "1 of 2 clusters have no rows" in told.err
     assert "nan" not in told.out.lower()
@@ -251,7 +283,7 @@ def test_an_interrupt_leaves_no_file(tool, folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "iterate", interrupted)
-    told = tool("cluster", FIVE, "--k", 2, "-o", "l.csv", "--model", "m")
+    told = tool("cluster", FIVE, "--n-clusters", 2, "-o", "l.csv", "--model", "m")
     assert told.code == 130
     assert told.err.strip() == "spinney: interrupted"
     assert list(folder.iterdir()) == []
@@ -259,7 +291,7 @@ def test_an_interrupt_leaves_no_file(tool, folder, monkeypatch):
 
 def test_a_narrow_terminal(works, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    for more in (("--k", "3"), ()):
+    for more in (("--n-clusters", "3"), ()):
         out = works("cluster", IRIS, "--ignore", "class", "--explain", *more)
         assert max(map(len, out.splitlines())) <= 60
         assert "cluster  petalwidth" in out
@@ -267,7 +299,7 @@ def test_a_narrow_terminal(works, monkeypatch):
 
 def test_standard_input(process):
     told = process(
-        *("cluster", "-", "--k", "2", "--ignore", "entity", "-o", "-"),
+        *("cluster", "-", "--n-clusters", "2", "--ignore", "entity", "-o", "-"),
         stdin=FIVE.read_text(),
     )
     assert told.code == 0, told.err
@@ -280,7 +312,7 @@ def test_the_shell_needs_no_scikit_learn(process, folder):
     )
     known = os.environ.get("PYTHONPATH", "")
     told = process(
-        *("cluster", FIVE, "--k", "auto", "--model", "m"),
+        *("cluster", FIVE, "--n-clusters", "auto", "--model", "m"),
         environment={"PYTHONPATH": f"{folder}{os.pathsep}{known}"},
     )
     assert told.code == 0, told.err

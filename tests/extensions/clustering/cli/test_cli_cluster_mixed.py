@@ -24,10 +24,12 @@ def test_k_is_chosen(works, tool):
     assert "344 rows, 344 of them different; 4 starts for each k, seed 0" in out
     assert "cluster 1 (124 rows): " in out
     assert len(spinney.load("m").cluster_centers_) == 2
-    data = json.loads(works(*arguments, "--k", "2-4", "--rule", "elbow", "--json"))
+    data = json.loads(
+        works(*arguments, "--n-clusters", "2-4", "--rule", "elbow", "--json")
+    )
     assert data["choice"]["rule"] == "elbow"
     assert [line["k"] for line in data["choice"]["curve"]] == [2, 3, 4]
-    told = tool(*arguments, "--k", "1-2")
+    told = tool(*arguments, "--n-clusters", "1-2")
     assert "k = 2 is the most that was tried" in told.err
 
 
@@ -36,7 +38,7 @@ def test_the_curve_is_drawn(works, folder):
     arguments = ("cluster", PENGUINS, "--ignore", "species", "--standardise")
     works(*arguments, "--elbow", "chosen.svg")
     # The elbow would choose 5, too: what was given is told as given.
-    works(*arguments, "-k", 5, "--elbow", "given.svg", "--start", "cao")
+    works(*arguments, "-k", 5, "--elbow", "given.svg", "--init", "cao")
     for name in ("chosen", "given"):
         assert "<svg" in (folder / f"{name}.svg").read_text()
 
@@ -54,14 +56,14 @@ def test_the_curve_of_a_given_k(monkeypatch, works):
     monkeypatch.setattr(plot_pictures, "elbow_picture", elbow)
     arguments = ("cluster", PENGUINS, "--ignore", "species", "--standardise")
     works(*arguments, "-k", 5, "--elbow", "e.png")
-    works(*arguments, "--k", "2-4", "--elbow", "f.png")
+    works(*arguments, "--n-clusters", "2-4", "--elbow", "f.png")
     assert told == [(5, "elbow", 5, True), (2, "silhouette", 2, False)]
 
 
 def test_k_modes(works, refused, names):
     out = works("cluster", names, "--method", "k-modes", "-k", 2)
     assert "inertia 1 (k-prototypes" in out
-    line = refused(3, "cluster", FIVE, "--method", "k-modes", "--k", 2)
+    line = refused(3, "cluster", FIVE, "--method", "k-modes", "--n-clusters", 2)
     assert "column 'entity' is numeric, and k-modes counts names" in line
     assert "--nominal entity" in line
 
@@ -75,8 +77,8 @@ def test_gamma_is_told_where_it_counts(works, refused, names):
 
 
 def test_a_rule_needs_a_choice(refused):
-    line = refused(2, "cluster", FIVE, "--k", 2, "--rule", "elbow")
-    assert "--rule 'elbow' chooses among several k, and --k 2 is one" in line
+    line = refused(2, "cluster", FIVE, "--n-clusters", 2, "--rule", "elbow")
+    assert "--rule 'elbow' chooses among several k, and --n-clusters 2 is one" in line
     line = refused(2, "cluster", PENGUINS, "--rule", "gap")
     assert "--rule 'gap' is of k-means" in line
     assert "column 'species' is nominal: here it is silhouette or elbow" in line
@@ -85,26 +87,30 @@ def test_a_rule_needs_a_choice(refused):
 def test_infinite_cells(refused, works, write):
     path = write("inf.csv", "a,b,c\n1,2,x\ninf,3,y\n4,5,x\n")
     for arguments in ((), ("--columns", "a,b")):
-        line = refused(3, "cluster", path, "--k", 2, *arguments)
+        line = refused(3, "cluster", path, "--n-clusters", 2, *arguments)
         assert "holds inf: trees cannot cut at infinity, nor clusters measure" in line
-        assert "--missing inf" in line
-    assert "k-prototypes" in works("cluster", path, "--k", 2, "--missing", "inf")
+        assert "--missing-values inf" in line
+    assert "k-prototypes" in works(
+        "cluster", path, "--n-clusters", 2, "--missing-values", "inf"
+    )
 
 
 def test_columns_that_name_rows_are_warned_of(tool, write):
-    told = tool("cluster", FIVE, "--k", 2)
+    told = tool("cluster", FIVE, "--n-clusters", 2)
     assert "column 'entity' numbers the rows, and tells nothing" in told.err
     assert "--ignore entity" in told.err
-    assert tool("cluster", FIVE, "--columns", "entity", "--k", 2).err == ""
-    assert tool("cluster", FIVE, "--ignore", "entity", "--k", 2).err == ""
+    assert tool("cluster", FIVE, "--columns", "entity", "--n-clusters", 2).err == ""
+    assert tool("cluster", FIVE, "--ignore", "entity", "--n-clusters", 2).err == ""
     rows = [f"n{place % 19},{place * place}" for place in range(20)]
     path = write("nearly.csv", "\n".join(["name,x", *rows]))
-    said = tool("cluster", path, "--nominal", "name", "--k", 2).err
+    said = tool("cluster", path, "--nominal", "name", "--n-clusters", 2).err
     assert "column 'name' has 19 values in 20 rows" in said
 
 
 def test_other_spellings(works):
-    british = works("cluster", FIVE, "--ignore", "entity", "--k", 2, "--standardise")
+    british = works(
+        "cluster", FIVE, "--ignore", "entity", "--n-clusters", 2, "--standardise"
+    )
     american = works("cluster", FIVE, "--ignore", "entity", "-k", 2, "--standardize")
     assert british == american
 

@@ -11,41 +11,61 @@ FIVE = TABLES / "kmeans_five.csv"
 @pytest.mark.parametrize(
     ("code", "arguments", "words"),
     [
-        (2, ("--k", "0"), "--k 0 must be a whole number of at least 1"),
-        (2, ("--k", "two"), "--k 'two' must be a whole number, two such as 2-15"),
-        (2, ("--k", "5-2"), "--k '5-2' must be"),
-        (2, ("--k", "0-2"), "--k 0 must be"),
-        (3, ("--k", "6"), "--k 6 is more than the 5 rows"),
-        (3, ("--k", "2-9"), "5 different rows"),
-        (2, ("--rule", "best"), "--rule 'best' is unknown"),
-        (2, ("--k", "2", "--rule", "gap"), "--rule 'gap' chooses among several"),
         (
             2,
-            ("--start", "two.csv", "--rule", "gap"),
+            ("--n-clusters", "0"),
+            "--n-clusters 0 must be a whole number of at least 1",
+        ),
+        (
+            2,
+            ("--n-clusters", "two"),
+            "--n-clusters 'two' must be a whole number, two such as 2-15",
+        ),
+        (2, ("--n-clusters", "5-2"), "--n-clusters '5-2' must be"),
+        (2, ("--n-clusters", "0-2"), "--n-clusters 0 must be"),
+        (3, ("--n-clusters", "6"), "--n-clusters 6 is more than the 5 rows"),
+        (3, ("--n-clusters", "2-9"), "5 different rows"),
+        (2, ("--rule", "best"), "--rule 'best' is unknown"),
+        (
+            2,
+            ("--n-clusters", "2", "--rule", "gap"),
             "--rule 'gap' chooses among several",
         ),
         (
             2,
-            ("--start", "two.csv", "--restarts", "3"),
-            "--restarts 3 makes no difference",
+            ("--init", "two.csv", "--rule", "gap"),
+            "--rule 'gap' chooses among several",
         ),
-        (2, ("--k", "2", "--explain-rows", "3"), "--explain-rows is of what --explain"),
+        (
+            2,
+            ("--init", "two.csv", "--n-init", "3"),
+            "--n-init 3 makes no difference",
+        ),
+        (
+            2,
+            ("--n-clusters", "2", "--explain-rows", "3"),
+            "--explain-rows is of what --explain",
+        ),
         (2, ("--method", "k-medians"), "--method 'k-medians' is unknown"),
         (3, ("--columns", "attr3"), "no column 'attr3': did you mean"),
         (3, ("--ignore", "attr3"), "attr3"),
         (2, ("--columns", "attr1", "--ignore", "attr1"), "do one of both"),
         (3, ("--ignore", "attr1", "--ignore", "attr2", "--ignore", "entity"), "every"),
-        (2, ("--k", "2", "--start", "nearby"), "--start 'nearby' is neither"),
-        (2, ("--k", "2", "--start", "cao"), "--start 'cao' is for tables that are not"),
-        (3, ("--k", "2", "--start", "none.csv"), "there is no file 'none.csv'"),
-        (2, ("--k", "2", "--start", "optimal"), "one column"),
-        (2, ("--k", "2", "--restarts", "0"), "--restarts 0"),
-        (2, ("--k", "2", "--max-iterations", "0"), "--max-iterations 0"),
-        (2, ("--k", "2", "--tolerance", "-1"), "--tolerance -1.0"),
-        (2, ("--k", "2", "--seed", "-1"), "--seed -1"),
-        (2, ("--k", "2", "--jobs", "0"), "--jobs 0"),
-        (2, ("--k", "2", "--gamma", "1"), "gamma weighs nominal columns"),
-        (3, ("--k", "2", "--weight", "w"), "no column 'w'"),
+        (2, ("--n-clusters", "2", "--init", "nearby"), "--init 'nearby' is neither"),
+        (
+            2,
+            ("--n-clusters", "2", "--init", "cao"),
+            "--init 'cao' is for tables that are not",
+        ),
+        (3, ("--n-clusters", "2", "--init", "none.csv"), "there is no file 'none.csv'"),
+        (2, ("--n-clusters", "2", "--init", "optimal"), "one column"),
+        (2, ("--n-clusters", "2", "--n-init", "0"), "--n-init 0"),
+        (2, ("--n-clusters", "2", "--max-iter", "0"), "--max-iter 0"),
+        (2, ("--n-clusters", "2", "--tol", "-1"), "--tol -1.0"),
+        (2, ("--n-clusters", "2", "--random-state", "-1"), "--random-state -1"),
+        (2, ("--n-clusters", "2", "--n-jobs", "0"), "--n-jobs 0"),
+        (2, ("--n-clusters", "2", "--gamma", "1"), "gamma weighs nominal columns"),
+        (3, ("--n-clusters", "2", "--weight", "w"), "no column 'w'"),
         (2, ("--quiet", "--json"), "exclude each other"),
         (2, ("--quiet", "--explain"), "exclude each other"),
         (2, ("-o", "-", "--json"), "leave --json and --explain out"),
@@ -63,10 +83,14 @@ def test_refusals(refused, write, code, arguments, words):
     ("code", "arguments", "words"),
     [
         (2, ("--rule", "gap"), "column 'hue' is nominal"),
-        (3, ("--k", "2", "--method", "k-means"), "column 'hue' is nominal"),
-        (2, ("--k", "2", "--ignore", "id", "--tolerance", "1"), "--tolerance 1.0"),
-        (2, ("--k", "2", "--ignore", "id", "--start", "random"), "huang or cao"),
-        (2, ("--k", "2", "--ignore", "id", "--gamma", "-1"), "--gamma -1.0"),
+        (3, ("--n-clusters", "2", "--method", "k-means"), "column 'hue' is nominal"),
+        (2, ("--n-clusters", "2", "--ignore", "id", "--tol", "1"), "--tol 1.0"),
+        (
+            2,
+            ("--n-clusters", "2", "--ignore", "id", "--init", "random"),
+            "huang or cao",
+        ),
+        (2, ("--n-clusters", "2", "--ignore", "id", "--gamma", "-1"), "--gamma -1.0"),
     ],
 )
 def test_refusals_of_mixed_tables(refused, mixed, code, arguments, words):
@@ -77,32 +101,42 @@ def test_files_that_are_there_stay(refused, write):
     write("labels.csv", "mine")
     write("model", "mine")
     assert "it exists" in refused(
-        2, "cluster", FIVE, "--k", 2, "--model", "new", "-o", "labels.csv"
+        2, "cluster", FIVE, "--n-clusters", 2, "--model", "new", "-o", "labels.csv"
     )
     assert "--model 'model': it exists" in refused(
-        2, "cluster", FIVE, "--k", 2, "--model", "model", "-o", "new.csv"
+        2, "cluster", FIVE, "--n-clusters", 2, "--model", "model", "-o", "new.csv"
     )
 
 
 def test_start_of_other_columns(refused, write):
     path = write("start.csv", "attr1\n1\n2\n")
     assert "needs the column 'attr2'" in refused(
-        3, "cluster", FIVE, "--ignore", "entity", "--start", path
+        3, "cluster", FIVE, "--ignore", "entity", "--init", path
     )
     path.write_text("attr1,attr2\n1,1\n2,\n")
     assert "missing cells" in refused(
-        3, "cluster", FIVE, "--ignore", "entity", "--start", path
+        3, "cluster", FIVE, "--ignore", "entity", "--init", path
     )
     path.write_text("attr1,attr2\n1,1\n2,2\n3,3\n")
     assert "has 3 rows where 2 centroids are needed" in refused(
-        3, "cluster", FIVE, "--ignore", "entity", "--start", path, "--k", 2
+        3, "cluster", FIVE, "--ignore", "entity", "--init", path, "--n-clusters", 2
     )
 
 
 def test_options_of_trees_are_refused(works, refused, folder):
-    works("cluster", FIVE, "--ignore", "entity", "--k", 2, "--model", "m", "--quiet")
+    works(
+        "cluster",
+        FIVE,
+        "--ignore",
+        "entity",
+        "--n-clusters",
+        2,
+        "--model",
+        "m",
+        "--quiet",
+    )
     for arguments in (
-        ("show", "m", "--depth", 1),
+        ("show", "m", "--max-depth", 1),
         ("show", "m", "--numbers"),
         ("predict", "m", FIVE, "--leaf"),
         ("predict", "m", FIVE, "--probabilities"),
@@ -119,17 +153,27 @@ def test_options_of_trees_are_refused(works, refused, folder):
 def test_refusals_name_options(refused, write):
     for method in ("k-means", "k-prototypes"):
         numbers = ("cluster", FIVE, "--ignore", "entity", "--method", method)
-        line = refused(3, *numbers, "--k", "2-999")
-        assert "error: --k asks for 999 clusters of 5 different rows" in line
+        line = refused(3, *numbers, "--n-clusters", "2-999")
+        assert "error: --n-clusters asks for 999 clusters of 5 different rows" in line
         far = write("far.csv", "attr1,attr2\n1,1\n1e300,2\n")
-        line = refused(3, *numbers, "--start", far)
-        assert "error: --start holds 1e+300, and the rows nothing beyond" in line
-    line = refused(2, "cluster", FIVE, "--k", 2, "--start", "optimal")
-    assert "error: --start 'optimal' is for one column, not 3" in line
+        line = refused(3, *numbers, "--init", far)
+        assert "error: --init holds 1e+300, and the rows nothing beyond" in line
+    line = refused(2, "cluster", FIVE, "--n-clusters", 2, "--init", "optimal")
+    assert "error: --init 'optimal' is for one column, not 3" in line
 
 
 def test_infinity_in_a_later_table(works, refused, write):
-    works("cluster", FIVE, "--ignore", "entity", "--k", 2, "--model", "m", "--quiet")
+    works(
+        "cluster",
+        FIVE,
+        "--ignore",
+        "entity",
+        "--n-clusters",
+        2,
+        "--model",
+        "m",
+        "--quiet",
+    )
     works("grow", TABLES / "iris.csv", "--target", "class", "-o", "t")
     later = write("later.csv", "attr1,attr2,petalwidth,petallength\n1,inf,inf,1\n")
     for model, name in (("m", "attr2"), ("t", "petalwidth")):

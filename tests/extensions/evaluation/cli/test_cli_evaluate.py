@@ -85,7 +85,7 @@ def test_held_out_and_repeated(works, given):
 
 def test_costs(works, write, given):
     path = write("costs.csv", COSTS)
-    data = json.loads(works(*given, "--costs", path, "--json"))
+    data = json.loads(works(*given, "--cost-matrix", path, "--json"))
     assert all("cost" in line for line in data["table"])
 
 
@@ -192,7 +192,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--folds", "18"], "--folds 18 is more than the 17 rows"),
         (["--folds", "1"], "--folds 1 must be"),
         (["--holdout", "0.5"], "--holdout and --folds exclude each other"),
-        (["--seed", "-1"], "--seed -1 must be a whole number"),
+        (["--random-state", "-1"], "--random-state -1 must be a whole number"),
         (["--measure", "acc"], "--measure 'acc' is unknown"),
         (["--measure", "auc", "--json"], "exclude each other"),
         (["--learning-curve", "--noise", "0.1"], "--learning-curve and --noise excl"),
@@ -215,7 +215,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--missing-in-test"], "says nothing alone: add --missing-rate"),
         (["--noise", "2"], "'--noise': 2.0 is not in the range"),
         (["--noise", "nan"], "--noise: the rate nan must be"),
-        (["--costs", "-"], "costs are not read from standard input"),
+        (["--cost-matrix", "-"], "costs are not read from standard input"),
         (["--class-weight", "yes"], "must read CLASS=NUMBER"),
     ],
 )
@@ -224,15 +224,17 @@ def test_what_cannot_be_used(refused, given, options, said):
 
 
 def test_bad_data(refused, given, write):
-    assert "there is no file 'gone.csv'" in refused(3, *given, "--costs", "gone.csv")
+    assert "there is no file 'gone.csv'" in refused(
+        3, *given, "--cost-matrix", "gone.csv"
+    )
     write("costs.csv", "actual,predicted,cost\nyes,no,much\nno,yes,1\n")
-    assert "has the cost 'much'" in refused(3, *given, "--costs", "costs.csv")
+    assert "has the cost 'much'" in refused(3, *given, "--cost-matrix", "costs.csv")
 
 
 def test_costs_of_other_classes(refused, given, write):
     write("costs.csv", "actual,predicted,cost\ngood,bad,5\nbad,good,1\n")
-    line = refused(2, *given, "--costs", "costs.csv")
-    assert "--costs: there is no class 'bad': known: 'false', 'true'" in line
+    line = refused(2, *given, "--cost-matrix", "costs.csv")
+    assert "--cost-matrix: there is no class 'bad': known: 'false', 'true'" in line
 
 
 def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):

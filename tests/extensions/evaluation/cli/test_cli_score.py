@@ -18,7 +18,7 @@ TEST = (
 @pytest.fixture
 def grown(works, write):
     write("train.csv", TRAIN)
-    given = ("--target", "sort", "--recipe", "id3", "--missing", "?", "--quiet")
+    given = ("--target", "sort", "--recipe", "id3", "--missing-values", "?", "--quiet")
     works("grow", "train.csv", *given, "-o", "m.spinney")
     write("test.csv", TEST)
 

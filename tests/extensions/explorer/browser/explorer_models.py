@@ -61,7 +61,7 @@ def misread_values() -> Any:
         "x": [place % 12 for place in range(84)],
         "y": [str(place % 7 % 3 + (place % 12 > 6)) for place in range(84)],
     }
-    return spinney.grow(table, "y", recipe="cart", force={(): "x < 6.5"})
+    return spinney.grow(table, "y", recipe="cart", forced_splits={(): "x < 6.5"})
 
 
 MODELS = {

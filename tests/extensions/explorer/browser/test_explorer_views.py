@@ -490,7 +490,7 @@ def test_candidates_say_where_missing_values_go(visit):
         "size": sizes,
         "sold": ["no", "no", "no", "no", "yes", "yes", "no", "yes"] * 3,
     }
-    model = spinney.grow(data, "sold", recipe="cart", missing="branch")
+    model = spinney.grow(data, "sold", recipe="cart", missing_policy="branch")
     page = visit(model.explore().html)
     asked = page.locator(".candidates tr.chosen small").inner_text()
     assert asked == "≤ 5 or missing"

@@ -24,8 +24,8 @@ def test_the_page_is_named_after_the_model(model, capsys):
     page = model.with_suffix(".html").read_text("utf-8")
     assert page == spinney.load(model).explore().html
     assert run(["explore", "shop.spinney"]) == 2
-    assert "--force" in capsys.readouterr().err
-    assert run(["explore", "shop.spinney", "--force"]) == 0
+    assert "--overwrite" in capsys.readouterr().err
+    assert run(["explore", "shop.spinney", "--overwrite"]) == 0
 
 
 def test_rows_and_a_second_model(model, capsys):

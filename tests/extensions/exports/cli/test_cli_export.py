@@ -18,9 +18,9 @@ def model(tmp_path):
 
 def test_a_program_goes_to_stdout_or_a_file(model, tmp_path, capsys):
     capsys.readouterr()
-    assert run(["export", model, "--to", "python"]) == 0
+    assert run(["export", model, "--format", "python"]) == 0
     code, file = capsys.readouterr().out, tmp_path / "melons.py"
-    assert run(["export", model, "--to", "python", "-o", str(file)]) == 0
+    assert run(["export", model, "--format", "python", "-o", str(file)]) == 0
     assert file.read_text("utf-8") == code
     names = {}
     exec(code, names)
@@ -28,13 +28,22 @@ def test_a_program_goes_to_stdout_or_a_file(model, tmp_path, capsys):
         "false",
         "true",
     }
-    assert run(["export", model, "--to", "python", "-o", str(file)]) == 2
-    assert "--force" in capsys.readouterr().err
+    assert run(["export", model, "--format", "python", "-o", str(file)]) == 2
+    assert "--overwrite" in capsys.readouterr().err
 
 
 def test_a_query_is_of_a_table(model, capsys):
     capsys.readouterr()
-    command = ["export", model, "--to", "sql", "--dialect", "spark", "--table", "a.b"]
+    command = [
+        "export",
+        model,
+        "--format",
+        "sql",
+        "--dialect",
+        "spark",
+        "--table",
+        "a.b",
+    ]
     assert run(command) == 0
     assert "FROM `a`.`b` AS t" in capsys.readouterr().out
     assert run([*command, "--keep", "id,day", "--keep", "leaf"]) == 0
@@ -46,9 +55,9 @@ def test_a_query_is_of_a_table(model, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--to", "pyhton"], "--to 'pyhton' is unknown: did you mean 'python'?"),
-        (["--to", "c", "--table", "t"], "--table 't' says nothing with --to 'c'"),
-        (["--to", "sql", "--dialect", "mysql"], "--dialect 'mysql' is unknown"),
+        (["--format", "pyhton"], "--to 'pyhton' is unknown: did you mean 'python'?"),
+        (["--format", "c", "--table", "t"], "--table 't' says nothing with --to 'c'"),
+        (["--format", "sql", "--dialect", "mysql"], "--dialect 'mysql' is unknown"),
     ],
 )
 def test_refusals_speak_of_options(model, capsys, options, message):

@@ -69,7 +69,7 @@ class WorkLimits:
 
 def choose(
     cells: NDArray[Any] | MixedCells,
-    ks: Any = "auto",
+    n_clusters: Any = "auto",
     *,
     weights: Floats | None = None,
     rule: str = "silhouette",
@@ -87,7 +87,7 @@ def choose(
     ----------
     cells : array, rows × columns, of finite numbers; or MixedCells
         As the method takes them.
-    ks : sequence of int or "auto"
+    n_clusters : sequence of int or "auto"
         The numbers of clusters to try. ``"auto"``: from 2, for the gap statistic from
         1, to 10, or to as many as there are different rows.
     weights : array, optional
@@ -125,7 +125,7 @@ def choose(
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
         raise DataError(msg)
-    tried = numbers_to_try(ks, rule, len(rows))
+    tried = numbers_to_try(n_clusters, rule, len(rows))
     n_starts = method.n_starts(small, tried[-1])
     method = replace(method, n_init=n_starts)
     clusterings = []
@@ -263,29 +263,30 @@ def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 
-def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
+def numbers_to_try(n_clusters: Any, rule: str, n_distinct: int) -> list[int]:
     """Return the numbers of clusters to try, in order."""
-    if isinstance(ks, str):
-        check_named("ks", ks, ["auto"])
+    if isinstance(n_clusters, str):
+        check_named("n_clusters", n_clusters, ["auto"])
         most = min(LARGEST_K, n_distinct)
         return list(range(min(1 if rule == "gap" else 2, most), most + 1))
     try:
-        numbers = list(islice(ks, MOST_REPEATS + 1))
+        numbers = list(islice(n_clusters, MOST_REPEATS + 1))
     except TypeError:
         numbers = []
     if len(numbers) > MOST_REPEATS:
         raise refusal(
-            Setting("ks", ks), f"are more than the {MOST_REPEATS:,} that can be tried"
+            Setting("n_clusters", n_clusters),
+            f"are more than the {MOST_REPEATS:,} that can be tried",
         )
     if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
         raise refusal(
-            Setting("ks", ks),
+            Setting("n_clusters", n_clusters),
             "must be whole numbers of at least 1, such as range(2, 11), or 'auto'",
         )
     most = max(numbers)
     if most > n_distinct:
         raise DataError(
-            Setting("ks"),
+            Setting("n_clusters"),
             f" asks for {most} clusters of {n_distinct} different rows",
             remedy="there are no more clusters than different rows; ask for fewer",
         )

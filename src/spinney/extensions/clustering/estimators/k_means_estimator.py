@@ -147,7 +147,7 @@ class KMeans(Centroids):
 
 def choose_k(
     data: Any,
-    ks: Any = "auto",
+    n_clusters: Any = "auto",
     *,
     rule: str = "silhouette",
     measures: Sequence[str] | None = None,
@@ -172,7 +172,7 @@ def choose_k(
     ----------
     data : array, data frame, dict of columns or anything that ``read_table`` takes
         Columns of finite numbers.
-    ks : sequence of int or "auto"
+    n_clusters : sequence of int or "auto"
         The numbers of clusters to try, in order. ``"auto"``: 2 to 10, for the rule
         ``"gap"`` 1 to 10, and no more than there are different rows.
     rule : str
@@ -225,7 +225,7 @@ def choose_k(
     plan = replace(model._plan(rows), n_clusters="auto")
     return choose(
         rows.cells,
-        ks,
+        n_clusters,
         weights=weights,
         rule=rule,
         measures=measures,

@@ -130,7 +130,7 @@ def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
         raise refusal(
             Setting("method", plan.method),
             "needs the rows, and they stay where they are",
-            phrase("read them ({}), or use k-means", Setting("source", "memory")),
+            phrase("read them ({}), or use k-means", Setting("engine", "memory")),
         )
     if plan.gamma is not None:
         raise refusal(
@@ -155,7 +155,7 @@ def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
             remedy = phrase(
                 "leave it out ({}), or read the rows ({})",
                 Setting("ignore", [attribute.name]),
-                Setting("source", "memory"),
+                Setting("engine", "memory"),
             )
             raise DataError(msg, remedy=remedy)
     if not places:

@@ -173,9 +173,9 @@ class FittedClusters(FittedBase):
 
     # Keeping
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = True) -> None:
         """Save the clusters to a file; :func:`spinney.load` reads it back."""
-        save_model(self.clusters_, path, force=force)
+        save_model(self.clusters_, path, overwrite=overwrite)
 
     def export(
         self,

@@ -91,7 +91,7 @@ class SqliteEngine(SqlEngine):
                 remedy=phrase(
                     "raise it to {}, or write them as Parquet, to be counted by {}",
                     f"{-(-4 * n_bytes // (1 << 20))}MiB",
-                    Setting("source", "duckdb"),
+                    Setting("engine", "duckdb"),
                 ),
             )
 

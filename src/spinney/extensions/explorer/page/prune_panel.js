@@ -206,7 +206,7 @@ function commandsOf(state) {
     const alpha = tree.sequence.alpha[step];
     return [
       ["Python", `smaller = model.prune("cost-complexity", alpha=${alpha})`],
-      ["Shell", `spinney prune MODEL --method cost-complexity --alpha ${alpha} -o SMALLER`],
+      ["Shell", `spinney prune MODEL --pruning cost-complexity --alpha ${alpha} -o SMALLER`],
     ];
   }
   const nodes = state.leaves().filter((node) => !tree.isLeaf(node));
