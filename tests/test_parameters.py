@@ -96,7 +96,7 @@ FUNCTIONS = {
     "grow": {**TABLE, "recipe": "id3"},
     "grow_forest": {**TABLE, "n_estimators": 2},
     "evaluate": {**TABLE, "recipes": "id3", "folds": 2},
-    "learning_curve": {**TABLE, "recipe": "id3", "folds": 2},
+    "learning_curve": {**TABLE, "recipes": "id3", "folds": 2},
     "robustness": {**TABLE, "recipes": "id3", "folds": 2},
     "scalability": {**TABLE, "recipes": "id3"},
     "look": {"data": ROWS},
@@ -206,7 +206,7 @@ COMMANDS = {
 }
 # Options that take any text: what stands for a missing cell, where to write, the words
 # of a picture and the name of a table in SQL.
-ANY_TEXT = {"missing", "output", "model", "plot", "elbow", "title", "table"}
+ANY_TEXT = {"missing_values", "output", "model", "plot", "elbow", "title", "table"}
 
 
 def options():

@@ -14,7 +14,7 @@ from spinney.growth.forest import forest_growth as growing
 def test_from_growing_to_predicting(works, folder):
     out = works(
         *("forest", TABLES / "iris.csv", "--target", "class", "-o", "iris.spinney"),
-        *("--n-estimators", "20", "--permutation"),
+        *("--n-estimators", "20", "--permutation-importances"),
     )
     assert out.startswith("class: 20 trees, ")
     assert "out of bag: accuracy 0.9" in out
@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--voting", "loud"), "voting"),
         (("-o", "-"), "standard output"),
         (("--quiet", "--json"), "exclude each other"),
-        (("--no-bootstrap", "--permutation"), "leave one out"),
+        (("--no-bootstrap", "--permutation-importances"), "leave one out"),
         (("--no-bootstrap", "--no-replace"), "exclude each other"),
         (("--n-jobs", "0"), "--n-jobs 0"),
         (("--class-weight", "Iris-rosa=2"), "--class-weight: no class"),
@@ -189,11 +189,11 @@ def test_a_forest_is_shown_by_its_most_typical_tree(works):
 
 def test_importances_by_groups(works):
     given = ("forest", TABLES / "iris.csv", "--target", "class", "--n-estimators", "3")
-    out = works(*given, "--group-importances", "0.7")
+    out = works(*given, "--grouped-importances", "0.7")
     assert (
         "importance of attributes that go together, added up\n  sepallength + " in out
     )
-    data = json.loads(works(*given, "--group-importances", "0.9", "--json"))
+    data = json.loads(works(*given, "--grouped-importances", "0.9", "--json"))
     groups = [entry["attributes"] for entry in data["grouped_importances"]]
     assert ["petallength", "petalwidth"] in groups
     assert sum(e["mean"] for e in data["grouped_importances"]) == pytest.approx(1)
@@ -248,7 +248,7 @@ def test_evaluate_beside_trees(works, tool):
     for recipe, words in (
         ("forest:trees=auto", "does not go into a forest"),
         ("forest:leaves=linear", "leaves='linear' needs a target that is a number"),
-        ("forest:tie_break_order=x", "a forest has no 'ties'"),
+        ("forest:tie_break_order=x", "a forest has no 'tie_break_order'"),
         ("forest:n_estimators=0", "n_estimators=0"),
     ):
         outcome = tool("evaluate", *table, "--recipe", recipe)

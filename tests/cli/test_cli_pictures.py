@@ -129,8 +129,8 @@ def test_a_tree_of_a_forest_is_plotted_without_matplotlib(tool, works, monkeypat
     [
         ("plot buckets iris.csv --column sepalwidth --method odd", "--method 'odd' is"),
         (
-            "plot buckets iris.csv --column sepalwidth --buckets 1",
-            "--buckets 1 must",
+            "plot buckets iris.csv --column sepalwidth --n-buckets 1",
+            "--n-buckets 1 must",
         ),
         ("plot regions m iris.csv --y odd", "--y 'odd' is no numeric attribute"),
         (

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from spinney.cli import cli
-from spinney.cli.shell_words import OTHER_NAMES, ShellWords
+from spinney.cli.shell_words import ShellWords
 from spinney.errors import PythonOnly, Setting, Step, refusal
 
 
@@ -71,20 +71,3 @@ def test_steps_and_words_of_python():
 def test_a_message():
     error = refusal(Setting("m", 3), ("needs ", Setting("probability", "m-estimate")))
     assert error.text(words("grow")) == "--set m=3 needs --set probability=m-estimate"
-
-
-def test_every_other_name_is_that_of_an_option():
-    commands = [
-        cli.get_command(click.Context(cli), name)
-        for name in cli.list_commands(click.Context(cli))
-    ]
-    kinds = [
-        kind for each in commands for kind in getattr(each, "commands", {}).values()
-    ]
-    names = {
-        option.lstrip("-")
-        for command in (*commands, *kinds)
-        for parameter in command.params
-        for option in parameter.opts
-    }
-    assert {name for names in OTHER_NAMES.values() for name in names} <= names

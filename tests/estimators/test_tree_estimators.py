@@ -40,7 +40,7 @@ def test_grid_search_over_a_pipeline(library):
         pipeline,
         {
             "treeclassifier__max_depth": [0, 3],
-            "treeclassifier__missing": ["branch", "fractional"],
+            "treeclassifier__missing_policy": ["branch", "fractional"],
         },
         cv=3,
         error_score="raise",
@@ -139,9 +139,12 @@ def test_settings_about_classes_are_no_parameters_of_a_tree_for_numbers():
         ({"tie_break_order": "size"}, "tie_break_order='size' must be a list"),
         (
             {"tie_break_order": ["sise"]},
-            "ties: there is no attribute 'sise': did you mean 'size'",
+            "tie_break_order: there is no attribute 'sise': did you mean 'size'",
         ),
-        ({"forced_splits": {(): "sise"}}, "force: there is no attribute 'sise'"),
+        (
+            {"forced_splits": {(): "sise"}},
+            "forced_splits: there is no attribute 'sise'",
+        ),
         ({"forced_splits": ["size"]}, "forced_splits=.* must map paths to names"),
     ],
 )

@@ -18,7 +18,7 @@ def test_fault_10_no_attribute_leaves_its_missing_cells_to_the_next(missing, n_r
     rows = random_rows(n_rows, missing=0.3)
     turned = {name: rows[name] for name in ("word", "x", "y")}
     alone = {name: {name: rows[name], "y": rows["y"]} for name in ("x", "word")}
-    settings = {"missing": missing, "max_depth": 1}
+    settings = {"missing_policy": missing, "max_depth": 1}
     gains = root_gains(grown(rows, "cart", **settings))
     assert gains == pytest.approx(root_gains(grown(turned, "cart", **settings)))
     for name, single in alone.items():
@@ -31,7 +31,7 @@ def test_fault_11_one_value_and_missing_cells_are_no_constant_column(missing):
     words = {"x": ["u", "u", None, None], "y": AB}
     assert answers(grown(words, missing_policy="own-category"), words) == AB
     numbers = {"x": [1.0, 1.0, NAN, NAN], "z": [1.0, 2.0, 1.0, 2.0], "y": AB}
-    model = grown(numbers, missing=missing)
+    model = grown(numbers, missing_policy=missing)
     told = {"own-category": AB, "branch": None}[missing]
     assert told is None or answers(model, numbers) == told
     assert model.tree.n_leaves >= 2
@@ -42,24 +42,24 @@ def test_fault_11_one_value_and_missing_cells_are_no_constant_column(missing):
 def test_fault_12_columns_missing_in_part_or_whole(missing):
     full = {"x": [1.0, 1.0, 2.0, 2.0], "z": [1.0, 2.0, 1.0, 2.0], "y": AB}
     recipe = "cart" if missing == "surrogate" else "id3"
-    model = grown(full, recipe, missing=missing)
+    model = grown(full, recipe, missing_policy=missing)
     # Missing only when asked: what most rows, or all, would say.
     shares = model.predict_proba({"x": [NAN], "z": [NAN]})
     assert shares.sum() == pytest.approx(1)
     # Missing all over: the column is never asked.
-    empty = grown({**full, "z": [NAN] * 4}, recipe, missing=missing)
+    empty = grown({**full, "z": [NAN] * 4}, recipe, missing_policy=missing)
     assert answers(empty, full) == AB
     assert "z" not in str(empty)
     # Missing only while growing.
     gap = {"x": [1.0, NAN, 2.0, 2.0], "z": [1.0, 1.0, 2.0, 2.0], "y": AB}
-    assert answers(grown(gap, recipe, missing=missing), full)[2:] != ["a", "a"]
+    assert answers(grown(gap, recipe, missing_policy=missing), full)[2:] != ["a", "a"]
 
 
 @pytest.mark.parametrize("missing", ["fractional", "branch", "own-category"])
 @pytest.mark.parametrize("criterion", ["gini", "gain", "gain_ratio"])
 def test_fault_13_gains_are_not_negative_with_missing_cells(missing, criterion):
     rows = random_rows(missing=0.3)
-    tree = grown(rows, "id3", missing=missing, criterion=criterion).tree
+    tree = grown(rows, "id3", missing_policy=missing, criterion=criterion).tree
     assert tree.n_leaves > 2
     for node in tree:
         assert all(candidate.gain >= -1e-12 for candidate in node.candidates)
@@ -99,7 +99,7 @@ def test_fault_14_texts_say_missing_and_not_infinity():
 def test_fault_15_a_table_of_missing_cells_ends(missing):
     rows = {"x": [NAN] * 4, "z": [1.0, NAN, NAN, NAN], "y": AB}
     recipe = "cart" if missing == "surrogate" else "id3"
-    assert grown(rows, recipe, missing=missing).tree.n_leaves <= 2
+    assert grown(rows, recipe, missing_policy=missing).tree.n_leaves <= 2
     with pytest.raises(DataError, match="no row"):
         grown(rows, missing_policy="drop")
 

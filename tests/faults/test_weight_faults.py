@@ -79,8 +79,8 @@ def test_fault_22_weights_are_repetitions_with_missing_cells_too(missing, recipe
     weighed = {**rows, "w": [float(n) for n in times]}
     again = np.repeat(np.arange(25), times)
     repeated = {name: [rows[name][i] for i in again] for name in rows}
-    one = grown(weighed, recipe, weight="w", missing=missing)
-    other = grown(repeated, recipe, missing=missing)
+    one = grown(weighed, recipe, weight="w", missing_policy=missing)
+    other = grown(repeated, recipe, missing_policy=missing)
     assert one.tree.n_leaves == other.tree.n_leaves
     assert one.outputs(rows) == pytest.approx(other.outputs(rows))
 

@@ -73,7 +73,7 @@ def same_with_surrogates(one, other):
 )
 @settings(max_examples=examples(80), deadline=None)
 def test_loops_of_two_branches(training, max_leaves, weights, costs, missing, limits):
-    recipe = CART.changed(max_leaves=max_leaves, missing=missing, **limits)
+    recipe = CART.changed(max_leaves=max_leaves, missing_policy=missing, **limits)
     options = options_of(training, weights, costs)
     if can_grow_binned(training, recipe, options):
         plain = PLAIN.grow(TrainingData(training), recipe, options)

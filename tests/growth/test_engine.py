@@ -178,7 +178,7 @@ def test_where_a_later_missing_code_goes_by_all_rows_loops_do_not_know(
     schema = Schema((Attribute("x", kind, values),), Target("y", ("a", "b")))
     cells = np.array([0, 0, 1, 1], np.int32 if values else np.float64)
     rows = TrainingSet(schema, (cells,), np.array([0, 0, 1, 1]), None)
-    recipe = RECIPES["cart"].changed(missing=missing)
+    recipe = RECIPES["cart"].changed(missing_policy=missing)
     assert can_grow_binned(rows, recipe, Options()) == expected
 
 

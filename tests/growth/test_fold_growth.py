@@ -186,7 +186,7 @@ def test_what_is_said_beside_the_recipe_works(said):
     model = spinney.grow(table, "y", **said)
     assert model.model_.recipe.name == "auto"
     assert set(model.predict(table)) <= {"a", "b"}
-    if "ties" not in said and "force" not in said:
+    if "tie_break_order" not in said and "forced_splits" not in said:
         assert model.score(table) > 0.9
 
 

@@ -255,7 +255,7 @@ def check_nodes(one, other):
 @given(tables(), st.integers(0, 2**32 - 1), st.sampled_from(["branch", "fractional"]))
 @settings(max_examples=examples(150))
 def test_drawn_cuts_are_where_they_are_drawn(table, seed, missing):
-    recipe = RECIPES["cart"].changed(missing=missing)
+    recipe = RECIPES["cart"].changed(missing_policy=missing)
     forest_settings = ForestSettings(extra_random=True, bootstrap=False, seed=seed)
     training = training_of(table)
     forest = grow_forest(training, recipe, forest_settings, n_trees=1)

@@ -99,7 +99,7 @@ def recipes_for(draw, training):
     schema = training.schema
     numeric = schema.target.is_numeric
     said, criteria = draw(settings_of_recipes), OF_NUMBERS if numeric else OF_CLASSES
-    said["missing"] = draw(st.sampled_from(["branch", "surrogate"]))
+    said["missing_policy"] = draw(st.sampled_from(["branch", "surrogate"]))
     many = 0.3 * training.weight
     if goes_by_surrogates(training, RECIPES["cart"].changed(**said)) or any(
         a.kind == "nominal" and len(a.values) >= many for a in schema.attributes

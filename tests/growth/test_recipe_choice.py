@@ -118,7 +118,7 @@ def test_what_is_given_by_hand_holds_for_all():
     )
     assert len(deep) == 3
     assert {each.max_depth for each in deep.values()} == {2}
-    assert {each.missing for each in deep.values()} == {"fractional"}
+    assert {each.missing_policy for each in deep.values()} == {"fractional"}
     assert names(auto.changed(criterion="gain")) == ["cart", "c4.5"]
     assert names(auto.changed(criterion="twoing")) == ["cart"]
     assert names(auto.changed(rule="1-se")) == ["cart", "cart by gain"]

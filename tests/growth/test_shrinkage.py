@@ -95,7 +95,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
         told = np.digitize(told, [-0.5, 0.5]).astype(str)
     weights = random.choice([0.5, 1.0, 2.5], size=120)
     kind = ForestRegressor if numeric else ForestClassifier
-    model = kind(15, missing=missing, random_state=1)
+    model = kind(15, missing_policy=missing, random_state=1)
     model.fit(frame, told, sample_weight=weights)
     forest = model.forest_
     training = model._rows(frame, told, weights, forest.recipes)

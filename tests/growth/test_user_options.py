@@ -133,15 +133,18 @@ def test_paths_as_they_are_printed(given, path):
         ),
         (
             {"tie_break_order": ["sise"]},
-            "ties: there is no attribute 'sise': did you mean 'size'",
+            "tie_break_order: there is no attribute 'sise': did you mean 'size'",
         ),
-        ({"tie_break_order": ["y"]}, "ties: there is no attribute 'y'"),
+        ({"tie_break_order": ["y"]}, "tie_break_order: there is no attribute 'y'"),
         (
             {"forced_splits": ["size"]},
             r"forced_splits=\['size'\] must map paths to names",
         ),
         ({"forced_splits": "size"}, "forced_splits='size' must map paths to names"),
-        ({"forced_splits": {(): "color"}}, "force: .* 'color': did you mean 'colour'"),
+        (
+            {"forced_splits": {(): "color"}},
+            "forced_splits: .* 'color': did you mean 'colour'",
+        ),
     ],
 )
 def test_names_that_are_refused(given, message):

@@ -137,7 +137,7 @@ def test_explain_shows_the_price():
     text = str(model.explain(node=0))
     assert "asking costs 10: 1.000 / (1 + 10) = 0.091" in text
     assert "choice: look: the greatest gain for what it costs to ask, 0.230" in text
-    assert "ties" not in text
+    assert "tie_break_order" not in text
 
 
 @pytest.mark.parametrize("size", [1e-310, 1.0, 1e307])

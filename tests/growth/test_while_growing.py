@@ -158,7 +158,7 @@ def test_linear_combinations_are_stopped_too():
 def test_all_engines_prune_alike(recipe, missing, engine):
     """Compiled loops grow the whole tree, and cut it; the plain learner stops."""
     rows, options = parted("penguins", "species")
-    chosen = replace(RECIPES[recipe], pruning="pre-pruning", missing=missing)
+    chosen = replace(RECIPES[recipe], pruning="pre-pruning", missing_policy=missing)
     plain, swift = (
         each.grow_and_prune(TrainingData(rows), chosen, options)
         for each in (PLAIN, engine)

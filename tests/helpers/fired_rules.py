@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spinney.errors import ParameterError
 from spinney.output.leaf_rules import Condition, rules_of
 from spinney.recipes import RECIPES, Recipe
-from spinney.recipes.vocabulary import GROUPINGS, MISSING
+from spinney.recipes.vocabulary import GROUPINGS, MISSING_POLICIES
 from spinney.trees import Tree
 
 Columns = Sequence[NDArray[Any]]
@@ -93,10 +93,10 @@ def recipes_of(*, numeric: bool) -> Iterator[Recipe]:
     """
     for name in (name for name, recipe in RECIPES.items() if not recipe.tries):
         for grouping in GROUPINGS:
-            for missing in MISSING:
+            for missing in MISSING_POLICIES:
                 try:
                     recipe = Recipe.named(name).changed(
-                        grouping=grouping, missing=missing
+                        grouping=grouping, missing_policy=missing
                     )
                     recipe.refuse_target(numeric=numeric)
                 except ParameterError:

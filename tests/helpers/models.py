@@ -62,7 +62,7 @@ def textbook_model(
 def with_policy(recipe: Recipe, missing: str) -> Recipe:
     """Return a recipe with a policy; surrogates need splits of two branches."""
     grouping = "binary" if missing == "surrogate" else None
-    return recipe.changed(missing=missing, grouping=grouping)
+    return recipe.changed(missing_policy=missing, grouping=grouping)
 
 
 def mixed_model(missing: str = "fractional", *, n_rows: int = 40) -> Model:

@@ -128,7 +128,7 @@ def test_sizes_are_a_list(sizes):
 @pytest.mark.parametrize(
     ("name", "rates"),
     [
-        *product(["noise", "missing"], [0.5, None, "0.5"]),
+        *product(["noise", "missing_rate"], [0.5, None, "0.5"]),
         *product(["outliers"], [0.5, "0.5"]),  # None are the usual ones
     ],
 )

@@ -46,7 +46,7 @@ def tables(draw: st.DrawFn):
 def test_the_tree_over_codes(table, method, grouping, missing, n_buckets):
     numbers, classes = table
     assume(grouping == "binary" or missing in MULTIWAY)
-    recipe = RECIPES["id3"].changed(grouping=grouping, missing=missing)
+    recipe = RECIPES["id3"].changed(grouping=grouping, missing_policy=missing)
     by_bucket = replace(recipe, buckets=method, n_buckets=n_buckets)
     target = Target("y", ("a", "b"))
     columns = [np.array([np.nan if x is None else x for x in c]) for c in numbers]
@@ -97,7 +97,7 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
         "recipe": "id3",
         "buckets": "equal-width",
         "n_buckets": 3,
-        "missing": missing,
+        "missing_policy": missing,
     }
     model = spinney.grow(columns, "y", **options)
     asked = [model.tree.condition(node) for node in model.tree.nodes[1:4]]
@@ -131,7 +131,7 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
 def test_merged_trees_route_their_own_rows(table, missing, exhaustive):
     numbers, classes = table
     recipe = RECIPES["chaid"].changed(
-        missing=missing,
+        missing_policy=missing,
         exhaustive=exhaustive,
         alpha_split=1.0,
         min_samples_split=2,

@@ -6,7 +6,7 @@ from spinney.recipes import Recipe, default_recipe, in_bins
 def test_settings_by_hand_stay():
     recipe = default_recipe(in_memory=False).changed(max_depth=3, confidence=0.1)
     bounded = in_bins(recipe)
-    assert (bounded.name, bounded.missing) == ("cart", "branch")
+    assert (bounded.name, bounded.missing_policy) == ("cart", "branch")
     assert (bounded.max_depth, bounded.confidence) == (3, 0.1)
     policy = default_recipe(in_memory=False).changed(missing_policy="fractional")
     assert in_bins(policy).missing_policy == "fractional"

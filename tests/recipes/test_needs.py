@@ -239,13 +239,13 @@ REFUSALS = [
     (
         CLASSES,
         {"missing_policy": "surrogate"},
-        "missing",
+        "missing_policy",
         "grouping='binary' or 'ordered'",
     ),
     (
         NUMBERS,
         {"recipe": "m5", "missing_policy": "own-category"},
-        "missing",
+        "missing_policy",
         "grouping='multiway' or 'binary' or 'merge'",
     ),
     (NUMBERS, {"recipe": "m5", "pruning": "simplify"}, "pruning", "leaves='mean'"),
@@ -278,7 +278,12 @@ REFUSALS = [
         for name, value in OF_STREAMS.items()
     ),
     (CLASSES, {"recipe": "hoeffding", "grouping": "binary"}, "search", "grouping="),
-    (CLASSES, {"recipe": "hoeffding", "missing_policy": "mean"}, "search", "missing="),
+    (
+        CLASSES,
+        {"recipe": "hoeffding", "missing_policy": "mean"},
+        "search",
+        "missing_policy=",
+    ),
     (CLASSES, {"recipe": "hoeffding", "criterion": "mdl"}, "search", "criterion="),
     (NUMBERS, {"recipe": "hoeffding"}, "search", "a target of classes"),
     (

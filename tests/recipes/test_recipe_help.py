@@ -9,7 +9,7 @@ from spinney.recipes import (
     setting_choices,
     setting_texts,
 )
-from spinney.recipes.vocabulary import BUCKETINGS, CHOICES, GROUPINGS, MISSING
+from spinney.recipes.vocabulary import BUCKETINGS, CHOICES, GROUPINGS, MISSING_POLICIES
 from spinney.trees.criteria import CRITERIA
 
 PAGE = Path(__file__).parents[2] / "docs" / "growing.md"
@@ -41,7 +41,7 @@ def test_the_names_that_settings_take_are_all_there():
     known = {
         "criterion": CRITERIA,
         "grouping": GROUPINGS,
-        "missing": MISSING,
+        "missing_policy": MISSING_POLICIES,
         "buckets": BUCKETINGS,
         **CHOICES,
     }

@@ -160,7 +160,12 @@ def test_a_missing_term_makes_the_sum_missing(missing):
     for place in range(0, len(table["x"]), 7):
         table["x"][place] = None
     model = spinney.grow(
-        table, "side", linear_terms=2, missing=missing, max_depth=2, recipe="c4.5"
+        table,
+        "side",
+        linear_terms=2,
+        missing_policy=missing,
+        max_depth=2,
+        recipe="c4.5",
     )
     node = model.tree.root
     assert model.tree.schema.attributes[node.candidate.attribute].formula.places == (

@@ -288,7 +288,7 @@ def test_branch_sends_no_row_to_an_empty_branch():
 
 @pytest.mark.parametrize("policy", ["most-common", "own-category", "branch"])
 def test_without_missing_rows_the_heaviest_branch_takes_later_ones(policy: str):
-    recipe = CART.changed(grouping="multiway", missing=policy)
+    recipe = CART.changed(grouping="multiway", missing_policy=policy)
     for weights, home in (([[1, 1], [0, 3]], 1), ([[3, 0], [0, 3], [1, 1]], 0)):
         table = CountTable.of(weights)
         found = propose(by(recipe), table, letters(len(weights)), 0)
@@ -389,7 +389,9 @@ def test_force_overrules_merit_and_minimal_gain():
 
 def test_force_cannot_do_the_impossible():
     tables = {0: CountTable.of([[1, 2]])}
-    with pytest.raises(ParameterError, match="force: the attribute 'letter' cannot"):
+    with pytest.raises(
+        ParameterError, match="forced_splits: the attribute 'letter' cannot"
+    ):
         decide(by(ID3), tables, ONE, forced=0)
 
 

@@ -185,7 +185,7 @@ def test_the_node_of_a_small_table_by_hand(grown):
 
 @pytest.mark.parametrize("missing", ["surrogate", "branch"])
 def test_no_row_is_lost_where_classes_weigh(missing):
-    weighty = {"class_weight": {"n": 2.0}, "missing": missing}
+    weighty = {"class_weight": {"n": 2.0}, "missing_policy": missing}
     model = spinney.grow(ROWS, "y", recipe="cart", **weighty)
     assert sum(leaf.weight for leaf in model.tree.leaves) == 15
 

@@ -43,8 +43,12 @@ def stump(rows: Rows, recipe: Recipe, **options: object) -> Tree:
 @settings(max_examples=examples(60), deadline=None)
 def test_what_is_written_as_it_was_found_is_what_was_found(rows, recipe, data):
     # No correction and no limit on cuts: these belong to the search.
-    missing = data.draw(st.sampled_from((recipe.missing, recipe.missing, "mean")))
-    recipe = replace(recipe, mdl_correction=False, min_cut_share=0.0, missing=missing)
+    missing = data.draw(
+        st.sampled_from((recipe.missing_policy, recipe.missing_policy, "mean"))
+    )
+    recipe = replace(
+        recipe, mdl_correction=False, min_cut_share=0.0, missing_policy=missing
+    )
     if missing == "mean":
         # A cut at an observed value may have the mean of all rows on its other side.
         recipe = replace(recipe, thresholds="midpoint")

@@ -97,7 +97,7 @@ def as_written(kind: str, columns: dict[str, list[Any]]) -> dict[str, list[Any]]
 def policy_of(missing: str) -> dict[str, str | None]:
     """Return the settings of a policy; surrogates need splits of two branches."""
     grouping = "binary" if missing == "surrogate" else None
-    return {"missing": missing, "grouping": grouping}
+    return {"missing_policy": missing, "grouping": grouping}
 
 
 def unlimited(recipe: str) -> dict[str, Any]:

@@ -119,7 +119,10 @@ def test_under_a_limit_the_default_counts_many_rows_in_bins(monkeypatch, tmp_pat
         for limit in ("1GiB", "4GiB"):
             with pytest.warns(SpinneyNote, match="are counted in bins, .*recipe='c4.5"):
                 model = spinney.grow(rows, "y", **how, memory_limit=limit).model_
-            assert (model.recipe.name, model.recipe.missing) == ("cart", "branch")
+            assert (model.recipe.name, model.recipe.missing_policy) == (
+                "cart",
+                "branch",
+            )
         for room in ({}, {"memory_limit": 0}):
             assert spinney.grow(rows, "y", **how, **room).model_.recipe == exact
         named = spinney.grow(rows, "y", recipe="c4.5", **how).model_.recipe

@@ -149,10 +149,10 @@ def test_with_two_branches_a_value_that_no_row_has_is_missing(missing):
         SKY,
         "play",
         recipe="cart",
-        missing=missing,
+        missing_policy=missing,
         values={"sky": [*"ab", *VALUES["sky"]]},
     )
-    plain = spinney.grow(SKY, "play", recipe="cart", missing=missing)
+    plain = spinney.grow(SKY, "play", recipe="cart", missing_policy=missing)
     assert len(model.tree) == len(plain.tree)
     rows = {"sky": ["a", "cloudy", None], "wind": ["weak"] * 3}
     assert len(np.unique(model.predict_proba(rows), axis=0)) == 1

@@ -128,7 +128,7 @@ def test_a_tree_of_each_recipe(name, data):
 @given(training=training_sets(), said=settings_of_recipes, laplace=st.booleans())
 @settings(max_examples=examples(60))
 def test_a_tree_that_kernels_grew(missing, training, said, laplace):
-    recipe = RECIPES["cart"].changed(missing=missing, **said)
+    recipe = RECIPES["cart"].changed(missing_policy=missing, **said)
     if laplace and not training.schema.target.is_numeric:
         recipe = recipe.changed(probability="laplace")
     with pytest.MonkeyPatch.context() as patch:
@@ -184,7 +184,9 @@ def test_trees_together_vote_as_trees_apart(data, training, depths):
     policy = st.sampled_from(["branch", "fractional"])
     flats = []
     for depth in depths:
-        recipe = RECIPES["cart"].changed(missing=data.draw(policy), max_depth=depth)
+        recipe = RECIPES["cart"].changed(
+            missing_policy=data.draw(policy), max_depth=depth
+        )
         flats.append(flatten(grow_tree(training.source(), recipe)))
     seed = data.draw(st.integers(0, 99))
     bag = np.random.default_rng(seed).integers(0, 2, (n_rows, len(flats)), np.uint8)
@@ -314,7 +316,7 @@ def readable_models(draw):
         recipe = RECIPES[draw(st.sampled_from(["cart", "c4.5", "id3", "chaid"]))]
     said = {"max_depth": draw(st.sampled_from([None, 2]))}
     if recipe.name == "cart":
-        said["missing"] = draw(
+        said["missing_policy"] = draw(
             st.sampled_from(sorted(set(POLICIES) - {"mean", "drop"}))
         )
     if recipe.name != "m5" and draw(st.booleans()):

@@ -129,7 +129,7 @@ def test_what_cannot_be_read_is_refused(text, message):
     with pytest.raises(ParameterError) as refused:
         read(text)
     assert message in str(refused.value)
-    assert refused.value.parameter == "force"
+    assert refused.value.parameter == "forced_splits"
 
 
 def test_separators_in_quotes_separate_nothing():

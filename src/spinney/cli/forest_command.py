@@ -38,12 +38,13 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
     cls=GroupedCommand,
     epilog=examples(
         "spinney forest melons.csv --target ripe --ignore id -o melons.spinney",
-        "spinney forest iris.csv --target class --n-estimators 500 --permutation",
+        "spinney forest iris.csv --target class --n-estimators 500 "
+        "--permutation-importances",
         "spinney forest votes.csv --target party --missing-values '?' --recipe c4.5 "
         "--json",
         "spinney forest iris.csv --target class --recipe id3 --recipe c4.5 "
         "--recipe cart",
-        "spinney forest iris.csv --target class --group-importances 0.7",
+        "spinney forest iris.csv --target class --grouped-importances 0.7",
         "spinney forest sqlite:///shop.db --table orders --target returned",
         "spinney predict melons.spinney new.csv --probabilities",
         "spinney show melons.spinney --tree 3",
@@ -114,10 +115,12 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage")
 @in_group(
     "Output",
     click.option(
-        "--permutation", is_flag=True, help="Measure importances by permutation too."
+        "--permutation-importances",
+        is_flag=True,
+        help="Measure importances by permutation too.",
     ),
     click.option(
-        "--group-importances",
+        "--grouped-importances",
         type=click.FloatRange(0, 1),
         metavar="ASSOCIATION",
         help="Add up importances of attributes that are associated at least so, such "
@@ -178,16 +181,16 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["quiet"]:
         for name, value in (
             ("--json", "json_"),
-            ("--permutation", "permutation"),
-            ("--group-importances", "group_importances"),
+            ("--permutation-importances", "permutation_importances"),
+            ("--grouped-importances", "grouped_importances"),
         ):
             if options[value]:
                 msg = f"--quiet and {name} exclude each other: leave one out"
                 raise ParameterError(msg)
-    if not options["bootstrap"] and options["permutation"]:
+    if not options["bootstrap"] and options["permutation_importances"]:
         msg = (
-            "--permutation asks trees about rows that they have not seen, and with "
-            "--no-bootstrap there are none: leave one out"
+            "--permutation-importances needs out-of-bag rows, and with --no-bootstrap "
+            "there are none: leave one out"
         )
         raise ParameterError(msg)
     if not options["bootstrap"] and options["max_samples"] is not None:
@@ -205,7 +208,7 @@ def _refuse_unasked(bags: "ForestBags | None") -> None:
     """Refuse what asks about rows where none have room, before a forest is grown."""
     if bags is None:
         why = "asks about rows, and none have room: raise --memory-limit"
-        refuse_given(("permutation", "group_importances"), why)
+        refuse_given(("permutation_importances", "grouped_importances"), why)
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -243,16 +246,16 @@ def _facts(
     importances = model.importances()
     facts["importances"] = importances_data(importances)
     facts["permutation_importances"] = None
-    if options["permutation"] and bags is not None:
+    if options["permutation_importances"] and bags is not None:
         importances = permutation_importances(grown, bags, n_jobs=options["n_jobs"])
         facts["permutation_importances"] = importances_data(importances)
     facts["grouped_importances"] = None
-    if options["group_importances"] is not None and bags is not None:
+    if options["grouped_importances"] is not None and bags is not None:
         grouped = grouped_importances(
             importances,
             bags.training.schema,
             bags.training.columns,
-            threshold=options["group_importances"],
+            threshold=options["grouped_importances"],
             weights=bags.training.weights,
         )
         facts["grouped_importances"] = importances_data(grouped)

@@ -172,7 +172,7 @@ def _check_shown(options: Mapping[str, Any], max_depth: int | None) -> None:
         msg = "--numbers and --json exclude each other: JSON has the numbers"
         raise ParameterError(msg)
     if options["json_"] and max_depth is not None:
-        msg = f"--max-depth {max_depth} and --json exclude each other: JSON is the whole tree"
+        msg = f"--max-depth {max_depth} and --json exclude each other: JSON is whole"
         raise ParameterError(msg)
     if options["svg"] is None:
         refuse_given(("overwrite",), "says nothing without --svg FILE")

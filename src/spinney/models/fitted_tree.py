@@ -455,7 +455,7 @@ class FittedTree(TreeDisplay):
         self,
         data: Any = None,
         *,
-        removed: Any = None,
+        remove: Any = None,
         format: str | None = None,
         encoding: str | None = None,
         n_jobs: int | None = None,
@@ -473,7 +473,7 @@ class FittedTree(TreeDisplay):
         ----------
         data : table with the target column, optional
             Rows to add. They may bring new values and classes.
-        removed : table with the target column, optional
+        remove : table with the target column, optional
             Rows to remove: each must equal one of the rows that the model keeps.
         format, encoding : str, optional
             Those of files, where their suffix does not tell.
@@ -510,10 +510,10 @@ class FittedTree(TreeDisplay):
                 ),
                 kept,
             )
-            for rows in (data, removed)
+            for rows in (data, remove)
         )
         if batch is None and gone is None:
-            msg = "updated takes rows to add (data=), to remove (removed=), or both"
+            msg = "updated takes rows to add (data=), to remove (remove=), or both"
             raise ParameterError(msg)
         with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
             new_model = update.update_model(model, batch, gone, progress=progress)

@@ -135,7 +135,7 @@ def test_a_database_is_read_where_memory_is_meant(tmp_path, request):
 
 @pytest.mark.parametrize("study", [spinney.learning_curve, spinney.robustness])
 def test_other_studies_read_a_database(study, tmp_path, request):
-    few = {"folds": 2, "noise": [0.2], "missing": [], "outliers": []}
+    few = {"folds": 2, "noise": [0.2], "missing_rate": [], "outliers": []}
     if study is spinney.learning_curve:
         few = {"folds": 2, "sizes": [0.5]}
     columns = table_of(5)

@@ -123,7 +123,7 @@ def test_identifiers_are_left_out_as_in_memory(place, complete, tmp_path, reques
     columns["index"] = [n / 2 for n in range(n_rows)]
     options = {"n_estimators": 2, "random_state": 3, "shrinkage": 0.0}
     if complete:
-        options["missing"] = "drop"
+        options["missing_policy"] = "drop"
     expected = spinney.grow_forest(columns, "y", bootstrap="hash", **options)
     told = {}
     with placed(place, columns, tmp_path, request) as (data, how):
@@ -250,6 +250,6 @@ def test_the_shell_grows_them(tmp_path, monkeypatch, capfd, postgres):
         none = [*asked, "--memory-limit", "0", "--shrinkage", "0"]
         assert run(none) == 0
         kept = tmp_path / "f.spinney"
-        assert run([*none, "--permutation", "-o", str(kept)]) != 0
+        assert run([*none, "--permutation-importances", "-o", str(kept)]) != 0
         assert "raise --memory-limit" in capfd.readouterr().err
         assert not kept.exists()

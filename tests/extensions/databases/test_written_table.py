@@ -67,7 +67,9 @@ def test_a_query_is_read_and_a_table_is_replaced_only_if_told(connection):
     model = spinney.grow(COLUMNS, "y", recipe="cart")
     part = f"SELECT * FROM {quoted(TABLE)} WHERE size < 4"
     assert predict_into(model, connection, "p", table=part) == 3
-    with pytest.raises(ParameterError, match=r"is in the database already.*by force"):
+    with pytest.raises(
+        ParameterError, match=r"is in the database already.*set overwrite"
+    ):
         predict_into(model, connection, "p", table=TABLE)
     assert connection.execute("SELECT count(*) FROM p").fetchone() == (3,)
     assert predict_into(model, connection, "p", table=TABLE, overwrite=True) == 6
@@ -239,7 +241,7 @@ def test_the_shell(tmp_path, capsys):
     assert "6 rows written to the table p" in capsys.readouterr().err
     assert connection.execute("SELECT count(*) FROM p").fetchone() == (6,)
     assert run([*command, "--into", "p"]) == 2
-    assert "replace it by force" in capsys.readouterr().err
+    assert "or set --overwrite" in capsys.readouterr().err
     assert run([*command, "--into", "p", "--overwrite"]) == 0
     assert run([*command, "--into", "q", "--leaf"]) == 2
     assert "--leaf is for rows that are read" in capsys.readouterr().err

@@ -460,7 +460,7 @@ def test_curves_and_damage_of_numbers():
     few, all_rows = curve.table
     assert few["rmse"] > all_rows["rmse"]
     found = spinney.robustness(
-        wave(), "y", "cart", noise=[0, 0.5], missing=[], outliers=[], folds=4
+        wave(), "y", "cart", noise=[0, 0.5], missing_rate=[], outliers=[], folds=4
     )
     plain, noisy, _ = found.table
     assert noisy["rmse"] > 1.5 * plain["rmse"]

@@ -74,7 +74,7 @@ def test_lines_of_robustness():
         "class",
         ["cart"],
         noise=[0.2, 0],
-        missing=[0, 0.1],
+        missing_rate=[0, 0.1],
         outliers=[0.3],
         folds=3,
     )
@@ -96,7 +96,7 @@ def test_damage_is_done_to_training_rows_alone(trained):
         "class",
         ["id3", "cart"],
         noise=[0.5],
-        missing=[0.5],
+        missing_rate=[0.5],
         outliers=[0.5],
         weight="weight",
         folds=3,
@@ -118,7 +118,7 @@ def test_damage_is_done_to_training_rows_alone(trained):
 
 def test_noise_makes_numbers_that_are_classes_wrong(trained):
     rows = {"x": [n / 2 for n in range(60)], "y": [3, 5, 9] * 20}
-    given = {"noise": [1], "missing": [0], "outliers": [], "folds": 2}
+    given = {"noise": [1], "missing_rate": [0], "outliers": [], "folds": 2}
     with pytest.warns(SpinneyNote, match="taken as classes"):
         spinney.robustness(rows, "y", "cart", **given)
     for plain, noisy in zip(trained[::3], trained[1::3], strict=True):
@@ -134,7 +134,7 @@ def test_missing_values_in_test_rows_are_an_option():
                 "class",
                 "cart",
                 noise=[],
-                missing=[0.6],
+                missing_rate=[0.6],
                 outliers=[],
                 folds=3,
                 **options,
@@ -156,7 +156,7 @@ def test_the_seed_decides():
                 "class",
                 "cart",
                 noise=[0.3],
-                missing=[],
+                missing_rate=[],
                 outliers=[0.3],
                 folds=3,
                 random_state=seed,
@@ -172,19 +172,19 @@ def test_rates_that_mean_nothing(rate):
     with pytest.raises(ParameterError, match=r"noise: the rate .* must be a number"):
         spinney.robustness(TABLE, "class", noise=[rate])
     with pytest.raises(ParameterError, match=r"missing: the rate .* must be a number"):
-        spinney.robustness(TABLE, "class", missing=[rate])
+        spinney.robustness(TABLE, "class", missing_rate=[rate])
     with pytest.raises(ParameterError, match=r"outliers: the rate .* must be a numb"):
         spinney.robustness(TABLE, "class", outliers=[rate])
 
 
 def test_nothing_to_inject():
     with pytest.raises(ParameterError, match="noise, missing and outliers are all em"):
-        spinney.robustness(TABLE, "class", noise=[], missing=[], outliers=[])
+        spinney.robustness(TABLE, "class", noise=[], missing_rate=[], outliers=[])
 
 
 def test_outliers_are_of_numbers():
     names = {name: TABLE[name] for name in ("colour", "class")}
-    given = {"noise": [], "missing": [0], "folds": 3}
+    given = {"noise": [], "missing_rate": [0], "folds": 3}
     with pytest.raises(
         ParameterError, match=r"outliers=\[0.1\] are of numbers, and no"
     ):
@@ -199,7 +199,7 @@ def test_outliers_are_of_numbers():
 def test_outliers_of_a_numeric_target_are_a_damage_of_their_own(trained):
     rows = {"x": ["a", "b", "c"] * 20, "y": [n / 4 for n in range(60)]}
     found = spinney.robustness(
-        rows, "y", "cart", noise=[], missing=[], outliers=[0, 0.2], folds=3
+        rows, "y", "cart", noise=[], missing_rate=[], outliers=[0, 0.2], folds=3
     )
     assert [line["injected"] for line in found.table] == ["nothing", "target outliers"]
     plain, far = found.table
@@ -214,7 +214,7 @@ def test_everything_taken_away():
         "class",
         "c4.5",
         noise=[],
-        missing=[1],
+        missing_rate=[1],
         outliers=[],
         missing_in_test=True,
         folds=3,

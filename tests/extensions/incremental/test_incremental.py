@@ -174,7 +174,7 @@ def test_a_model_stays_as_it_is_when_rows_are_added():
     assert str(model) == before
     assert "size ≤ 4.5" in str(one)
     assert "size ≤ 5" in str(two)
-    assert str(one.updated(removed={"size": [5], "sold": ["no"]})) == before
+    assert str(one.updated(remove={"size": [5], "sold": ["no"]})) == before
 
 
 def test_what_is_refused():
@@ -183,9 +183,9 @@ def test_what_is_refused():
         spinney.grow(shop, "sold").updated(shop)
     model = spinney.grow(shop, "sold", recipe="id3", keep_rows=True)
     with pytest.raises(DataError, match="row 2 is not among the 4 rows"):
-        model.updated(removed={"size": [1, 9], "sold": ["no", "no"]})
+        model.updated(remove={"size": [1, 9], "sold": ["no", "no"]})
     with pytest.raises(DataError, match="no row is left"):
-        model.updated(removed=shop)
+        model.updated(remove=shop)
     with pytest.raises(ParameterError, match="data="):
         model.updated()
     with pytest.raises(ParameterError, match="not those to prune by"):
@@ -242,7 +242,7 @@ def test_a_share_of_all_rows_that_is_reserved_is_drawn_anew():
 def test_a_number_that_is_the_same_in_all_rows_that_stay_is_a_leaf():
     table = {"b": [1, 2, 3], "y": [5.0, 5.0, 9.0]}
     model = spinney.grow(table, "y", recipe="cart", keep_rows=True)
-    left = model.updated(removed={"b": [3], "y": [9.0]})
+    left = model.updated(remove={"b": [3], "y": [9.0]})
     assert left.predict({"b": [1, 3]}).tolist() == [5.0, 5.0]
     assert left.tree.root.is_leaf
 
@@ -326,7 +326,7 @@ def test_broken_weights_are_rounded_as_those_of_all_rows_at_once(n_more):
     whole = spinney.grow(every, target="y", weight="w", recipe="id3")
     for updated in (
         grown.updated(more),
-        grown.updated(more).updated(more, removed=more),
+        grown.updated(more).updated(more, remove=more),
     ):
         weights = [node.weights.tolist() for node in updated.tree]
         assert weights == [node.weights.tolist() for node in whole.tree]

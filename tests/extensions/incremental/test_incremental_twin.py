@@ -116,7 +116,7 @@ def grown_at_once(stream: Stream, settings: dict[str, Any], origin: float | None
         target = replace(rows.schema.target, origin=origin)
         rows = replace(rows, schema=replace(rows.schema, target=target))
     options = dict(settings)
-    own = {"missing", "max_leaves", "min_samples_leaf", "buckets", "n_buckets"}
+    own = {"missing_policy", "max_leaves", "min_samples_leaf", "buckets", "n_buckets"}
     changed = {name: options.pop(name) for name in own & set(options)}
     recipe = Recipe.named(options.pop("recipe")).changed(**changed)
     return grow_model(TrainingData(rows), recipe=recipe, **options)
@@ -146,7 +146,7 @@ def follow(stream: Stream, settings: dict[str, Any], steps: list[tuple[int, int]
                 continue
             if not stream.numeric and len(set(stream.left["y"])) < 2:
                 return
-            model = model.updated(added, removed=removed)
+            model = model.updated(added, remove=removed)
             expected = grown_at_once(stream, settings, model.schema.target.origin)
             assert model.schema == expected.schema
             whole = stream.weighed < 2 and not stream.numeric

@@ -528,8 +528,8 @@ def test_an_interrupt_ends_the_search():
         ({"min_samples_leaf": 5}, "min_samples_leaf=5"),
         ({"missing_policy": "fractional"}, "missing_policy='branch'"),
         ({"grouping": "multiway"}, "grouping='binary'"),
-        ({"forced_splits": {(): "a"}}, "force"),
-        ({"tie_break_order": ["a"]}, "ties"),
+        ({"forced_splits": {(): "a"}}, "forced_splits"),
+        ({"tie_break_order": ["a"]}, "tie_break_order"),
     ],
 )
 def test_what_it_cannot_do_is_refused(given, named):

@@ -253,7 +253,7 @@ def test_studies_have_their_means():
     means = [row["accuracy"] for row in curve.table]
     assert line.get_ydata().tolist() == pytest.approx(means)
     bad = spinney.robustness(
-        IRIS, "class", "cart", noise=[0, 0.2], missing=[], outliers=[], folds=3
+        IRIS, "class", "cart", noise=[0, 0.2], missing_rate=[], outliers=[], folds=3
     )
     axes = plots.robustness(bad, measure="auc")
     assert [line.get_label() for line in axes.lines] == [

@@ -215,7 +215,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     )
 
     arguments = {**study_arguments(options), **opening_of(options)}
-    arguments["cost_matrix"] = cost_matrix_of(options["costs"])
+    arguments["cost_matrix"] = cost_matrix_of(options["cost_matrix"])
     # Where none is named, those that the functions have by themselves.
     named = [variant_of(text) for text in options["recipes"]]
     recipes = [named] if named else []
@@ -233,7 +233,7 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
                 target,
                 *recipes,
                 noise=options["noise"],
-                missing=options["missing_rate"],
+                missing_rate=options["missing_rate"],
                 outliers=options["outliers"],
                 missing_in_test=options["missing_in_test"],
                 **arguments,

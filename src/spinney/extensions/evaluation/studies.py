@@ -136,7 +136,7 @@ connection, table, memory_limit, format, encoding, text_format
 def learning_curve(
     data: Any,
     target: str,
-    recipe: Recipes = DEFAULT_RECIPE,
+    recipes: Recipes = DEFAULT_RECIPE,
     *,
     sizes: Sequence[float] = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
     **arguments: Any,
@@ -151,7 +151,7 @@ def learning_curve(
     ----------
     data, target
         As for :func:`spinney.evaluate`.
-    recipe : str, Recipe, sequence or mapping
+    recipes : str, Recipe, sequence or mapping
         One recipe or several; ``"auto"`` if not given.
     sizes : sequence
         Numbers of rows (int), or shares of the smallest training part (float).
@@ -171,7 +171,7 @@ def learning_curve(
     >>> [line["rows"] for line in curve.table]
     [8, 15]
     """
-    setup = setup_of(experiment_of(recipe, arguments, data=data, target=target))
+    setup = setup_of(experiment_of(recipes, arguments, data=data, target=target))
     most = min(len(part.train) for part in setup.parts)
     return setup.run(cut_tasks(setup, row_numbers(sizes, most)))
 
