@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from spinney.growth.prune import METHODS
-from spinney.recipes.vocabulary import BUCKETINGS, CHOICES, GROUPINGS, MISSING
+from spinney.recipes.vocabulary import BUCKETINGS, CHOICES, GROUPINGS, MISSING_POLICIES
 from spinney.search.buckets import METHODS as BUCKET_METHODS
 from spinney.search.missing_values import POLICIES
 
@@ -66,7 +66,7 @@ def test_the_hall_is_small():
 
 
 def test_names_of_recipes_are_those_of_what_they_name():
-    assert tuple(POLICIES) == MISSING
+    assert tuple(POLICIES) == MISSING_POLICIES
     assert tuple(BUCKET_METHODS) == BUCKETINGS
     assert set(GROUPINGS) == {"multiway", "binary", "merge", "ordered"}
     assert set(CHOICES["pruning"]) <= {*METHODS, *OTHER_PRUNINGS}

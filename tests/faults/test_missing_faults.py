@@ -7,9 +7,9 @@ from tests.faults.fault_rows import AB, NAN, answers, grown, random_rows, root_g
 
 import spinney
 from spinney import DataError, SpinneyWarning
-from spinney.recipes.vocabulary import MISSING
+from spinney.recipes.vocabulary import MISSING_POLICIES
 
-ROUTED = [name for name in MISSING if name != "drop"]
+ROUTED = [name for name in MISSING_POLICIES if name != "drop"]
 
 
 @pytest.mark.parametrize("missing", ["fractional", "branch", "surrogate"])

@@ -159,9 +159,7 @@ CASES = (
     *(Case(recipe) for recipe in ("id3", "c4.5", "cart", "chaid")),
     *(Case(recipe, missing=0.0) for recipe in ("c4.5", "cart")),
     *(
-        changed(
-            "cart", missing=policy_share, min_samples_leaf=2, **{"missing_": policy}
-        )
+        changed("cart", missing=policy_share, min_samples_leaf=2, missing_policy=policy)
         for policy, policy_share in (
             ("fractional", 0.15),
             ("most-common", 0.15),
@@ -170,7 +168,7 @@ CASES = (
             ("mean", 0.15),
         )
     ),
-    changed("id3", missing_="own-category"),
+    changed("id3", missing_policy="own-category"),
     changed("c4.5", probability="laplace", pruning="none"),
     changed("chaid", min_samples_split=6, min_samples_leaf=2),
     changed("id3", buckets="equal-frequency", n_buckets=4),
@@ -179,7 +177,7 @@ CASES = (
     Case("cart", "value"),
     Case("m5", "value"),
     changed("m5", "value", smoothing=15.0),
-    changed("m5", "value", missing_="fractional", pruning="none"),
+    changed("m5", "value", missing_policy="fractional", pruning="none"),
     Case("cart", trees=5, missing=0.0),
     Case("c4.5", trees=4, voting="majority"),
     Case("cart", "value", trees=4, missing=0.0),
@@ -195,8 +193,10 @@ CASES = (
     Case("cart", trees=4, wide=3, missing=0.0),
     Case("cart", "value", trees=3, wide=3),
     *(Case(recipe, kind="rules") for recipe in ("c4.5", "cart")),
-    changed("cart", missing=0.15, min_samples_leaf=2, missing_="branch").as_rules(),
-    changed("id3", missing_="own-category").as_rules(),
+    changed(
+        "cart", missing=0.15, min_samples_leaf=2, missing_policy="branch"
+    ).as_rules(),
+    changed("id3", missing_policy="own-category").as_rules(),
     changed("cart", construct=6, min_samples_leaf=2).as_rules(),
     clusters("KMeans", 0.0, n_clusters=4),
     clusters("KMeans", 0.0, n_clusters=5, standardise=True),
@@ -227,7 +227,7 @@ def grown(case: Case) -> Any:
     """Return the model of a case; a case is grown once."""
     data = data_of(case)
     kinds = {} if case.dated else KINDS
-    changes = {name.rstrip("_"): value for name, value in case.changes}
+    changes = dict(case.changes)
     if case.kind == "clusters":
         columns = {name: data[name] for name in columns_of(case)}
         mixed = KINDS if case.recipe == "KPrototypes" else {}

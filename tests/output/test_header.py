@@ -87,12 +87,13 @@ SCHEMA_DAMAGE = {
     "no recipe": (lambda m: m.pop("recipe"), "has no 'recipe'"),
     "criterion": (lambda m: m["recipe"].update(criterion="x"), "recipe is none"),
     "criterion a list": (lambda m: m["recipe"].update(criterion=[]), "recipe is none"),
-    "policy": (lambda m: m["recipe"].update(missing=1), "recipe is none"),
+    "policy": (lambda m: m["recipe"].update(missing_policy=1), "recipe is none"),
     "grouping": (lambda m: m["recipe"].update(grouping={}), "recipe is none"),
     "max_depth": (lambda m: m["recipe"].update(max_depth="3"), "recipe is none"),
     "min_gain": (lambda m: m["recipe"].update(min_gain=-1), "recipe is none"),
     "recipe name": (lambda m: m["recipe"].update(name=1), "must be text"),
     "recipe key": (lambda m: m["recipe"].update(x=1), "unknown key 'x'"),
+    "recipe names": (lambda m: m["recipe"].update(missing="mean"), "key 'missing'"),
     "recipe lacks": (lambda m: m["recipe"].pop("criterion"), "has no 'criterion'"),
     "recipe no object": (lambda m: m.update(recipe=[]), "must be an object"),
     "n_rows": (lambda m: m["fingerprint"].update(n_rows=-1), "at least 0"),
@@ -129,4 +130,14 @@ def test_damaged_schema(tmp_path, good, change, why):
 def test_setting_that_older_files_lack(tmp_path, good):
     older = with_model(good, lambda m: m["recipe"].pop("min_gain"))
     (tmp_path / "m").write_bytes(older)
+    assert_same_model(load_model(tmp_path / "m"), mixed_model())
+
+
+def test_former_names_of_settings(tmp_path, good):
+    def rename(model):
+        recipe = model["recipe"]
+        recipe["missing"] = recipe.pop("missing_policy")
+        recipe.update(reuse=True, grace=200, tie_bound=0.05, counting_leaves=1000)
+
+    (tmp_path / "m").write_bytes(with_model(good, rename))
     assert_same_model(load_model(tmp_path / "m"), mixed_model())

@@ -64,7 +64,7 @@ def refused(way, case):
         return None
     if divided_votes:
         return "format='pmml' cannot say votes of trees that divide rows"
-    if case.target == "value" and ("missing_", "fractional") in case.changes:
+    if case.target == "value" and ("missing_policy", "fractional") in case.changes:
         return "format='pmml' cannot say numbers of rows that are divided"
     if case.recipe == "KPrototypes":
         return "format='pmml' cannot say k-prototypes"
