@@ -289,7 +289,10 @@ def test_costs_in_validation():
     """Rows of class b at x in leaves 0, 1, and one of an unknown class at leaf 4."""
     tree = example()
     columns = [np.array([0.0, 1.0, 4.0])]
-    rows, costs = EncodedRows(columns, np.array([1, 1, -1]), np.ones(3)), [[0, 5], [2, 0]]
+    rows, costs = (
+        EncodedRows(columns, np.array([1, 1, -1]), np.ones(3)),
+        [[0, 5], [2, 0]],
+    )
     found = validate(tree, rows, costs=np.array(costs))
     assert found.loss[[2, 4, 8, 0]].tolist() == [5, 5, 2, 2]
     assert found.measure == "cost"

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 import spinney
 from spinney import ParameterError
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.folds.fold_growth import RowCopies, FoldGrowth
+from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
 from spinney.growth.folds.teacher import smoothed_labels, smoothed_training
 from spinney.growth.forest import forest_growth
 from spinney.growth.growth_options import Options

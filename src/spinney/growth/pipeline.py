@@ -32,7 +32,7 @@ def grow_and_prune(
     Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
-        from spinney.growth.folds import RowCopies, FoldGrowth
+        from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
             copied = RowCopies(rows.at_hand)

@@ -25,12 +25,12 @@ from spinney.growth.forest import (
     Recipes,
     Trees,
     Typical,
-    require_bootstrap,
     check_enough,
     forest_leaves,
     forest_outputs,
     forest_recipes,
     recipes_of,
+    require_bootstrap,
     votes_of,
 )
 from spinney.models.facts import forest_facts

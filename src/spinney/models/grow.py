@@ -30,7 +30,11 @@ from spinney.growth import (
     overfitting_columns,
     with_constant_columns,
 )
-from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squared_error_pruning
+from spinney.growth.folds import (
+    RecipeChoice,
+    choose_recipe,
+    warn_of_squared_error_pruning,
+)
 from spinney.growth.prune import EncodedRows, Pruned, pruned_by_impurity
 from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.validation_split import (
@@ -291,7 +295,7 @@ def _options(
     if rows.training is not None or progress is None:
         return options
     counted.progress = None  # there is one tree: its levels are told
-    return replace(options, heard=_levels(progress, recipe.max_depth))
+    return replace(options, on_level=_levels(progress, recipe.max_depth))
 
 
 def _choose(
@@ -372,13 +376,13 @@ def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object
     """Return what tells of levels: how many are done, and how many are known of."""
     done = 0
 
-    def heard(depth: int) -> None:
+    def on_level(depth: int) -> None:
         nonlocal done
         if depth >= done:
             done = depth + 1
             progress(done, max(done + (done != max_depth), max_depth or 0))
 
-    return heard
+    return on_level
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:

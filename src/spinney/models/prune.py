@@ -13,12 +13,12 @@ from spinney._support.keyed_random import seed_of
 from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
-from spinney.growth.folds import RowCopies, FoldGrowth, warn_of_squared_error_pruning
+from spinney.growth.folds import FoldGrowth, RowCopies, warn_of_squared_error_pruning
 from spinney.growth.prune import (
     METHODS,
     RULES,
-    NodeRecounter,
     Method,
+    NodeRecounter,
     folds_of,
     method_named,
     pruned,
@@ -219,7 +219,7 @@ def _choosing(
     folds = folds_of(
         growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
-    arguments["training"] = growth.training_rows(folds)
+    arguments["training"] = growth.cross_validation_rows(folds)
 
 
 def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:

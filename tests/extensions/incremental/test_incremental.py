@@ -8,7 +8,11 @@ from spinney import TreeClassifier, TreeRegressor
 from spinney.data import Declarations
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.extensions.incremental import IncrementalGrower, incremental_source, why_from_scratch
+from spinney.extensions.incremental import (
+    IncrementalGrower,
+    incremental_source,
+    why_from_scratch,
+)
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.opened import TrainingData

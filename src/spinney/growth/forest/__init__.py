@@ -15,10 +15,10 @@ from spinney.growth.forest.forest_settings import (
     recipes_of,
 )
 from spinney.growth.forest.voting import (
-    require_bootstrap,
     forest_leaves,
     forest_outputs,
     out_of_bag,
+    require_bootstrap,
     score_of,
     votes_of,
     warn_rows_in_all_bags,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         Importances,
         grouped_importances,
         impurity_importances,
-        trees_by_similarity,
         permutation_importances,
+        trees_by_similarity,
     )
     from spinney.growth.forest.interactions import Interactions, interactions_of
     from spinney.growth.forest.proximities import (
@@ -56,8 +56,6 @@ __all__ = [
     "Recipes",
     "Trees",
     "Typical",
-    "sampled_bags",
-    "require_bootstrap",
     "check_enough",
     "compact",
     "find_typical",
@@ -69,14 +67,16 @@ __all__ = [
     "grow_forest",
     "impurity_importances",
     "interactions_of",
-    "trees_by_similarity",
     "nearest",
     "out_of_bag",
     "outlier_scores",
     "permutation_importances",
     "proximity_blocks",
     "recipes_of",
+    "require_bootstrap",
+    "sampled_bags",
     "score_of",
+    "trees_by_similarity",
     "votes_of",
     "warn_rows_in_all_bags",
     "with_ordered_categories",

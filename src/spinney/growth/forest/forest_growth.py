@@ -19,12 +19,12 @@ from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.engine import PLAIN, Engine, choose_engine_of_forest
 from spinney.growth.forest.bags import (
     ForestBags,
-    sampled_bags,
     bag_draw,
     bags_in_memory,
     check_scale,
     class_scale,
     nobody_to_ask,
+    sampled_bags,
     tree_seeds,
 )
 from spinney.growth.forest.choose_shrinkage import OutOfBagSample, best_shrinkage
