@@ -49,7 +49,7 @@ def test_a_leaf_that_was_not_looked_at_has_its_rivals_by_rows(iris):
     assert iris.explain(pure).candidates == ()
     told = iris.explain(pure, data=IRIS)
     assert {c.attribute for c in told.candidates} == set(iris.schema.names)
-    assert told.why == "a leaf: pure"
+    assert told.why == "leaf: pure"
 
 
 def test_rows_of_the_children_are_those_of_their_branch(penguins):
@@ -98,7 +98,7 @@ def test_what_another_table_would_ask_is_told(iris):
     rows["class"] = [column.levels[code] for code in column.cells]
     told = iris.explain(0, data=rows)
     assert told.chosen == "petallength"
-    assert "on these rows petalwidth would have the greatest decrease" in told.why
+    assert "on these rows petalwidth would have the greatest Gini decrease" in told.why
 
 
 def test_a_table_of_which_no_row_comes_is_refused(iris):

@@ -30,7 +30,7 @@ def test_a_choice_on_smoothed_labels_is_told(taught):
     (only,) = told.candidates
     assert told.why == (
         "petalwidth: chosen on labels that a forest has smoothed; on the rows as they "
-        f"are its decrease of gini is {only.gain:.3f}"
+        f"are its Gini decrease is {only.gain:.3f}"
     )
     assert "greatest" not in str(told)
     assert told.as_dict()["forest"] == 0.75
@@ -39,13 +39,13 @@ def test_a_choice_on_smoothed_labels_is_told(taught):
     plain = spinney.grow(IRIS, "class", recipe="cart", max_depth=2).explain(2)
     assert max(each.gain for each in plain.candidates) > only.gain - 1e-12
     assert plain.forest == 0
-    assert "the greatest decrease of gini" in plain.why
+    assert "the greatest Gini decrease" in plain.why
 
 
 def test_limits_that_the_rows_as_they_are_would_fail_are_not_told(taught):
     strict = replace(taught.explain(2), min_gain=1.0)
     assert "below the least gain" not in str(strict)
-    assert "below the least gain 1: out" in str(replace(strict, forest=0.0))
+    assert "below minimum gain 1: not considered" in str(replace(strict, forest=0.0))
 
 
 def test_no_average_is_told_of_the_one_question_kept():
