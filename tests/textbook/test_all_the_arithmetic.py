@@ -73,7 +73,7 @@ def test_000_figure_4_2_the_rows_of_each_child_of_texture(melons):
     assert given.same
     assert given.remark == ""
     assert {row.text: row.numbers for row in given.rows} == {
-        "here": tuple(range(1, 18)),
+        "this node": tuple(range(1, 18)),
         "texture = clear": (1, 2, 3, 4, 5, 6, 8, 10, 15),
         "texture = slightly blurry": (7, 9, 13, 14, 17),
         "texture = blurry": (11, 12, 16),
@@ -130,7 +130,9 @@ def test_002_surprise_is_minus_lg_p_and_entropy_its_average():
     told = spinney.grow(rows, "v", recipe="id3").explain(0)
     assert told.classes == ("one", "zero")
     assert told.self_information == pytest.approx((-log2(0.8), -log2(0.2)))
-    average = sum(w / 5 * s for w, s in zip(told.weights, told.self_information, strict=True))
+    average = sum(
+        w / 5 * s for w, s in zip(told.weights, told.self_information, strict=True)
+    )
     assert average == pytest.approx(told.impurity)
     assert "self-information, −log₂ p  0.322  2.322" in str(told)
 
@@ -180,4 +182,4 @@ def test_004_a_branch_for_each_value_is_one_way():
     told = model.explain(0, attribute="income")
     assert told.n_ways == 1
     assert told.ways[0].lines.split_information == pytest.approx(1.557, abs=5e-4)
-    assert "income: 1 way, a branch for each value" in str(told)
+    assert "income: 1 candidate split (one branch per value)" in str(told)

@@ -49,7 +49,14 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     cells = cells_of(ascii_only=ascii_only)
     more: list[tuple[str, ...]] = []
     if node.impurity_name == "entropy":
-        more.append(("self-information, −log₂ p", *map(_bits_text, node.self_information), "", ""))
+        more.append(
+            (
+                "self-information, −log₂ p",
+                *map(_bits_text, node.self_information),
+                "",
+                "",
+            )
+        )
     lines = head_lines(node, cells, more)
     for candidate in node.candidates:
         working = [_fewer_terms(line) for line in working_lines(candidate, node)]
@@ -66,7 +73,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     lines.append(f"splitting attribute: {node.why}" if chosen else node.why)
     if not node.competitors and node.chosen is not None:
         lines.append(
-            "the competitors are not stored: data, the training table, counts them"
+            "competitors are not stored: pass the training table (data) to count them"
         )
     if node.label_costs and node.chosen is None:
         costs = costs_text(node.classes, node.label_costs, node.label)
@@ -110,9 +117,7 @@ def _bits_text(bits: float | None) -> str:
 def given_lines(given: "GivenRows", cells: "Cells") -> list[str]:
     """Return which rows were counted, and where they are."""
     which = "the" if given.same else "not the"
-    lines = [
-        f"counted on the {given.n_rows} rows given, {which} training rows"
-    ]
+    lines = [f"counted on the {given.n_rows} rows given, {which} training rows"]
     if given.remark:
         lines.append(f"  {given.remark}")
     texts = [(row.text, _numbers(row.numbers, row.parts)) for row in given.rows]
@@ -180,7 +185,14 @@ def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
     if not node.surrogates:
         return [f"default branch if {name} is missing: {node.default_branch}"]
     own = next(c for c in node.candidates if c.attribute == node.chosen)
-    rows = [(f"surrogates for {name}", *(b.text for b in own.branches), "agreement", "adjusted")]
+    rows = [
+        (
+            f"surrogates for {name}",
+            *(b.text for b in own.branches),
+            "agreement",
+            "adjusted",
+        )
+    ]
     for surrogate in node.surrogates:
         figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
         rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
@@ -335,7 +347,7 @@ def _gate_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[st
     if not candidate.exact and candidate.threshold is not None:
         lines.append(
             "not all thresholds were evaluated, as none could win: a better one may "
-            "exist; data, the training table, counts all"
+            "exist; pass the training table (data) to count all"
         )
     elif candidate.bound is not None:
         short = percent_text(1 - candidate.gain / candidate.bound, 1)
@@ -390,7 +402,9 @@ def _odd_value(step: "RowStep") -> str:
         return f"  ({step.asks} is missing{goes})"
     if not step.seen:
         value = shown(step.value)
-        return f"  ({step.asks} = {value} was not seen at this node: as if missing{goes})"
+        return (
+            f"  ({step.asks} = {value} was not seen at this node: as if missing{goes})"
+        )
     return ""
 
 

@@ -386,7 +386,9 @@ def candidate_lines(
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
     surrogates = search.policy.surrogates
-    absent = "the branch of a surrogate" if surrogates else "all branches, in proportion"
+    absent = (
+        "the branch of a surrogate" if surrogates else "all branches, in proportion"
+    )
     attribute = tree.schema.attributes[split.attribute]
     shown_as = partial(figures_of, target=tree.schema.target)
     branches = tuple(
