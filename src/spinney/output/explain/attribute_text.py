@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from spinney._support.text import figure, shown, signs_to_ascii, weight_text
 from spinney.output.explain.explanation_text import (
+    after_split,
     candidate_text,
     cells_of,
-    after_split,
     counts_text,
     gain_ratio,
     given_lines,

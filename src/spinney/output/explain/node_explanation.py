@@ -149,12 +149,12 @@ class NodeExplanation(InNotebooks):
     At the root ``tried`` says by which recipes the tree might have been grown.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
-    where errors have costs. ``self_information`` is −log₂ of the share of each class, whose
-    average is the entropy; None, for infinite, of a class without rows. ``competitors``
-    says whether the splits that lost are among the candidates, as far as is known.
-    ``given`` is about the rows that were given, if any were. ``member`` says of which
-    tree of a forest the node is: such a tree keeps no competitors, and counts rows that
-    lack a value where they went.
+    where errors have costs. ``self_information`` is −log₂ of the share of each class,
+    whose average is the entropy; None, for infinite, of a class without rows.
+    ``competitors`` says whether the splits that lost are among the candidates, as far
+    as is known. ``given`` is about the rows that were given, if any were. ``member``
+    says of which tree of a forest the node is: such a tree keeps no competitors, and
+    counts rows that lack a value where they went.
     """
 
     node: int
