@@ -136,10 +136,7 @@ def test_explain_shows_the_price():
     )
     text = str(model.explain(node=0))
     assert "attribute cost 10: 1.000 / (1 + 10) = 0.091" in text
-    assert (
-        "splitting attribute: look: the greatest information gain per attribute cost, 0.230"
-        in text
-    )
+    assert "look: the greatest information gain per attribute cost, 0.230" in text
     assert "ties" not in text
 
 

@@ -231,7 +231,8 @@ def test_a_forced_split_is_told(melons):
     tree = grow_tree(source, RECIPES["id3"], Options(forced={(): 3}))
     told = explain_node(Model(tree, RECIPES["id3"], FINGERPRINT), 0)
     assert told.why == (
-        "texture: forced by the user; without it, surface = hard (information gain 0.218)"
+        "texture: forced by the user; without it, "
+        "surface = hard (information gain 0.218)"
     )
 
 
