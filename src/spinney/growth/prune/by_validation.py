@@ -45,7 +45,7 @@ class EncodedRows:
     weights: Floats
 
 
-class RowLosses:
+class NodeLosses:
     """The loss of a row at a node: an error, its cost, or a squared error.
 
     A row of a class that the tree does not know is always an error; under costs it
@@ -164,7 +164,7 @@ def validate(
     n_rows, flat, losses = (
         len(rows.targets),
         flatten(tree),
-        RowLosses(tree, rows, costs),
+        NodeLosses(tree, rows, costs),
     )
     columns = tree.schema.completed(rows.columns, flat.read)
     loss, weight_at = np.zeros(len(tree)), np.zeros(len(tree))
@@ -250,7 +250,7 @@ class ValidationDescent:
     def _sent_down(self, stumps: Tree, numbers: Integers) -> Validation:
         """Return the losses at the nodes of stumps, and send the rows to the leaves."""
         rows, flat = self.rows, flatten(stumps)
-        losses = RowLosses(stumps, rows)
+        losses = NodeLosses(stumps, rows)
         last = max(int(numbers.max()), int(self._entries.nodes.max(initial=0)))
         place = np.full(last + 1, -1)
         place[numbers] = np.arange(len(numbers))

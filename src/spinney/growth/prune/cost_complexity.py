@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.prune.by_validation import EncodedRows, RowLosses, refuse_no_rows
+from spinney.growth.prune.by_validation import EncodedRows, NodeLosses, refuse_no_rows
 from spinney.growth.prune.cost_complexity_sequence import (
     Sequence,
     sequence_of,
@@ -226,7 +226,7 @@ class _PruningPath:
         self.schema, self.rows, self.n_alphas = tree.schema, rows, len(alphas)
         links = weakest_links(tree, leaf_risks(tree, costs))
         self.first, self.last = links.stays(tree, alphas)
-        self.flat, self.row_losses = flatten(tree), RowLosses(tree, rows, costs)
+        self.flat, self.node_losses = flatten(tree), NodeLosses(tree, rows, costs)
 
     def visits(
         self, rows: Integers
@@ -244,7 +244,7 @@ class _PruningPath:
             nodes, weights = entries.nodes[stays], entries.weights[stays]
             staying = Entries(entries.rows[stays], nodes, weights)
             all_rows = Entries(rows[staying.rows], nodes, weights)
-            losses = self.row_losses.of_entries(all_rows)
+            losses = self.node_losses.of_entries(all_rows)
             yield staying, losses, self.first[nodes], self.last[nodes]
 
     def losses(self, numbers: Integers) -> Iterator[tuple[Integers, Floats]]:
