@@ -100,8 +100,8 @@ class GrowingStream:
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
         """Return what leaves tell of rows in its codes: the share of each class."""
-        from spinney.extensions.streaming.kernels.bayes import tell_rows
         from spinney.extensions.streaming.kernels.learn import find_leaves
+        from spinney.extensions.streaming.kernels.naive_bayes import tell_rows
 
         cells, leaves = cells_of(columns, n_rows), np.zeros(n_rows, np.int64)
         outputs = np.zeros((n_rows, self.schema.n_classes))
