@@ -127,7 +127,7 @@ def by_spinney(stream: str, n_rows: int, leaves: str, drift: int) -> dict[str, A
         start = time.process_time()
         model.partial_fit(frame, classes)
         seconds += time.process_time() - start
-    learned = model.learned_
+    learned = model.stream_stats_
     return {
         "accuracy": learned.accuracy,
         "seconds": seconds,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import spinney
-from spinney.growth import tried_text
+from spinney.growth import recipe_scores_text
 from spinney.output.file.header import FORMAT_VERSION
 from spinney.output.file.model_files import load_model
 from spinney.output.tree_json import to_json
@@ -51,7 +51,7 @@ def test_grow_prints_the_tree_and_talks_of_the_file(tool, melons):
     assert outcome.out == f"{expected}\n"
     saved, tried = outcome.err.splitlines()
     assert saved == "spinney: saved to new.spinney"
-    assert tried == f"spinney: {tried_text(expected.tried_)}"
+    assert tried == f"spinney: {recipe_scores_text(expected.recipe_scores_)}"
     assert load_model("new.spinney").fingerprint == expected.model_.fingerprint
     assert tool(*arguments, "-o", "again.spinney", "--quiet").out == ""
 

@@ -156,7 +156,9 @@ def test_a_leaf_that_costs_nothing_leaves_the_tree_whole():
     X, y = load_breast_cancer(return_X_y=True)
     whole = TreeClassifier("cart").fit(X, y)
     assert str(TreeClassifier("cart", ccp_alpha=0).fit(X, y)) == str(whole)
-    assert TreeClassifier(ccp_alpha=0.01).fit(X, y).tried_ == ()  # nothing is chosen
+    assert (
+        TreeClassifier(ccp_alpha=0.01).fit(X, y).recipe_scores_ == ()
+    )  # nothing is chosen
     assert TreeClassifier(ccp_alpha=0.3).fit(X, y).get_n_leaves() == 2
     numbers = TreeRegressor(ccp_alpha=300).fit(*load_diabetes(return_X_y=True))
     assert numbers.get_n_leaves() == 4  # by the recipe's own settings: means

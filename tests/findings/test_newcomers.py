@@ -55,7 +55,7 @@ def test_the_shell_says_how_many_leaves_the_tree_of_all_rows_has(
     path.write_text("\n".join(["a,b,c,high", *lines]), encoding="utf-8")
     run(["grow", str(path), "--target", "high"])
     model = spinney.grow(str(path), "high")
-    (chosen,) = [each for each in model.tried_ if each.chosen]
+    (chosen,) = [each for each in model.recipe_scores_ if each.chosen]
     assert chosen.leaves != model.tree.n_leaves
     assert (
         f"grown on all rows it has {model.tree.n_leaves} leaves"

@@ -6,7 +6,7 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import Recipe
-from spinney.growth import Tried, tried_text
+from spinney.growth import RecipeScore, recipe_scores_text
 from spinney.growth.folds import FoldGrowth, recipe_choice
 from spinney.recipes import RECIPES, candidates_of
 
@@ -18,7 +18,7 @@ def names(recipe, numeric=False):
 
 
 def chosen(model):
-    (name,) = (each.name for each in model.tried_ if each.chosen)
+    (name,) = (each.name for each in model.recipe_scores_ if each.chosen)
     return name
 
 
@@ -71,7 +71,7 @@ def test_two_branches_where_they_say_the_same_with_fewer_leaves():
     model = spinney.grow(shades(), "sort")
     assert chosen(model).startswith("cart")
     assert model.tree.n_leaves == 2
-    by_value = next(each for each in model.tried_ if each.name == "c4.5")
+    by_value = next(each for each in model.recipe_scores_ if each.name == "c4.5")
     assert by_value.leaves > 2
 
 
@@ -84,7 +84,7 @@ def test_linear_leaves_for_a_line_and_means_for_steps():
 
 @pytest.mark.parametrize("table", [colours, shades])
 def test_the_choice_is_the_fewest_leaves_of_nearly_the_least_risk(table):
-    tried = spinney.grow(table(), "sort").tried_
+    tried = spinney.grow(table(), "sort").recipe_scores_
     best = min(tried, key=lambda each: each.risk)
     near = [each for each in tried if each.risk <= best.risk + best.deviation / 2]
     fewest = min(each.leaves for each in near)
@@ -95,7 +95,7 @@ def test_the_choice_is_the_fewest_leaves_of_nearly_the_least_risk(table):
 def test_the_risk_of_a_candidate_is_that_of_its_pruning():
     """The subtree that is judged is the one that pruning takes, of the same folds."""
     model = spinney.grow(IRIS, "class")
-    (each,) = (each for each in model.tried_ if each.chosen)
+    (each,) = (each for each in model.recipe_scores_ if each.chosen)
     subtree = model.sequence_[model.sequence_.chosen]
     assert each.leaves == subtree.leaves == model.tree.n_leaves
     root_risk = model.sequence_.root_risk / 150
@@ -105,7 +105,7 @@ def test_the_risk_of_a_candidate_is_that_of_its_pruning():
 
 def test_the_risk_of_a_finished_tree_is_its_error_on_rows_held_out():
     model = spinney.grow(IRIS, "class")
-    (each,) = (each for each in model.tried_ if each.name == "c4.5")
+    (each,) = (each for each in model.recipe_scores_ if each.name == "c4.5")
     errors = 150 * each.risk
     assert errors == pytest.approx(round(errors))
     assert each.deviation == pytest.approx(np.sqrt(each.risk * (1 - each.risk) / 150))
@@ -129,12 +129,12 @@ def test_what_is_given_by_hand_holds_for_all():
 def test_a_recipe_that_tries_nothing_is_itself():
     for name in ("c4.5", "cart", "m5"):
         assert candidates_of(RECIPES[name], numeric=False) == {name: RECIPES[name]}
-    assert spinney.grow(IRIS, "class", recipe="cart").tried_ == ()
+    assert spinney.grow(IRIS, "class", recipe="cart").recipe_scores_ == ()
 
 
 def test_an_unpruned_tree_is_that_of_the_first():
     model = spinney.grow(IRIS, "class", pruning="none")
-    assert model.tried_ == ()
+    assert model.recipe_scores_ == ()
     assert model.model_.recipe.criterion == "gini"
 
 
@@ -151,8 +151,10 @@ def test_neither_order_nor_copies_change_the_choice(table, target):
     weighed = spinney.grow({**rows, "w": weights}, target, weight="w")
     copied = spinney.grow({name: rows[name][copies] for name in rows}, target)
     assert str(weighed) == str(copied)
-    assert [each.name for each in weighed.tried_ if each.chosen] == [chosen(copied)]
-    for one, other in zip(weighed.tried_, copied.tried_, strict=True):
+    assert [each.name for each in weighed.recipe_scores_ if each.chosen] == [
+        chosen(copied)
+    ]
+    for one, other in zip(weighed.recipe_scores_, copied.recipe_scores_, strict=True):
         assert one.risk == pytest.approx(other.risk)
         assert one.deviation == pytest.approx(other.deviation)
 
@@ -160,19 +162,21 @@ def test_neither_order_nor_copies_change_the_choice(table, target):
 def test_costs_and_weights_of_classes_are_those_of_the_risk():
     table = shades()
     costs = {"light": {"dark": 5.0}, "dark": {"light": 1.0}}
-    plain = spinney.grow(table, "sort").tried_
-    costly = spinney.grow(table, "sort", cost_matrix=costs).tried_
+    plain = spinney.grow(table, "sort").recipe_scores_
+    costly = spinney.grow(table, "sort", cost_matrix=costs).recipe_scores_
     assert all(b.risk > a.risk for a, b in zip(plain, costly, strict=True))
-    heavy = spinney.grow(table, "sort", class_weight={"light": 3.0}).tried_
+    heavy = spinney.grow(table, "sort", class_weight={"light": 3.0}).recipe_scores_
     assert [each.risk for each in heavy] != [each.risk for each in plain]
 
 
 def test_risks_of_huge_numbers_are_finite_and_can_be_saved(tmp_path):
     table = line()
     model = spinney.grow({"x": table["x"], "y": table["y"] * 1e130}, "y")
-    assert all(np.isfinite([each.risk, each.deviation]).all() for each in model.tried_)
+    assert all(
+        np.isfinite([each.risk, each.deviation]).all() for each in model.recipe_scores_
+    )
     model.save(tmp_path / "m.spinney")
-    assert spinney.load(tmp_path / "m.spinney").tried_ == model.tried_
+    assert spinney.load(tmp_path / "m.spinney").recipe_scores_ == model.recipe_scores_
 
 
 def test_large_tables_are_compared_on_some_rows(monkeypatch):
@@ -180,38 +184,38 @@ def test_large_tables_are_compared_on_some_rows(monkeypatch):
     few = spinney.grow(shades(), "sort")
     assert few.tree.root.weight == 240
     assert chosen(few).startswith("cart")
-    for each in few.tried_:
+    for each in few.recipe_scores_:
         assert 100 * each.risk == pytest.approx(round(100 * each.risk))
 
 
 def test_the_record_is_told_and_kept(tmp_path):
     model = spinney.grow(shades(), "sort")
-    text = tried_text(model.tried_)
+    text = recipe_scores_text(model.recipe_scores_)
     assert text.startswith(f"chosen by folds: {chosen(model)} (risk 0.")
     assert text.count("also tried") == 1
     assert str(model.explain(0)).endswith(f"recipe: {text}")
     assert "tried" not in str(model.explain(1))
     model.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
-    assert loaded.tried_ == model.tried_
+    assert loaded.recipe_scores_ == model.recipe_scores_
     assert str(loaded.explain(0)) == str(model.explain(0))
-    assert model.prune(nodes=[0]).tried_ == model.tried_
+    assert model.prune(nodes=[0]).recipe_scores_ == model.recipe_scores_
 
 
 def test_a_forced_question_is_asked_by_the_one_that_is_chosen():
     model = spinney.grow(colours(), "sort", force={(): "noise"})
     assert model.tree.root.split.attribute == 1
-    assert len(model.tried_) == 3
+    assert len(model.recipe_scores_) == 3
 
 
 def test_the_words_of_one_leaf():
-    assert str(Tried("c4.5", 0.5, 0.1, 1)) == "c4.5 (risk 0.5 ± 0.1, 1 leaf)"
+    assert str(RecipeScore("c4.5", 0.5, 0.1, 1)) == "c4.5 (risk 0.5 ± 0.1, 1 leaf)"
 
 
 def test_a_recipe_of_ones_own_tries_what_it_is_changed_from():
     recipe = Recipe.named("auto").changed(min_samples_leaf=5)
     model = spinney.grow(IRIS, "class", recipe=recipe)
-    assert len(model.tried_) == 3
+    assert len(model.recipe_scores_) == 3
     assert model.model_.recipe.min_samples_leaf == 5
 
 
@@ -221,7 +225,7 @@ def test_a_setting_that_one_candidate_can_use_leaves_that_one():
     cells = np.random.default_rng(0).random((60, 2))
     model = spinney.TreeRegressor(leaves="linear").fit(cells, cells @ [1.0, 2.0])
     assert model.model_.recipe.leaves == "linear"
-    assert model.tried_ == ()
+    assert model.recipe_scores_ == ()
     with pytest.raises(spinney.ParameterError, match="leaves='linear'"):
         auto.refuse_target(numeric=False)
 
@@ -250,7 +254,7 @@ def test_the_tables_of_the_documents_are_grown_by_c45(name, target, n_leaves):
     path = TABLES / f"{name}.csv"
     row_numbers = list({"id"} & set(spinney.read_table(path).names))
     model = spinney.grow(path, target, ignore=row_numbers)
-    assert model.tried_ == (Tried("c4.5", chosen=True),)
+    assert model.recipe_scores_ == (RecipeScore("c4.5", chosen=True),)
     assert model.tree.n_leaves == n_leaves
     assert model.tree.root.runners_up
     named = spinney.grow(path, target, recipe="c4.5", ignore=row_numbers)
@@ -261,19 +265,19 @@ def test_the_tables_of_the_documents_are_grown_by_c45(name, target, n_leaves):
 
 def test_folds_begin_at_thirty_rows():
     few, enough = colours(29), colours(30)
-    assert tried_text(spinney.grow(few, "sort").tried_) == (
+    assert recipe_scores_text(spinney.grow(few, "sort").recipe_scores_) == (
         "a small table: grown by c4.5, not pruned by folds"
     )
-    assert len(spinney.grow(enough, "sort").tried_) == 3
+    assert len(spinney.grow(enough, "sort").recipe_scores_) == 3
     # A row of weight 2 is as good as two rows.
     few["w"] = [2] + [1] * 28
-    assert len(spinney.grow(few, "sort", weight="w").tried_) == 3
-    assert str(Tried("c4.5")) == "c4.5 (no rows held out)"
+    assert len(spinney.grow(few, "sort", weight="w").recipe_scores_) == 3
+    assert str(RecipeScore("c4.5")) == "c4.5 (no rows held out)"
 
 
 def test_folds_that_are_asked_for_are_drawn():
     recipe = Recipe.named("auto").changed(folds=3)
-    assert len(spinney.grow(colours(20), "sort", recipe=recipe).tried_) == 3
+    assert len(spinney.grow(colours(20), "sort", recipe=recipe).recipe_scores_) == 3
     by_rule = Recipe.named("auto").changed(rule="1-se")
     model = spinney.grow(colours(20), "sort", recipe=by_rule)
     assert model.model_.recipe.pruning == "cost-complexity"
@@ -281,7 +285,7 @@ def test_folds_that_are_asked_for_are_drawn():
 
 def test_few_numbers_are_grown_by_m5():
     model = spinney.grow(line(25), "y")
-    assert model.tried_ == (Tried("m5", chosen=True),)
+    assert model.recipe_scores_ == (RecipeScore("m5", chosen=True),)
     assert model.model_.recipe.leaves == "linear"
 
 
@@ -289,7 +293,7 @@ def test_that_a_table_was_small_is_kept(tmp_path):
     model = spinney.grow(colours(20), "sort")
     model.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
-    assert loaded.tried_ == model.tried_
+    assert loaded.recipe_scores_ == model.recipe_scores_
     assert str(loaded.explain(0)) == str(model.explain(0))
     assert str(model.explain(0)).endswith("not pruned by folds")
 

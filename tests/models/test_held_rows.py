@@ -95,7 +95,7 @@ def test_what_a_share_means_where_nothing_else_is_said():
     assert set(said.values()) == {"reduced-error"}
     model = spinney.grow(KYPHOSIS, "Kyphosis", validation_share=0.3)
     assert model.sequence_.judged_by == "validation"
-    assert model.tried_ == ()
+    assert model.recipe_scores_ == ()
     rule = spinney.Recipe.named("cart").changed(pruning="cost-complexity", rule="1-se")
     strict = spinney.grow(KYPHOSIS, "Kyphosis", recipe=rule, validation_share=0.3)
     assert strict.sequence_.chosen == strict.sequence_.best("1-se")

@@ -35,7 +35,7 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.times import DAY_UNIT
 from spinney.errors import ModelFormatError
-from spinney.growth.model import Member, Model, Tried
+from spinney.growth.model import Member, Model, RecipeScore
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.file import forest_file
 from spinney.output.file.header import ADDED, FORMAT_VERSION
@@ -161,7 +161,7 @@ def test_a_new_field_must_enter_the_format():
             "learned"
         ),
         Member: "number of",
-        Tried: "name risk deviation leaves chosen",
+        RecipeScore: "name risk deviation leaves chosen",
         Tree: "schema nodes certificate",
         Certificate: "loss bound depth price leaves one_by_one max_leaves objective",
         Schema: "attributes target markers text_format",

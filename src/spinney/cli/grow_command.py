@@ -254,7 +254,7 @@ def _grown(data: str, target: str, options: dict[str, Any]) -> "Model":
 
 def _tell(grown: "Model", options: dict[str, Any]) -> None:
     """Save a model, and say what is to be known of it."""
-    from spinney.growth import tried_text
+    from spinney.growth import recipe_scores_text
     from spinney.models import FittedTree
     from spinney.output import fitting_depth
 
@@ -266,11 +266,11 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
         say(_reserved(grown))
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
-    elif model.tried_ and not options["quiet"]:
-        say(tried_text(model.tried_) + _grown_larger(model))
+    elif model.recipe_scores_ and not options["quiet"]:
+        say(recipe_scores_text(model.recipe_scores_) + _grown_larger(model))
     if not options["quiet"] and (short := _short_formulas(model.model_.recipe)):
         say(short)
-    if model.learned_ is not None and not options["quiet"]:
+    if model.stream_stats_ is not None and not options["quiet"]:
         say(_counted(model))
     if model.tree.certificate is not None and not options["quiet"]:
         say(str(model.tree.certificate))
@@ -287,7 +287,7 @@ def _tell(grown: "Model", options: dict[str, Any]) -> None:
 
 def _counted(model: "FittedTree") -> str:
     """Return how a stream fared, and of which rows the counts of its tree are."""
-    n_rows, learned = model.tree.root.n_rows, model.learned_
+    n_rows, learned = model.tree.root.n_rows, model.stream_stats_
     assert learned is not None
     if n_rows == learned.n_rows:
         return str(learned)
@@ -306,7 +306,9 @@ def _reserved(model: "Model") -> str:
 
 def _grown_larger(model: "FittedTree") -> str:
     """Return that the tree of all rows is another than that which was compared."""
-    expected = [each.leaves for each in model.tried_ if each.chosen and each.leaves]
+    expected = [
+        each.leaves for each in model.recipe_scores_ if each.chosen and each.leaves
+    ]
     n_leaves = sum(leaf.n_rows > 0 for leaf in model.tree.leaves)
     if not expected or n_leaves == expected[0]:
         return ""

@@ -25,7 +25,7 @@ from spinney.estimators.table_estimator import (
     validated_table,
 )
 from spinney.estimators.targets import ClassTarget, NumberTarget, class_cells
-from spinney.growth import Model, Tried, UpdateState
+from spinney.growth import Model, RecipeScore, UpdateState
 from spinney.growth.prune import impurity_sequence
 from spinney.models import (
     FittedTree,
@@ -229,14 +229,14 @@ class TreeEstimator(TableEstimator):
         return self._fitted().sequence_
 
     @property
-    def tried_(self) -> tuple[Tried, ...]:
+    def recipe_scores_(self) -> tuple[RecipeScore, ...]:
         """How each recipe did that was tried."""
-        return self._fitted().tried_
+        return self._fitted().recipe_scores_
 
     @property
-    def learned_(self) -> "StreamStats | None":
+    def stream_stats_(self) -> "StreamStats | None":
         """How many rows a stream learned, and how many it predicted right before."""
-        return self._fitted().learned_
+        return self._fitted().stream_stats_
 
     @property
     def validation_rows_(self) -> Integers | None:
@@ -355,7 +355,7 @@ confidence, probability, linear_terms : optional
     pruning_ : Steps
         What pruning did, in the order in which it was done, while growing or later;
         None of a model that was loaded, for a file does not keep it.
-    tried_ : tuple of Tried
+    recipe_scores_ : tuple of RecipeScore
         How each of the recipes did on rows held out that ``recipe="auto"`` chose
         among; empty where nothing was tried.
     sequence_ : Sequence
@@ -363,7 +363,7 @@ confidence, probability, linear_terms : optional
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and
         of a model that was loaded.
-    learned_ : StreamStats
+    stream_stats_ : StreamStats
         By "hoeffding": how many rows came, and how many were predicted right before
         they were learned; None by other recipes, and of a model that was loaded.
 

@@ -3,7 +3,13 @@
 from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
-from spinney.growth.model import Member, Model, Tried, UpdateState, tried_text
+from spinney.growth.model import (
+    Member,
+    Model,
+    RecipeScore,
+    UpdateState,
+    recipe_scores_text,
+)
 
 if TYPE_CHECKING:
     from spinney.growth.cross_fitting import overfitting_columns, with_constant_columns
@@ -21,7 +27,7 @@ __all__ = [
     "Member",
     "Model",
     "Options",
-    "Tried",
+    "RecipeScore",
     "UpdateState",
     "choose_engine",
     "class_weights_of",
@@ -30,7 +36,7 @@ __all__ = [
     "options_of",
     "overfitting_columns",
     "refuse_without_classes",
-    "tried_text",
+    "recipe_scores_text",
     "with_constant_columns",
 ]
 

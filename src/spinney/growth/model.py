@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class RecipeScore:
     """One candidate, and how it did on rows held out; None where none were.
 
     Parameters
@@ -46,14 +46,14 @@ class Tried:
         return f"{self.name} (risk {self.risk:.3g} ± {self.deviation:.2g}, {leaves})"
 
 
-def tried_text(tried: tuple[Tried, ...]) -> str:
+def recipe_scores_text(tried: tuple[RecipeScore, ...]) -> str:
     """Return what was chosen and what was not, in one line.
 
-    >>> cart = Tried("cart", 0.25, 0.013, 12, chosen=True)
-    >>> tried_text((cart, Tried("c4.5", 0.27, 0.013, 40)))
+    >>> cart = RecipeScore("cart", 0.25, 0.013, 12, chosen=True)
+    >>> recipe_scores_text((cart, RecipeScore("c4.5", 0.27, 0.013, 40)))
     'chosen by folds: cart (risk 0.25 ± 0.013, 12 leaves); also tried: c4.5 (risk \
 0.27 ± 0.013, 40 leaves)'
-    >>> tried_text((Tried("c4.5", chosen=True),))
+    >>> recipe_scores_text((RecipeScore("c4.5", chosen=True),))
     'a small table: grown by c4.5, not pruned by folds'
     """
     if all(each.risk is None for each in tried):
@@ -133,7 +133,7 @@ class Model:
     fingerprint: Fingerprint
     steps: "Steps | None" = field(default=None, compare=False, repr=False)
     sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
-    tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
+    tried: tuple[RecipeScore, ...] = field(default=(), compare=False, repr=False)
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
     kept: UpdateState | None = field(default=None, compare=False, repr=False)

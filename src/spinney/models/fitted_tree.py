@@ -26,7 +26,7 @@ from spinney.errors import (
     refusal,
     warn,
 )
-from spinney.growth import Model, Tried
+from spinney.growth import Model, RecipeScore
 from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
@@ -84,12 +84,12 @@ class FittedTree(TreeDisplay):
         return self._grown().sequence
 
     @property
-    def tried_(self) -> tuple[Tried, ...]:
+    def recipe_scores_(self) -> tuple[RecipeScore, ...]:
         """How each recipe did that was tried."""
         return self._grown().tried
 
     @property
-    def learned_(self) -> "StreamStats | None":
+    def stream_stats_(self) -> "StreamStats | None":
         """How many rows a stream learned, and how many it predicted right before."""
         return self._grown().learned
 

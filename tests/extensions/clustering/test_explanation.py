@@ -60,7 +60,9 @@ def test_sentences_of_iris_count_rows():
     assert told.accuracy == right / 150
     assert f"{right} of 150 rows" in str(told)
     assert told.tree.tree.height <= told.max_depth == 3
-    assert min(node.weight for node in told.tree.tree.leaves) >= told.min_leaf == 3
+    assert (
+        min(node.weight for node in told.tree.tree.leaves) >= told.min_samples_leaf == 3
+    )
 
 
 def test_the_sentence_by_hand():
@@ -202,7 +204,7 @@ def test_a_small_cluster_without_a_leaf():
     table = {"x": [float(i % 10) for i in range(60)]}
     labels = [i % 2 for i in range(59)] + ["odd"]
     labels = [str(label) for label in labels]
-    told = spinney.explain_clusters(table, labels, min_leaf=5)
+    told = spinney.explain_clusters(table, labels, min_samples_leaf=5)
     assert told["odd"].rules == ()
     assert (
         told["odd"].text() == "cluster odd (1 row): no leaf of the tree is mostly of it"
@@ -277,7 +279,7 @@ def test_bad_input():
         _ = explain(table, [0, 0, 1])[9]
     with pytest.raises(ParameterError, match="max_depth"):
         explain(table, [0, 0, 1], max_depth=0)
-    with pytest.raises(ParameterError, match="min_leaf"):
-        explain(table, [0, 0, 1], min_leaf=-1)
+    with pytest.raises(ParameterError, match="min_samples_leaf"):
+        explain(table, [0, 0, 1], min_samples_leaf=-1)
     with pytest.raises(DataError, match="weight"):
         explain(table, [0, 0, 1], sample_weight=[0, 0, 0])

@@ -160,7 +160,7 @@ def test_a_leaf_asks_when_the_bound_says_so():
         part = {name: cells[:stop] for name, cells in table.items()}
         assert len(model.fit(part, flag[:stop]).tree) == n_nodes
     assert str(model.tree.root.split.attribute) == "0"
-    assert model.learned_.n_rows == 18
+    assert model.stream_stats_.n_rows == 18
 
 
 def test_numbers_are_cut_between_the_first_rows_of_a_leaf():
@@ -204,12 +204,12 @@ def test_a_stream_that_turns_is_learned_anew():
     recipe = Recipe.named("hoeffding")
     watching = TreeClassifier(recipe.changed(drift=True)).fit(table, classes)
     blind = TreeClassifier(recipe).fit(table, classes)
-    assert (watching.learned_.n_changes, blind.learned_.n_changes) == (1, 0)
-    assert watching.learned_.accuracy > 0.9
-    assert blind.learned_.accuracy < 0.6
-    assert "once errors rose" in str(watching.learned_)
+    assert (watching.stream_stats_.n_changes, blind.stream_stats_.n_changes) == (1, 0)
+    assert watching.stream_stats_.accuracy > 0.9
+    assert blind.stream_stats_.accuracy < 0.6
+    assert "once errors rose" in str(watching.stream_stats_)
     steady = TreeClassifier(recipe.changed(drift=True)).fit(table, flag)
-    assert steady.learned_.n_changes == 0
+    assert steady.stream_stats_.n_changes == 0
 
 
 def test_nodes_that_are_gone_make_room():
@@ -218,7 +218,7 @@ def test_nodes_that_are_gone_make_room():
     classes = np.where((flag == "on") ^ turns, "yes", "no")
     recipe = Recipe.named("hoeffding").changed(drift=True, grace=50)
     model = TreeClassifier(recipe).fit(table, classes)
-    assert model.learned_.n_changes > 10
+    assert model.stream_stats_.n_changes > 10
     assert len(model.model_.kept.stream._stream.nodes.attribute) <= 64
 
 
@@ -232,7 +232,7 @@ def test_it_is_a_model_like_any_other(tmp_path):
     loaded = spinney.load(tmp_path / "stream.spinney")
     assert str(loaded) == str(model)
     assert loaded.predict(table).tolist() == flag.tolist()
-    assert loaded.learned_ is None
+    assert loaded.stream_stats_ is None
     assert "flag" in model.export("sql")
     assert "had proven best" in str(model.explain(0))
     assert "no question has proven best" in str(
@@ -250,10 +250,10 @@ def test_batches_of_an_estimator_are_one_stream():
         parts.partial_fit(part, flag[start : start + 700])
     whole = TreeClassifier("hoeffding").fit(table, flag)
     assert str(parts) == str(whole)
-    assert parts.learned_ == whole.learned_
+    assert parts.stream_stats_ == whole.stream_stats_
     again = deepcopy(parts)
     again.partial_fit(table, flag)
-    assert (again.learned_.n_rows, parts.learned_.n_rows) == (4000, 2000)
+    assert (again.stream_stats_.n_rows, parts.stream_stats_.n_rows) == (4000, 2000)
     # Further values and classes push others up.
     again.partial_fit({"flag": ["dim"], "other": ["off"], "x": [0.5]}, ["dim"])
     assert again.classes_.tolist() == ["dim", "off", "on"]
@@ -275,9 +275,9 @@ def test_a_file_is_learned_in_batches(tmp_path, monkeypatch):
         path, "y", recipe="hoeffding", progress=lambda *each: told.append(each)
     )
     assert str(model) == str(whole)
-    assert model.learned_ == whole.learned_
+    assert model.stream_stats_ == whole.stream_stats_
     assert told[-1] == (6, 7)
-    assert model.updated(path).learned_.n_rows == 1000
+    assert model.updated(path).stream_stats_.n_rows == 1000
     with pytest.raises(ParameterError, match="older than its stream"):
         model.updated(path)
 
@@ -289,7 +289,7 @@ def test_adaptive_leaves_tell_more_than_counts(tmp_path):
     recipe = Recipe.named("hoeffding").changed(leaves="adaptive")
     model = TreeClassifier(recipe).fit(cells, classes)
     plain = TreeClassifier("hoeffding").fit(cells, classes)
-    assert model.learned_.accuracy > 0.9 > plain.learned_.accuracy
+    assert model.stream_stats_.accuracy > 0.9 > plain.stream_stats_.accuracy
     assert model.score(cells, classes) > 0.9
     assert np.allclose(model.predict_proba(cells).sum(axis=1), 1)
     with pytest.warns(SpinneyWarning, match="goes by the counts of leaves"):

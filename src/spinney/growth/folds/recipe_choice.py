@@ -21,7 +21,7 @@ from spinney.errors import SpinneyWarning
 from spinney.growth.engine import only_to_predict
 from spinney.growth.folds.fold_growth import FoldGrowth, RowCopies
 from spinney.growth.growth_options import Options
-from spinney.growth.model import Tried
+from spinney.growth.model import RecipeScore
 from spinney.growth.prune.cost_complexity import Mask, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import costs_of, leaf_risks
@@ -47,7 +47,7 @@ class RecipeChoice(NamedTuple):
     """A recipe, the scores of all candidates, and the growth if folds chose it."""
 
     recipe: Recipe
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[RecipeScore, ...] = ()
     growth: FoldGrowth | None = None
 
     @property
@@ -75,11 +75,11 @@ def choose_recipe(
     if "folds" not in first.given and _is_small(training):
         for name, recipe in candidates.items():
             if not recipe.needs_rows:
-                return RecipeChoice(recipe, (Tried(name, chosen=True),))
+                return RecipeChoice(recipe, (RecipeScore(name, chosen=True),))
     numeric, copied = training.schema.target.is_numeric, RowCopies(training)
     rows = copied.sample(MAX_COMPARED_NUMBERS if numeric else MAX_COMPARED)
     n_trees = len(candidates) * (first.folds + 1)
-    tried, growths = list[Tried](), list[FoldGrowth]()
+    tried, growths = list[RecipeScore](), list[FoldGrowth]()
     with only_to_predict(n_trees), warnings.catch_warnings():
         # Warnings about a recipe come when the tree of all rows grows.
         warnings.simplefilter("ignore", SpinneyWarning)
@@ -105,7 +105,7 @@ def _is_small(training: TrainingSet) -> bool:
     return n_rows < MIN_ROWS_FOR_FOLDS
 
 
-def _choose(tried: Sequence[Tried]) -> int:
+def _choose(tried: Sequence[RecipeScore]) -> int:
     """Return the index of the fewest leaves among candidates of nearly least error."""
     errors = np.array([each.risk for each in tried], np.float64)
     deviations = np.array([each.deviation for each in tried], np.float64)
@@ -115,7 +115,7 @@ def _choose(tried: Sequence[Tried]) -> int:
     return int(np.argmin(np.where(nearly_least, leaves, leaves.max() + 1)))
 
 
-def _score(name: str, growth: FoldGrowth) -> Tried:
+def _score(name: str, growth: FoldGrowth) -> RecipeScore:
     """Return the cross-validated error of a growth's recipe."""
     if growth.recipe.pruning == "cost-complexity":
         return _score_subtree(name, growth)
@@ -135,10 +135,10 @@ def _score(name: str, growth: FoldGrowth) -> Tried:
     # Only leaves with rows count: declared values must not choose the recipe.
     n_leaves = int(np.count_nonzero(~arrays.inner & (arrays.rows > 0)))
     deviation = float(np.sqrt(variance / n_rows))
-    return Tried(name, error * unit, deviation * unit, n_leaves)
+    return RecipeScore(name, error * unit, deviation * unit, n_leaves)
 
 
-def _score_subtree(name: str, growth: FoldGrowth) -> Tried:
+def _score_subtree(name: str, growth: FoldGrowth) -> RecipeScore:
     """Return the cross-validated error of the subtree that cost complexity chooses."""
     rows, costs = growth.cross_validation_rows(growth.folds), growth.options.costs
     rows = replace(rows, fold_trees=growth.fold_trees)
@@ -150,7 +150,7 @@ def _score_subtree(name: str, growth: FoldGrowth) -> Tried:
     assert subtree.deviation is not None
     # They are fractions of the root's risk, or risks if that is 0.
     unit = (sequence.root_risk if sequence.root_risk > 0 else 1.0) / rows.weights.sum()
-    return Tried(
+    return RecipeScore(
         name,
         float(subtree.error * unit),
         float(subtree.deviation * unit),

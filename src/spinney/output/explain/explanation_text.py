@@ -16,7 +16,7 @@ from spinney._support.text import (
     weight_text,
 )
 from spinney._support.text_table import aligned
-from spinney.growth import tried_text
+from spinney.growth import recipe_scores_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -79,7 +79,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         costs = costs_text(node.classes, node.label_costs, node.label)
         lines.append(f"label: {shown(node.label)}, by least expected cost: {costs}")
     if node.tried:
-        lines.append(f"recipe: {tried_text(node.tried)}")
+        lines.append(f"recipe: {recipe_scores_text(node.tried)}")
     if node.default_branch is not None:
         lines += ["", *_stand_ins(node, cells)]
     if node.given is not None:

@@ -19,7 +19,7 @@ from spinney._support.text import shown
 from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.growth import Member, Model, Tried
+from spinney.growth import Member, Model, RecipeScore
 from spinney.growth.plain import CountedNode
 from spinney.output.explain.explanation_text import VALUES_SHOWN, node_text
 from spinney.output.explain.why_chosen import least_gain, paid_above, why
@@ -179,7 +179,7 @@ class NodeExplanation(InNotebooks):
     default_branch: str | None = None
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[RecipeScore, ...] = ()
     self_information: tuple[float | None, ...] = ()
     competitors: bool = True
     given: GivenRows | None = None

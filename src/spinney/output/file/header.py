@@ -28,7 +28,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.errors import ParameterError
-from spinney.growth import Member, Model, Tried
+from spinney.growth import Member, Model, RecipeScore
 from spinney.output.file.plain_data import (
     OPTIONAL,
     as_list,
@@ -264,16 +264,16 @@ def read_recipe(data: object) -> Recipe:
         refuse(f"the recipe is none: {error}")
 
 
-def read_tried(header: Mapping[str, Any]) -> tuple[Tried, ...]:
+def read_tried(header: Mapping[str, Any]) -> tuple[RecipeScore, ...]:
     """Return the record of a choice, or that there was none, that a header has."""
     what = "the record of what was tried"
     if UNTRIED in header:
-        return (Tried(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
+        return (RecipeScore(text(header[UNTRIED], f"a name in {what}"), chosen=True),)
     tried = []
     for line in as_list(header.get(TRIED, []), what):
-        entry = members(line, what, [field.name for field in fields(Tried)])
+        entry = members(line, what, [field.name for field in fields(RecipeScore)])
         tried.append(
-            Tried(
+            RecipeScore(
                 text(entry["name"], f"a name in {what}"),
                 number(entry["risk"], f"a risk in {what}"),
                 number(entry["deviation"], f"a deviation in {what}"),

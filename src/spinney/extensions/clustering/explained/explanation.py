@@ -45,7 +45,7 @@ class Explanation(InNotebooks):
         The tree; it can be read and questioned as any other.
     max_depth : int
         How deep it was allowed to be.
-    min_leaf : float
+    min_samples_leaf : float
         How many rows, by weight, each leaf must have.
     """
 
@@ -55,7 +55,7 @@ class Explanation(InNotebooks):
     weight: float
     tree: FittedTree
     max_depth: int
-    min_leaf: float
+    min_samples_leaf: float
 
     def __getitem__(self, label: Value) -> ExplainedCluster:
         """Return the cluster of a label."""
@@ -80,7 +80,7 @@ class Explanation(InNotebooks):
         lines = [
             f"a tree of depth {self.tree.tree.height} with {leaves} "
             f"{'leaf' if leaves == 1 else 'leaves'} (depth at most {self.max_depth}, "
-            f"leaves of at least {weight_text(self.min_leaf)}) tells the cluster of "
+            f"leaves of at least {weight_text(self.min_samples_leaf)}) tells the cluster of "
             f"{weight_text(self.right)} of {weight_text(self.weight)} rows "
             f"({percent_text(self.accuracy)})"
         ]
@@ -96,7 +96,7 @@ def explain_clusters(
     *,
     sample_weight: Any = None,
     max_depth: int | None = None,
-    min_leaf: float | None = None,
+    min_samples_leaf: float | None = None,
 ) -> Explanation:
     """Explain clusters, whatever made them: by rules, and by what is unusual.
 
@@ -119,7 +119,7 @@ def explain_clusters(
     max_depth : int, optional
         How many questions deep the tree may be; if not given one more than it takes to
         tell so many clusters apart: 1 + ⌈log₂ clusters⌉.
-    min_leaf : float, optional
+    min_samples_leaf : float, optional
         How much the rows of a leaf must weigh; if not given a fiftieth of all, or half
         of the smallest cluster if that is less.
 
@@ -147,7 +147,7 @@ def explain_clusters(
       hue is missing: 1 of 3 (33 %) beside 1 of 6 (17 %), +0.447 sd
     """
     check_whole("max_depth", max_depth, least=1, optional=True)
-    check_number("min_leaf", min_leaf, optional=True)
+    check_number("min_samples_leaf", min_samples_leaf, optional=True)
     table = read_table(np.asarray(data) if isinstance(data, list) else data)
     if not table.n_rows:
         msg = "the table has no rows: give it at least one"
@@ -172,15 +172,15 @@ def explain_clusters(
     own = np.ones(table.n_rows) if weights is None else weights
     if max_depth is None:
         max_depth = 1 + ceil(log2(len(labels)))
-    if min_leaf is None:
-        min_leaf = _least(np.asarray(np.bincount(codes, own), dtype=np.float64))
-    tree = _grown(table, codes, labels, weights, max_depth, min_leaf)
+    if min_samples_leaf is None:
+        min_samples_leaf = _least(np.asarray(np.bincount(codes, own), dtype=np.float64))
+    tree = _grown(table, codes, labels, weights, max_depth, min_samples_leaf)
     leaves = np.asarray(tree.apply(table))
     marks = profiles_of(table, codes, own, len(labels))
     clusters = explained(labels, tree.rules(), leaves, codes, own, marks)
     right, weight = sum(one.covered for one in clusters), float(own.sum())
     return Explanation(
-        clusters, right / weight, right, weight, tree, max_depth, min_leaf
+        clusters, right / weight, right, weight, tree, max_depth, min_samples_leaf
     )
 
 
@@ -230,7 +230,7 @@ def _grown(
     labels: tuple[Value, ...],
     weights: Floats | None,
     max_depth: int,
-    min_leaf: float,
+    min_samples_leaf: float,
 ) -> FittedTree:
     """Return the tree that tells clusters apart, by all columns that there are."""
     target, classes = as_target(Column(_free(NAME, table), "nominal", codes, labels))
@@ -238,7 +238,7 @@ def _grown(
     recipe = Recipe.named("cart").changed(
         missing="branch",
         max_depth=max_depth,
-        min_samples_leaf=max(1.0, min_leaf),  # below 1 it would be a share
+        min_samples_leaf=max(1.0, min_samples_leaf),  # below 1 it would be a share
     )
     model = grow_model(TrainingData(rows), recipe=recipe)
     return FittedTree(model).prune("simplify")
