@@ -28,14 +28,7 @@ from spinney.data.unparsable_cells import (
     turned,
     written_as,
 )
-from spinney.errors import (
-    Setting,
-    SpinneyWarning,
-    Text,
-    note,
-    phrase,
-    warn,
-)
+from spinney.errors import Setting, SpinneyWarning, Text, note, phrase, warn
 
 FEWEST_IDENTIFIERS = 10
 FEWEST_COUNTED = 3  # rows that a column numbers whose name says so
@@ -195,9 +188,7 @@ class IssueFacts:
 
 
 def facts_of(
-    table: Table,
-    declarations: Declarations | None = None,
-    rows: Integers | None = None,
+    table: Table, declarations: Declarations | None = None, rows: Integers | None = None
 ) -> list[IssueFacts]:
     """Return the facts of the columns of a table in memory."""
     return [

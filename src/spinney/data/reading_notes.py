@@ -8,12 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from spinney._support.text import first_of, joined
 from spinney.data.declarations import Declarations
-from spinney.data.format_inference import (
-    Evidence,
-    certain,
-    marks_of,
-    orders_of,
-)
+from spinney.data.format_inference import Evidence, certain, marks_of, orders_of
 from spinney.data.text_format import DATE_ORDERS, TextFormat
 from spinney.data.text_formats import DATES, NUMBERS, DateForm, Form
 from spinney.errors import Setting, Text, note

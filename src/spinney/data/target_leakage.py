@@ -234,10 +234,7 @@ def _telling_a_number(
 
 
 def class_warnings(
-    name: str,
-    classes: Sequence[Value],
-    codes: Integers,
-    rows: Integers | None = None,
+    name: str, classes: Sequence[Value], codes: Integers, rows: Integers | None = None
 ) -> list[SpinneyWarning]:
     """Return a warning for all classes that may be one, written in different ways.
 

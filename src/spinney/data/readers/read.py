@@ -18,11 +18,7 @@ from spinney.data.readers.local_files import (
     refuse_file_options,
     refuse_text_format,
 )
-from spinney.data.readers.open_relation import (
-    SCANNED,
-    opened_relation,
-    scanned_file,
-)
+from spinney.data.readers.open_relation import SCANNED, opened_relation, scanned_file
 from spinney.data.readers.plain_delimited import read_plain
 from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook

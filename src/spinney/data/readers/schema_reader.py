@@ -10,11 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
-from spinney.data.declarations import (
-    Declarations,
-    NoKnownColumnError,
-    columns_named,
-)
+from spinney.data.declarations import Declarations, NoKnownColumnError, columns_named
 from spinney.data.readers.batches import ReadColumn, Reading, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table

@@ -199,11 +199,7 @@ def different_names(names: Sequence[str], notes: ReadingNotes) -> list[str]:
 
 
 def _named(
-    index: int,
-    name: str,
-    facts: Facts,
-    declared: Collection[str],
-    notes: ReadingNotes,
+    index: int, name: str, facts: Facts, declared: Collection[str], notes: ReadingNotes
 ) -> str | None:
     """Return the name of a column that has none, if it is to stay.
 

@@ -1,11 +1,7 @@
 """Rows written to files: CSV, TSV, JSON lines and Parquet."""
 
 from spinney.data.writers.cell_texts import guarded, plain_text, printable_text
-from spinney.data.writers.delimited_text import (
-    json_form,
-    json_objects,
-    text_rows,
-)
+from spinney.data.writers.delimited_text import json_form, json_objects, text_rows
 from spinney.data.writers.output_formats import (
     OUTPUT_FORMATS,
     output_format_of,

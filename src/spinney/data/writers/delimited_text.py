@@ -4,11 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from spinney._support.json_text import json_text
-from spinney.data.writers.cell_texts import (
-    delimited,
-    plain_text,
-    texts_of,
-)
+from spinney.data.writers.cell_texts import delimited, plain_text, texts_of
 from spinney.data.writers.row_stream import Batch, RowStream
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}

@@ -10,12 +10,7 @@ from sqlglot import exp
 
 from spinney._support.arrays import Floats
 from spinney._support.memory_budget import bytes_of
-from spinney.data.duckdb import (
-    counting_by_place,
-    first_line,
-    own_folder,
-    quote_text,
-)
+from spinney.data.duckdb import counting_by_place, first_line, own_folder, quote_text
 from spinney.errors import DataError
 from spinney.extensions.databases.engines.sql_engine import SqlEngine
 from spinney.extensions.databases.expressions import (
