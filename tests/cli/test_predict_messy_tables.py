@@ -52,7 +52,7 @@ def test_kept_cells_are_as_written(tool, german):
     assert [row[-1] for row in rows] == CLASSES
     assert outcome.err.count("note: ") == 1
     assert outcome.err.count("without a name, numbers or names the rows") == 1
-    assert outcome.err.count("a second column 'Ort' is called 'Ort_2'") == 1
+    assert outcome.err.count("a second column 'Ort' is renamed 'Ort_2'") == 1
     assert "read as" not in outcome.err  # as the first table was
 
 

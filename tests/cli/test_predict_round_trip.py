@@ -37,7 +37,7 @@ def test_tables(folder, table):
     check_formats(model, str(path), name)
 
 
-@pytest.mark.filterwarnings("ignore:target .* read alike", "ignore:.* like others in")
+@pytest.mark.filterwarnings("ignore:target .* look alike", "ignore:.* as a value in")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_classes(folder, kind):
     classes = HOSTILE[kind]

@@ -23,8 +23,11 @@ def written(tmp_path, lines):
 @pytest.mark.parametrize(
     ("lines", "doubt"),
     [
-        (ROWS, "looks like a row: if it is one, write a line of names above it"),
-        ([row.replace(",", " ") for row in ["a,b,c", *ROWS]], "divided by spaces"),
+        (ROWS, "looks like a row of data: if it is one, add a line of column"),
+        (
+            [row.replace(",", " ") for row in ["a,b,c", *ROWS]],
+            "with spaces between its cells",
+        ),
         ([row.replace(",", ", ") for row in ["a,b,c", *ROWS]], "begin with spaces"),
     ],
     ids=["no names", "spaces alone", "spaces after commas"],
@@ -66,7 +69,7 @@ def test_fit_doubts_as_grow_does(classes, recwarn):
     spinney.TreeClassifier("cart").fit(frame, classes)
     said = [str(each.message) for each in recwarn]
     assert any("because of 'x' in row 3" in each for each in said)
-    assert any("two classes that read alike" in each for each in said) == (
+    assert any("two classes that look alike" in each for each in said) == (
         "Yes" in classes
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from spinney._support.text import first_of
 from spinney.data.table import Kind, Value
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -44,9 +44,9 @@ class Declarations:
         declared of a column that is not there is of no concern.
     text_format : TextFormat
         How numbers and dates are written, where somebody has said so.
-    remembered : TextFormat
+    model_format : TextFormat
         How they were in the table of a model, which holds where cells leave it open.
-    as_written : bool
+    as_text : bool
         Whether every column is nominal: text stays as it is written. Those that are
         declared are known by their names, and need not be there.
 
@@ -63,8 +63,8 @@ class Declarations:
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
     text_format: TextFormat = field(default_factory=TextFormat)
-    remembered: TextFormat = field(default_factory=TextFormat)
-    as_written: bool = False
+    model_format: TextFormat = field(default_factory=TextFormat)
+    as_text: bool = False
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -82,7 +82,7 @@ class Declarations:
 
         They do where something is learnt; a model that reads knows its values.
         """
-        return self.only is None and not self.as_written
+        return self.only is None and not self.as_text
 
     def ignores(self, name: str) -> bool:
         """Return whether a column is left out."""
@@ -90,7 +90,7 @@ class Declarations:
 
     def kind(self, name: str) -> Kind | None:
         """Return the declared kind of a column, or None."""
-        if self.as_written or name in self.nominal or name in self.values:
+        if self.as_text or name in self.nominal or name in self.values:
             return "nominal"
         if name in self.ordinal:
             return "ordinal"
@@ -210,7 +210,7 @@ def check_names(
 
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
     """Raise unless every declared column exists and is declared once."""
-    may_lack = declarations.only is not None or declarations.as_written
+    may_lack = declarations.only is not None or declarations.as_text
     known = set(names)
     for name in declarations.names:
         if name not in known and not may_lack:
@@ -289,7 +289,7 @@ def declarations_of(
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
-        text_format=TextFormat.of(text_format),
+        text_format=TextFormat.from_setting(text_format),
         values=_levels_of("values", values),
     )
 

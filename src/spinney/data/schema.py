@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
-from spinney.data.cells import culprit, parse_number, refuse_text_for_model
+from spinney.data.cells import first_unparsable, parse_number, refuse_text_for_model
 from spinney.data.formula import Conjunction, Difference, moved
 from spinney.data.table import Column, Kind, Value, factorise
-from spinney.data.text_format import TextFormat
-from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBERS
+from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBER_FORMATS, TextFormat
 from spinney.data.times import TIME_UNITS, converted, parse_time
 from spinney.errors import DataError, ParameterError, did_you_mean
 
@@ -137,9 +136,9 @@ class Attribute:
 
         Dates of any form are not to blame where another text makes them texts.
         """
-        forms = NUMBERS if self.unit is None else DATE_AND_TIME_FORMATS
+        forms = NUMBER_FORMATS if self.unit is None else DATE_AND_TIME_FORMATS
         texts = {code: value_text(column.levels[code]) for code in codes}
-        text = culprit([*texts.values()], forms)
+        text = first_unparsable([*texts.values()], forms)
         code = next(code for code, other in texts.items() if other == text)
         rows = np.flatnonzero(column.cells == code)
         row = int(rows[0]) + first_row if len(rows) else None

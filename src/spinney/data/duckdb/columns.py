@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     numeric_column,
+    recode_column,
     refuse_infinity,
     refuse_level,
     refuse_text,
-    reorder,
     typed_levels,
     warn_of_large_integers,
 )
@@ -264,7 +264,7 @@ def _check_texts(
             word = f"CASE WHEN regexp_matches({text}, '[0-9]') THEN NULL ELSE {odd} END"
             tests[raw.name] = f"coalesce(min({word}), min({odd}))"
             texts[raw.name] = text
-    for name, cell in aggregated(relation, tests).items():
+    for name, cell in aggregate(relation, tests).items():
         if cell is None:
             continue
         row = _first_row(relation, texts[name], str(cell)) if in_order else None
@@ -286,7 +286,7 @@ def _check_cells(
     """Raise for a cell that has no place in its column, warn of large integers."""
     pairs = list(zip(raw_columns, columns, strict=True))
     tests = {column.name: _refused(raw, column) for raw, column in pairs}
-    answers = aggregated(relation, tests)
+    answers = aggregate(relation, tests)
     for column in columns:
         if (cell := answers[column.name]) is not None:
             raise refused_cell(column, str(cell))
@@ -297,7 +297,7 @@ def _check_cells(
         for raw, column in pairs
         if raw.is_wide and column.kind == "numeric"
     }
-    for name, is_large in aggregated(relation, large).items():
+    for name, is_large in aggregate(relation, large).items():
         if is_large:
             warn_of_large_integers(name)
 
@@ -314,7 +314,7 @@ def _without_unseen_types(
     """
     typed = [c for c in columns if c.levels and c.family != "text"]
     counts = {column.name: f"count({column.expression})" for column in typed}
-    known = aggregated(relation, counts)
+    known = aggregate(relation, counts)
     return tuple(
         column
         if known.get(column.name) != 0
@@ -325,7 +325,7 @@ def _without_unseen_types(
     )
 
 
-def aggregated(
+def aggregate(
     relation: "DuckDBPyRelation", expressions: Mapping[Key, str]
 ) -> dict[Key, Any]:
     """Return the value of each aggregate by its name, in one pass over the rows."""
@@ -410,7 +410,7 @@ def column_of(column: SqlColumn, cells: NDArray[Any] | Sequence[Any]) -> Column:
     codes, texts = factorise(list(cells))
     seen = [column.value(str(text)) for text in texts]
     levels = column.levels if column.kind == "ordinal" else None
-    return reorder(column.name, codes, seen, levels=levels)
+    return recode_column(column.name, codes, seen, levels=levels)
 
 
 def first_line(message: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn
 from spinney.data.cells import parse_number, table_of
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.declared_values import with_type_values
-from spinney.data.readers.table_head import different_names
+from spinney.data.readers.table_head import unique_names
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
 from spinney.errors import DataError
@@ -63,7 +63,7 @@ def read_arff(
         else:
             msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
             raise DataError(msg)
-        names = different_names([each.name for each in attributes], notes)
+        names = unique_names([each.name for each in attributes], notes)
         check_names(names, declarations, origin=repr(origin))
         for number, line in lines:
             try:

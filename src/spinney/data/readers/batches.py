@@ -23,14 +23,16 @@ from spinney.data.duckdb.columns import (
     translated_errors,
 )
 from spinney.data.readers.local_files import LocalFile, opened_file
-from spinney.data.readers.open_relation import (
+from spinney.data.readers.read import (
     SCANNED,
     OpenRelation,
+    no_rows,
     opened_relation,
+    read_table,
     scanned_file,
+    table_in,
 )
-from spinney.data.readers.read import no_rows, read_table, table_in
-from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
 
@@ -105,7 +107,7 @@ def table_batches(
                 stack.enter_context(_of_file(file, declared, each, n_rows))
                 for declared, each in noted
             ]
-            tell(notes.listed(), file.origin)
+            report_notes(notes.all(), file.origin)
         elif is_relation(data) and len(declarations) == 1:
             # Its connection, which we do not know, has room for one open result.
             relation = opened_relation(

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from spinney.data.readers.local_files import STANDARD_INPUT, readable
-from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.reading_notes import ReadingNotes, report_notes
 from spinney.errors import DataError, ParameterError
 
 HEADER = ("actual", "predicted", "cost")
@@ -44,7 +44,7 @@ def read_costs(
     notes = ReadingNotes()
     with readable(name, format="csv", encoding=encoding, notes=notes) as local:
         lines = _lines(local, name)
-    tell(notes.listed(), name)
+    report_notes(notes.all(), name)
     costs: dict[str, dict[str, float]] = {}
     for line, cells in lines[1:]:
         actual, predicted, cost = _cells(cells, lines[0][1], f"line {line} of {name!r}")
