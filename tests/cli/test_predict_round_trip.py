@@ -135,7 +135,7 @@ def test_what_is_refused(refused, kept):
     for arguments, said in (
         (("--keep", "idd"), "no column 'idd' to keep: did you mean 'id'?"),
         (("--keep", "id", "--append"), "--append is --keep all"),
-        (("-o", "out.txt"), "'out.txt' tells no format: use one of .csv, .tsv"),
+        (("-o", "out.txt"), "'out.txt' is no known format: use one of .csv, .tsv"),
         (("-o", "out.csv", "--json"), "has the suffix of csv and would hold json"),
         (("-o", "out.parquet.gz"), "leave .gz out"),
         (("--output-format", "parquet"), "parquet does not go to standard output"),

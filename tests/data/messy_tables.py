@@ -354,7 +354,7 @@ MESSY = {
     "Windows-1252": Messy(
         lines("a,b", "1,café", "2,5 €", encoding="cp1252"),
         {"a": [1, 2], "b": ["café", "5 €"]},
-        "read in encoding='cp1252'",
+        "read with encoding='cp1252'",
     ),
     "latin-1 with a byte that Windows lacks": Messy(
         b"a,b\n1,caf\xe9\n2,\x81\n",

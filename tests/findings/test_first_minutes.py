@@ -151,7 +151,9 @@ def test_a_column_without_cells_that_gets_names():
     first = {"a": [None] * 4, "b": [1, 2, 3, 4], "y": ["p", "q"] * 2}
     more = {"a": ["red"], "b": [5], "y": ["p"]}
     model = spinney.grow(first, "y", recipe="id3", keep_rows=True)
-    remedy = r"holds labels, grow anew by spinney\.grow\(data, …, nominal=\['a'\]\)"
+    remedy = (
+        r"of labels grow the model again by spinney\.grow\(data, …, nominal=\['a'\]\)"
+    )
     with pytest.raises(DataError, match=remedy):
         model.updated(more)
     model = spinney.grow(first, "y", recipe="id3", keep_rows=True, nominal=["a"])

@@ -34,9 +34,15 @@ from spinney.data.declarations import (
     no_columns_error,
 )
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
-from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.data.schema import Attribute, Schema, Target, missing_columns
+from spinney.data.schema import (
+    Attribute,
+    Fingerprint,
+    Schema,
+    Target,
+    fingerprint_of,
+    missing_columns,
+)
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_leakage import (

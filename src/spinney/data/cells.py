@@ -133,8 +133,8 @@ def refuse_text_for_model(
         f"column {name!r} was {kind} when the model was grown, but holds {value!r}"
         f"{where}",
         remedy=phrase(
-            "fix that cell or leave it empty; if the column holds labels, grow anew by "
-            "{}",
+            "fix that cell or leave it empty; for a column of labels grow the model "
+            "again by {}",
             step,
         ),
     )

@@ -66,7 +66,7 @@ def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:
         try:
             lines = [(reader.line_num, cells) for cells in reader if cells]
         except csv.Error as error:
-            msg = f"{name!r} is no CSV file ({error}): mend line {reader.line_num}"
+            msg = f"{name!r} is no CSV file ({error}): fix line {reader.line_num}"
             raise DataError(msg) from None
     header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
     if sorted(header) != sorted(HEADER):

@@ -449,7 +449,7 @@ def _explain_failure(path: Path, layout: Layout, message: str) -> str | None:
                 return (
                     f"line {line} and the header differ in their number of cells, "
                     f"{len(cells)} and {width}; quote a cell that holds the delimiter, "
-                    "or mend the line"
+                    "or fix the line"
                 )
     except UnicodeDecodeError:
         return None

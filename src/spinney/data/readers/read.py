@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.data.declarations import (
-    Declarations,
-    check_declarations,
-    no_columns_error,
-)
+from spinney.data.declarations import Declarations, check_declarations, no_columns_error
 from spinney.data.declared_values import with_declared_values
 from spinney.data.duckdb.columns import SqlColumn, is_relation, load, plan
 from spinney.data.readers.arff import read_arff
