@@ -300,7 +300,7 @@ def check_texts_listed(name: str, given: Any) -> None:
             raise ParameterError(Setting(name), f": {text!r} is no text")
 
 
-# Its parser, what to give, and an example of either notation.
+# Its parser, what to give, and an example of either text_format.
 _LISTED = {
     "ordinal": (
         parse_ordinal,
