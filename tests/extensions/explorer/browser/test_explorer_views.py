@@ -260,7 +260,7 @@ def test_a_histogram_has_its_cut_marked(visit):
     assert "Rows" not in page.locator(".panel-tabs").inner_text()
     panel(page, "about")
     numbers = sum(bool(cuts_of(model.tree, node)) for node in model.tree)
-    said = f"Histograms at {numbers} nodes, and errors, of a table of 344 rows."
+    said = f"Histograms at {numbers} nodes, and errors, on a table of 344 rows."
     assert said in page.locator(".panel-body").inner_text()
 
 
