@@ -12,8 +12,7 @@ from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.extensions.clustering import fit_k_means as fit
 from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
 from spinney.extensions.clustering.cluster_rows import Rows
-from spinney.extensions.clustering.fit_k_means import KMeansMethod
-from spinney.extensions.clustering.k_means_starts import plus_plus
+from spinney.extensions.clustering.fit_k_means import KMeansMethod, plus_plus
 from spinney.output.file.model_files import save_model
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])
@@ -97,12 +96,12 @@ def test_single_precision_rows_of_a_model_in_double_precision():
 
 @pytest.mark.parametrize("kind", [KMeans, MiniBatchKMeans, KPrototypes])
 def test_a_start_beyond_all_measure_is_refused(kind):
-    with pytest.raises(DataError, match=r"init holds 1e\+308.*nearer to the rows"):
+    with pytest.raises(DataError, match=r"init contains 1e\+308.*nearer to the rows"):
         kind(2, init=[[1e308, 0.0], [1e307, 0.0]]).fit(ROWS)
 
 
 def test_a_start_that_single_precision_does_not_hold_is_refused():
-    with pytest.raises(DataError, match=r"init holds 1e\+100"):
+    with pytest.raises(DataError, match=r"init contains 1e\+100"):
         KMeans(2, init=[[1e100, 0.0], [1.0, 0.0]]).fit(ROWS.astype(np.float32))
 
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
+from spinney.extensions.clustering.choose_k.choice_rules import elbow_of
 from spinney.extensions.clustering.choose_k.distinct_rows import (
     distinct_rows,
     numbers_drawn,
     sampled,
 )
-from spinney.extensions.clustering.choose_k.elbow import elbow_of
 from spinney.extensions.clustering.choose_k.gap import (
     gaps_of,
     reference_table,

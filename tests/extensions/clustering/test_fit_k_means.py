@@ -13,9 +13,9 @@ from spinney._support.jit.compile import OFF
 from spinney.errors import SpinneyWarning
 from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
 from spinney.extensions.clustering.cluster_rows import Rows
+from spinney.extensions.clustering.clustering import iterate
 from spinney.extensions.clustering.compiled_rows import CompiledRows
-from spinney.extensions.clustering.iterations import iterate
-from spinney.extensions.clustering.k_means_starts import drawn_rows, plus_plus
+from spinney.extensions.clustering.fit_k_means import drawn_rows, plus_plus
 
 NONE = np.empty(0)
 

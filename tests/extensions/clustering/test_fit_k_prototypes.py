@@ -11,9 +11,14 @@ from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
 from spinney.extensions.clustering.cluster_draws import ClusterDraws
-from spinney.extensions.clustering.iterations import iterate
+from spinney.extensions.clustering.clustering import iterate
 from spinney.extensions.clustering.prototypes.compiled_mixed_rows import CompiledMixed
-from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import (
+    KPrototypesMethod,
+    Margins,
+    cao_rows,
+    huang_rows,
+)
 from spinney.extensions.clustering.prototypes.mixed_distances import (
     MixedCells,
     Prototypes,
@@ -22,11 +27,6 @@ from spinney.extensions.clustering.prototypes.mixed_rows import (
     MixedRows,
     middle_of,
     spreads_of,
-)
-from spinney.extensions.clustering.prototypes.prototype_starts import (
-    Margins,
-    cao_rows,
-    huang_rows,
 )
 
 NONE = np.empty(0)

@@ -315,7 +315,7 @@ def test_bad_parameters(parameters):
 
 
 def test_infinite_start():
-    with pytest.raises(DataError, match="init holds NaN"):
+    with pytest.raises(DataError, match="init contains NaN"):
         KMeans(2, init=[[1.0, np.inf], [0.0, 0.0]]).fit(FIVE)
 
 

@@ -10,8 +10,8 @@ from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
 from spinney.data.declarations import Declarations
 from spinney.errors import SpinneyWarning
 from spinney.extensions.clustering.cluster_draws import ClusterDraws
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import Margins
 from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
-from spinney.extensions.clustering.prototypes.prototype_starts import Margins
 
 MELONS = {
     "texture": ["clear", "clear", None, "blurry", "blurry", "clear"],
@@ -268,7 +268,7 @@ def test_parameters_refused(settings, words):
 
 
 def test_more_clusters_than_rows():
-    with pytest.raises(DataError, match="n_clusters=7 is more than the 6 rows"):
+    with pytest.raises(DataError, match="n_clusters=7 exceeds the 6 rows"):
         KPrototypes(7).fit(MELONS)
 
 
@@ -310,5 +310,5 @@ def test_a_failed_fit_leaves_the_old_clusters():
 
 
 def test_starts_that_draw_nothing_are_made_once():
-    with pytest.warns(SpinneyWarning, match="one start"):
+    with pytest.warns(SpinneyWarning, match="one run"):
         KPrototypes(2, init="cao", n_init=3).fit(MELONS)

@@ -11,8 +11,8 @@ from tests.twins.naive_prototypes import distance_of_rows
 import spinney
 from spinney import KPrototypes
 from spinney.errors import DataError, ParameterError
+from spinney.extensions.clustering.choose_k.choice_rules import elbow_of
 from spinney.extensions.clustering.choose_k.cluster_measures import mean_widths
-from spinney.extensions.clustering.choose_k.elbow import elbow_of
 from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
 from spinney.extensions.clustering.prototypes.mixed_distances import distances_to_all

@@ -11,9 +11,9 @@ from tests.sources.tables_away import placed
 import spinney
 from spinney.cli import run
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.iterations import iterate
+from spinney.extensions.clustering.clustering import iterate
 from spinney.extensions.clustering.models import find_remote
-from spinney.extensions.clustering.remote_rows import RemoteRows
+from spinney.extensions.clustering.models.find_remote import RemoteRows
 from spinney.sources.opened import open_rows
 from spinney.sources.rows.cluster_sums import Points, sums_by_point
 from spinney.sources.rows.hashed_rows import BYTES

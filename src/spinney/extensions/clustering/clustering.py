@@ -1,14 +1,17 @@
-"""What clustering some rows came to, and the best of several starts.
+"""Lloyd's iterations, restarts and their result, for k-means and k-prototypes.
 
-k-means and k-prototypes share this: both divide rows and weights by powers of two
-meanwhile (``scaling.py``), and both keep the start that led to the least inertia.
+Rows are in memory, numeric (``numeric_rows.py``) or mixed (``prototypes``), or remote
+(``models/cluster_remote.py``). Centroids are an array for k-means and ``Prototypes``
+for k-prototypes. Both methods divide rows and weights by powers of two (``scaling.py``)
+and keep the restart of least inertia.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
@@ -16,32 +19,20 @@ from spinney.extensions.clustering.cluster_draws import ClusterDraws
 from spinney.extensions.clustering.scaling import scaled_weights
 
 DRAWN = ("k-means++", "random", "huang")
-"""The starts that are drawn; so are those of a user's function."""
+"""Random initialisations; a callable counts as random, too."""
 
 N_STARTS = 4
 CHEAP_WORK = 10_000_000
-"""So many rows × columns × clusters are cheap enough for several starts."""
+"""The most rows × columns × clusters for which "auto" makes several restarts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
     """The result of k-means or k-prototypes on some rows.
 
-    Parameters
-    ----------
-    centroids : array, clusters × columns; or Prototypes
-    labels : array
-        The cluster of each row, that of its nearest centroid.
-    inertia : float
-        The weighted sum of the distances of rows to their centroids: squared ones of
-        k-means, those of ``prototypes/mixed_distances.py`` of k-prototypes.
-    n_iterations : int
-    converged : bool
-        Whether nothing moved any more.
-    start : array, clusters × columns; or Prototypes
-        The centroids that the iterations began with.
-    gamma : float
-        What a nominal difference weighs; 0 of k-means.
+    ``inertia`` is the weighted sum of the distances of rows to their centroids: squared
+    for k-means, those of ``prototypes/mixed_cells.py`` for k-prototypes. ``start`` has
+    the initial centroids, ``gamma`` is the weight of a categorical mismatch.
     """
 
     centroids: Any
@@ -54,24 +45,18 @@ class Clustering:
 
 
 def weights_as_given(weights: Floats | None) -> tuple[Floats, int]:
-    """Return a copy of weights that products can take, and their power of two.
-
-    It is empty where every row weighs 1.
-    """
+    """Return a copy of weights, empty if all are 1, divided by a power of two."""
     given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
     return scaled_weights(given)
 
 
 def is_drawn(init: Any) -> bool:
-    """Return whether a start is drawn, so that another one may be better."""
+    """Return whether an initialisation is random, so that restarts may help."""
     return callable(init) or (isinstance(init, str) and init in DRAWN)
 
 
 def n_starts_of(n_init: int | str, init: Any, work: int) -> int:
-    """Return how many starts ``n_init`` means.
-
-    ``"auto"`` is 4 where they are cheap, else 1; work is rows × columns × clusters. One
-    start is made where nothing is drawn; any other number is taken as it is.
+    """Return the number of restarts; work is rows × columns × clusters.
 
     >>> n_starts_of("auto", "k-means++", 10**7), n_starts_of("auto", "random", 10**8)
     (4, 1)
@@ -87,20 +72,10 @@ def n_starts_of(n_init: int | str, init: Any, work: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starts:
-    """How clusters are looked for, of any number of them.
+    """Settings of k-means and k-prototypes, named as in scikit-learn.
 
-    Parameters
-    ----------
-    init : str, array, Prototypes or callable
-        Centroids to start from, or what draws them.
-    n_init : int or "auto"
-        How many starts: see :func:`n_starts_of`. Of clusterings equally good, but for a
-        rounding, the first is taken.
-    max_iter : int
-    seed : int
-        The same seed leads to the same clustering, whatever ``n_jobs``.
-    n_jobs : int, optional
-        How many threads; one per core if not given.
+    ``init`` is the name of a method, initial centroids or a callable. The same seed
+    gives the same clustering for any ``n_jobs``, whose default is one thread per core.
     """
 
     init: Any
@@ -110,15 +85,15 @@ class Starts:
     n_jobs: int | None = 1
 
     def n_starts(self, cells: Any, k: int) -> int:
-        """Return how many starts k clusters of some rows have."""
+        """Return the number of restarts for k clusters of some rows."""
         return n_starts_of(self.n_init, self.init, cells.size * k)
 
     def best(
         self, n_starts: int, run: Callable[[ClusterDraws], Clustering]
     ) -> Clustering:
-        """Return the clustering of least inertia, the first of those equal to rounding.
+        """Return the clustering of least inertia; ``run`` makes one restart.
 
-        ``run`` is given the random numbers of one start, and returns what it leads to.
+        The first wins among those that differ only by rounding.
         """
         draws = ClusterDraws(self.seed)
         best = run(draws.branch(0))
@@ -135,16 +110,7 @@ def unscaled(
     heavy: int,
     multiplied: Callable[[Any, int], Any] = np.ldexp,
 ) -> Clustering:
-    """Return a clustering on the scale of the cells and the weights.
-
-    Parameters
-    ----------
-    clustering : Clustering
-    power, heavy : int
-        The powers of two that cells and weights were divided by.
-    multiplied : callable
-        Given centroids and a power, the centroids times two to that power.
-    """
+    """Return a clustering of cells and weights that were divided by powers of two."""
     if not power and not heavy:
         return clustering
     with np.errstate(over="ignore"):
@@ -154,3 +120,70 @@ def unscaled(
             start=multiplied(clustering.start, power),
             inertia=float(np.ldexp(clustering.inertia, 2 * power + heavy)),
         )
+
+
+Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], object]
+"""Called after each iteration with the centroids before and after it, a function that
+returns the labels, and the number of rows that changed cluster."""
+
+
+class IteratedRows(Protocol):
+    """The operations that an iteration needs of rows."""
+
+    def restart(self, centroids: Any) -> None:
+        """Forget all assignments, and take the number of clusters from centroids."""
+        ...
+
+    def assign(self, centroids: Any) -> int:
+        """Assign each row to its nearest centroid; return how many rows changed."""
+        ...
+
+    def moved(self, centroids: Any) -> tuple[Any, int]:
+        """Return the centroids of least cost, and how many empty ones were filled."""
+        ...
+
+    def same(self, before: Any, after: Any) -> bool:
+        """Return whether no centroid has moved."""
+        ...
+
+    def labels(self) -> Integers:
+        """Return the cluster of each row."""
+        ...
+
+    def inertia(self, centroids: Any) -> float:
+        """Return the weighted sum of the distances of rows to their centroids."""
+        ...
+
+
+def iterate(
+    rows: IteratedRows,
+    centroids: Any,
+    *,
+    max_iterations: int,
+    tolerance: float = 0.0,
+    watch: Watch | None = None,
+) -> Clustering:
+    """Iterate from initial centroids.
+
+    An iteration assigns each row to its nearest centroid, the first of equals, and
+    moves each centroid to the values of least cost for its rows: for numbers the
+    weighted mean. It is the last if no row changed and no centroid moved, or if the
+    squared moves of all centroids sum to at most a positive tolerance.
+    """
+    rows.restart(centroids)
+    start, converged, n = centroids, False, 0
+    while n < max_iterations and not converged:
+        n += 1
+        before, changed = centroids, rows.assign(centroids)
+        centroids, filled = rows.moved(before)
+        converged = changed == 0 and not filled and rows.same(before, centroids)
+        if watch is not None:
+            watch(before, centroids, rows.labels, changed)
+        if tolerance > 0:
+            moves = centroids.astype(np.float64) - before
+            if float(np.sum(moves**2)) <= tolerance:
+                break
+    if not converged:
+        rows.assign(centroids)
+    inertia = rows.inertia(centroids)
+    return Clustering(centroids, rows.labels(), inertia, n, converged, start)

@@ -1,8 +1,9 @@
-"""k-means of an array: starts, restarts, and who does the work."""
+"""k-means of an array: initial centroids, restarts, and the choice of kernels."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,16 @@ from spinney._support.jit.loading_time import LEAST_WORK, wants_kernels
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
+from spinney._support.ties import heaviest
 from spinney.errors import DataError, ParameterError, Setting, refusal
 from spinney.extensions.clustering.choose_k.choice import MEASURES
 from spinney.extensions.clustering.choose_k.cluster_measures import silhouettes
-from spinney.extensions.clustering.cluster_draws import ClusterDraws, Pool
+from spinney.extensions.clustering.cluster_draws import (
+    ClusterDraws,
+    Pool,
+    filled_up,
+    weight_of_each,
+)
 from spinney.extensions.clustering.cluster_rows import (
     Rows,
     one_thread_a_product,
@@ -25,11 +32,11 @@ from spinney.extensions.clustering.cluster_rows import (
 from spinney.extensions.clustering.clustering import (
     Clustering,
     Starts,
+    Watch,
+    iterate,
     unscaled,
     weights_as_given,
 )
-from spinney.extensions.clustering.iterations import Watch, iterate
-from spinney.extensions.clustering.k_means_starts import drawn_rows, plus_plus
 from spinney.extensions.clustering.scaling import (
     in_groups,
     row_powers,
@@ -41,28 +48,16 @@ from spinney.extensions.clustering.scaling import scaled as scaled_cells
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
 
-# So many clusters times columns are for kernels: NumPy works column by column.
+# More clusters × columns use kernels: NumPy works column by column.
 LEAST_WIDE = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KMeansMethod(Starts):
-    """k-means of numbers: the clustering of least inertia that some starts lead to.
+    """k-means of numbers: the clustering of least inertia among some restarts.
 
-    Parameters
-    ----------
-    init : {"k-means++", "random", "optimal"}, array or callable
-        ``"optimal"``, of one column, is the best clustering there is
-        (``_support/kmeans_1d.py``). A callable is given the cells, the number of
-        clusters and a ``random_state``, and returns centroids.
-    tol : float
-        The iterations end if the squared moves of all centroids sum to no more than
-        this times the mean variance of the columns. 0: only when nothing moves.
-    n_init, max_iter, seed, n_jobs
-        See :class:`~spinney.extensions.clustering.clustering.Starts`.
+    ``init`` and ``tol`` are those of :class:`spinney.KMeans`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> clustering = KMeansMethod().fit(np.array([[1.0], [2.0], [8.0]]), 2)
     >>> np.sort(clustering.centroids.ravel())
@@ -84,18 +79,9 @@ class KMeansMethod(Starts):
         weights: Floats | None = None,
         watch: Watch | None = None,
     ) -> Clustering:
-        """Return k clusters of some rows.
+        """Return k clusters of at least k rows of finite float32 or float64 numbers.
 
-        Parameters
-        ----------
-        cells : array, rows × columns
-            Finite numbers, float32 or float64; at least as many rows as clusters.
-        k : int
-        weights : array, optional
-            Those of the rows, none of them negative; rows of weight 0 are labelled
-            only.
-        watch : callable, optional
-            Called after every iteration of every start; see ``iterations.Watch``.
+        Rows of weight 0 only get labels.
         """
         given, heavy = weights_as_given(weights)
         cells = _as_kernels_take_it(cells)
@@ -129,11 +115,11 @@ class KMeansMethod(Starts):
             return unscaled(self.best(n_starts, run), power, heavy)
 
     def labels(self, cells: NDArray[Any], clustering: Clustering) -> Integers:
-        """Return the clusters of other rows."""
+        """Return the labels of other rows."""
         return nearest_centroids(cells, clustering.centroids, n_jobs=self.n_jobs)[0]
 
     def small(self, cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """Return rows whose squares are floats, and the power of two they are over."""
+        """Return rows over a power of two, so that their squares are floats."""
         return scaled_cells(np.asarray(cells))
 
     def silhouettes(
@@ -148,21 +134,18 @@ class KMeansMethod(Starts):
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
-    """Return a watcher that is given centroids on the scale of the cells."""
+    """Return a callback that gets centroids on the scale of the cells."""
     if watch is None or not power:
         return watch
-    watcher = watch
-
-    def unscaled(before: Any, after: Any, labels: Any, changed: int) -> None:
-        watcher(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
-
-    return unscaled
+    return lambda before, after, labels, changed: watch(
+        np.ldexp(before, power), np.ldexp(after, power), labels, changed
+    )
 
 
 def rows_for(
     cells: NDArray[Any], weights: Floats, work: float, n_jobs: int | None
 ) -> Rows:
-    """Return rows that NumPy works on, or compiled kernels where there is much work."""
+    """Return rows for NumPy or, for much work, for compiled kernels."""
     if not wants_kernels("k-means", work):
         return Rows(cells, weights)
     from spinney.extensions.clustering.compiled_rows import CompiledRows
@@ -187,10 +170,10 @@ def nearest_centroids(
 def nearest_scaled(
     cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
 ) -> tuple[Integers, Floats, Integers]:
-    """Return what :func:`nearest_centroids` does, and a power of two for each row.
+    """Return nearest centroids, squared distances, and a power of two for each row.
 
-    Squares are those of distances that were divided by it, so they are finite. What is
-    found for a row is the same whatever rows are beside it.
+    Distances are divided by it, so that squares are finite. The result for a row does
+    not depend on other rows.
     """
 
     def nearest(some: Any) -> tuple[Integers, Floats]:
@@ -209,7 +192,7 @@ def rows_beside(
     *,
     n_jobs: int | None = None,
 ) -> tuple[Rows, NDArray[Any], int]:
-    """Return rows and centroids, and the power of two that both are divided by."""
+    """Return rows and centroids over a common power of two, and that power."""
     cells, points, power = _alike(cells, centroids)
     own = np.empty(0) if weights is None else weights
     return rows_for(cells, own, cells.size * len(points), n_jobs), points, power
@@ -230,7 +213,7 @@ def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
 def _alike(
     cells: NDArray[Any], centroids: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Return rows and centroids of one type, divided by a power of two."""
+    """Return rows and centroids of one type over a common power of two."""
     kind = np.result_type(cells, centroids)
     cells = _as_kernels_take_it(cells.astype(kind, copy=False))
     points = centroids.astype(kind)
@@ -241,7 +224,7 @@ def _alike(
 
 
 def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return rows side by side, of one type to the compiler, read-only or not."""
+    """Return contiguous writable rows, which are one type to the compiler."""
     cells = np.ascontiguousarray(cells)
     if cells.flags.writeable:
         return cells
@@ -264,7 +247,7 @@ def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[A
 def _given(
     rows: Rows, n_clusters: int, start: Start, draws: ClusterDraws, power: int
 ) -> NDArray[Any]:
-    """Return given centroids, on the scale of the rows."""
+    """Return the user's centroids on the scale of the rows."""
     if callable(start):
         state = np.random.RandomState(int(draws.number() * 2**32))
         cells = np.ldexp(rows.cells, power) if power else rows.cells
@@ -274,27 +257,76 @@ def _given(
 
 
 def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
-    """Return given centroids, refused unless finite and of the right shape."""
+    """Return the user's centroids; refuse a wrong shape or numbers not finite."""
     try:
         centroids = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = "init must be a name, a function or an array of numbers"
+        msg = "init must be a name, a callable or an array of numbers"
         raise ParameterError(msg) from None
     if centroids.shape != (n_clusters, n_columns):
         raise ParameterError(
             Setting("init"),
-            f" has the shape {centroids.shape} and must have {n_clusters} centroids "
-            f"of {n_columns} columns each",
+            f" has the shape {centroids.shape}, and must have the shape "
+            f"{(n_clusters, n_columns)}",
         )
     if not np.isfinite(centroids).all():
         raise DataError(
             Setting("init"),
-            " holds NaN or infinity",
-            remedy="a centroid needs finite numbers",
+            " contains NaN or infinity",
+            remedy="give finite numbers",
         )
     return centroids
 
 
 def one_thread_in(rows: Rows) -> Any:
-    """Let each product of matrices use one thread, since we have our own."""
+    """Let BLAS use one thread where kernels have threads of their own."""
     return nullcontext() if type(rows) is Rows else one_thread_a_product()
+
+
+AT_ONCE = 8  # candidates whose matrix product costs no more than that of one
+
+
+def drawn_rows(
+    rows: Rows, n_clusters: int, draws: ClusterDraws, pool: Pool
+) -> Integers:
+    """Return distinct rows drawn in proportion to weight; the first fills up."""
+    left = weight_of_each(rows.weights, len(rows.cells)).copy()
+    totals = pool.totals(left)
+    chosen: list[int] = []
+    while len(chosen) < n_clusters and totals.sum() > 0:
+        row = pool.draw(totals, left.__getitem__, draws.number())
+        chosen.append(row)
+        left[pool.doubles(row)] = 0.0
+        bin_of_row = int(pool.bins[row])
+        totals[bin_of_row] = left[pool.members(bin_of_row)].sum()
+    return filled_up(chosen, n_clusters)
+
+
+def plus_plus(rows: Rows, n_clusters: int, draws: ClusterDraws, pool: Pool) -> Integers:
+    """Return the rows that k-means++ chooses (Arthur and Vassilvitskii 2007).
+
+    The first is drawn in proportion to weight. Each other is the best of at least
+    2 + ⌊log k⌋ candidates, a multiple of 8, drawn in proportion to weighted squared
+    distance to the nearest chosen row. The best lowers the sum of these most; ties up
+    to rounding, frequent for two nearest rows, go to the first. If all distinct rows
+    are chosen, the first fills up.
+    """
+    tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
+    weights = weight_of_each(rows.weights, len(rows.cells))
+    totals = pool.totals(weights)
+    first = pool.draw(totals, weights.__getitem__, draws.number())
+    chosen = [first]
+    rows.begin(first, pool.bins)
+
+    def sizes(some: Integers) -> Floats:
+        return np.asarray(rows.nearest()[some].astype(np.float64) * weights[some])
+
+    while len(chosen) < n_clusters:
+        totals = rows.totals()
+        if not totals.sum() > 0:
+            break
+        drawn = [pool.draw(totals, sizes, draws.number()) for _ in range(tries)]
+        best = drawn[heaviest(rows.gains(np.array(drawn)))]
+        rows.take(best)
+        chosen.append(best)
+    return filled_up(chosen, n_clusters)

@@ -114,7 +114,7 @@ def test_standardise(works, write):
     )
     out = works("cluster", path, "--k", 2, "--standardise", "--model", "s", "--explain")
     assert "each column divided by its standard deviation" in out
-    assert "distances are of standardised columns" in out
+    assert "columns standardised" in out
     model = spinney.load("s")
     assert model.standardise
     assert model.cluster_centers_[:, 1].min() > 1000
@@ -135,7 +135,7 @@ def test_a_mixed_table(works, mixed, write):
         *("-o", "labels.csv", "--model", "m.spinney"),
     )
     assert "k-prototypes" in out
-    assert "a nominal difference weighs" in out
+    assert "weight of a categorical mismatch" in out
     assert "cluster 0 (6 rows)" in out
     new = write("new.csv", "hue,size,other\nred,11,x\nblue,,y\ngreen,0.2,z\n")
     told = lines_of(works("predict", "m.spinney", new))

@@ -62,23 +62,23 @@ def test_k_modes(works, refused, names):
     out = works("cluster", names, "--method", "k-modes", "-k", 2)
     assert "inertia 1 (k-prototypes" in out
     line = refused(3, "cluster", FIVE, "--method", "k-modes", "--k", 2)
-    assert "column 'entity' is numeric, and k-modes counts names" in line
+    assert "column 'entity' is numeric, and k-modes needs categories" in line
     assert "--nominal entity" in line
 
 
 def test_gamma_is_told_where_it_counts(works, refused, names):
-    assert "a nominal difference weighs 1 (gamma)" in works("cluster", names, "-k", 2)
+    assert "categorical mismatch: γ = 1" in works("cluster", names, "-k", 2)
     numbers = ("cluster", FIVE, "--ignore", "entity", "--method", "k-prototypes")
     assert "gamma" not in works(*numbers, "-k", 2)
     line = refused(2, *numbers, "-k", 2, "--gamma", 1)
-    assert "gamma weighs nominal columns" in line
+    assert "gamma 1.0 applies to nominal columns" in line
 
 
 def test_a_rule_needs_a_choice(refused):
     line = refused(2, "cluster", FIVE, "--k", 2, "--rule", "elbow")
-    assert "--rule 'elbow' chooses among several k, and --k 2 is one" in line
+    assert "--rule 'elbow' chooses among several k, but --k 2 is one" in line
     line = refused(2, "cluster", PENGUINS, "--rule", "gap")
-    assert "--rule 'gap' is of k-means" in line
+    assert "--rule 'gap' applies to k-means" in line
     assert "column 'species' is nominal: here it is silhouette or elbow" in line
 
 

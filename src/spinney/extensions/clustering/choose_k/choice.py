@@ -33,7 +33,7 @@ class Line:
         See :mod:`spinney.extensions.clustering.choose_k.cluster_measures`.
     elbow : float, optional
         How far the normalised curve of inertia is from the diagonal, see
-        :mod:`spinney.extensions.clustering.choose_k.elbow`.
+        :mod:`spinney.extensions.clustering.choose_k.choice_rules`.
     gap, gap_error : float, optional
         The gap statistic and its standard error, see
         :mod:`spinney.extensions.clustering.choose_k.gap`.

@@ -18,7 +18,7 @@ from spinney._support.checks import (
 )
 from spinney.errors import DataError, Setting, refusal
 from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, Line
-from spinney.extensions.clustering.choose_k.choice_rules import decided
+from spinney.extensions.clustering.choose_k.choice_rules import Elbow, decided, elbow_of
 from spinney.extensions.clustering.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
@@ -28,7 +28,6 @@ from spinney.extensions.clustering.choose_k.distinct_rows import (
     distinct_rows,
     sampled,
 )
-from spinney.extensions.clustering.choose_k.elbow import Elbow, elbow_of
 from spinney.extensions.clustering.choose_k.gap import Gaps, gaps_of
 from spinney.extensions.clustering.clustering import Clustering
 from spinney.extensions.clustering.fit_k_means import KMeansMethod

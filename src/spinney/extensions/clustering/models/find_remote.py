@@ -1,51 +1,111 @@
-"""Clusters of the rows of a table that is away, by k-means.
+"""Clusters of a table in memory or of a remote one.
 
-Some rows are read, those of a sample that is drawn by the numbers of rows: k-means of
-these (``find.py``) says how many clusters there are, where they begin and by what
-columns are divided. From there on all rows are asked where they are, for one sum a
-cluster and iteration.
+For a remote table a sample is read, drawn by row hash. k-means of the sample
+(``find.py``) chooses the number of clusters, the initial centroids and the scale of
+columns. Each iteration over all rows then requests the sums of the clusters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress
-from spinney.data import Column, Schema, Table, columns_named
-from spinney.errors import DataError, Setting, did_you_mean, phrase, refusal
-from spinney.extensions.clustering.iterations import iterate
+from spinney.data import Column, Schema, Table
+from spinney.errors import DataError, Setting, phrase, refusal
+from spinney.extensions.clustering.clustering import iterate
 from spinney.extensions.clustering.models.cluster_plan import Plan
 from spinney.extensions.clustering.models.find import (
     MAX_ITER,
     ClusterFit,
     MeasuredRows,
+    columns_chosen,
     find_clusters,
     measured_rows,
+    no_columns,
     read_rows,
     watch_of,
 )
-from spinney.extensions.clustering.remote_rows import RemoteRows, rows_lacking
 from spinney.sources.opened import TableInput, open_source
 from spinney.sources.rows import (
+    ClusterSums,
     Points,
     SampleableRows,
     SummedRows,
-    TrainingSet,
     mixing_of,
     share_of_rows,
 )
+
+STILL = 1e-12
+"""A centroid that moves by less than this fraction of the rows' spread has not moved:
+the engine chooses the order of additions."""
+
+
+class RemoteRows:
+    """Rows in an engine or in partitions: an assignment is one query.
+
+    The engine does not report which rows changed, so the iterations end when no
+    centroid moves but for rounding. A centroid without rows stays. ``sums`` are those
+    of the last assignment.
+    """
+
+    def __init__(self, ask: Callable[[Points], ClusterSums], points: Points) -> None:
+        self._ask, self._points = ask, points
+
+    def restart(self, _: Floats) -> None:
+        """Do nothing: no assignment is stored."""
+
+    def assign(self, centroids: Floats) -> int:
+        """Query the sums of the rows by their nearest centroid."""
+        self._points = replace(self._points, centroids=centroids)
+        self.sums = self._ask(self._points)
+        if self.sums.n_lacking:
+            raise missing_cells(self.sums.n_lacking)
+        if not np.isfinite(self.sums.sums).all():
+            msg = "a cell is infinite, or a sum of cells overflows"
+            raise DataError(msg, remedy="scale the column down, or exclude it")
+        return 0
+
+    def moved(self, centroids: Floats) -> tuple[Floats, int]:
+        """Return the means of the clusters; empty ones are not filled."""
+        means, sums = centroids.copy(), self.sums
+        some = sums.weights > 0
+        means[some] = self._points.origin + sums.sums[some] / sums.weights[some, None]
+        return means, 0
+
+    def same(self, before: Floats, after: Floats) -> bool:
+        """Return whether no centroid has moved but for rounding.
+
+        The sums of cells − origin are rounded, and so are the means.
+        """
+        apart = np.abs(after - self._points.origin).max(axis=0)
+        within = np.sqrt(self.sums.squares.sum() / self.sums.weights.sum())
+        least = np.maximum(STILL * (apart + within), np.spacing(np.abs(after)))
+        return bool((np.abs(after - before) <= least).all())
+
+    def labels(self) -> Integers:
+        """Return no labels."""
+        return np.zeros(0, np.int64)
+
+    def inertia(self, _: Floats) -> float:
+        """Return the weighted sum of the squared distances to the centroids."""
+        return float(self.sums.squares.sum())
+
+
+def missing_cells(n_rows: int) -> DataError:
+    """Return the error of rows with missing cells."""
+    msg = f"{n_rows} rows have missing cells, and k-means accepts none"
+    return DataError(msg, remedy="exclude those rows or columns")
+
 
 MOST_SAMPLED = 5_000
 _SAMPLED = mixing_of(2, MOST_SAMPLED)
 
 
 class ClusteredTable(NamedTuple):
-    """Clusters of a table, that table, and its columns that distances are measured in.
-
-    Of a table that is ``away`` there are the rows of the sample.
-    """
+    """Clusters, their table and the columns used, of a remote table from a sample."""
 
     fit: ClusterFit
     table: Table
@@ -60,14 +120,33 @@ def cluster_table(
     *,
     progress: Progress | None = None,
 ) -> ClusteredTable:
-    """Find the clusters of a table, in memory or where its rows are."""
+    """Find the clusters of a table, in memory or remote."""
     if table.is_remote:
-        named = bool(columns)  # as in memory: what is named stays
+        named = bool(columns)  # named identifiers stay, as in memory
         with open_source(table, hashed=True, identifiers=named) as opened:
             assert opened.hashed is not None
             fit = clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
-        sample = sampled_table(fit)
+        sample = Table(
+            tuple(
+                Column(attribute.name, "numeric", numbers, unit=attribute.unit)
+                for attribute, numbers in zip(
+                    fit.rows.attributes, fit.rows.cells.T, strict=True
+                )
+            ),
+            len(fit.rows.cells),
+        )
         return ClusteredTable(fit, sample, sample, away=True)
+    return cluster_in_memory(table, plan, columns, progress=progress)
+
+
+def cluster_in_memory(
+    table: TableInput,
+    plan: Plan,
+    columns: Sequence[str] = (),
+    *,
+    progress: Progress | None = None,
+) -> ClusteredTable:
+    """Find the clusters of a table that is read into memory."""
     whole, chosen, weights = read_rows(table, columns)
     rows = measured_rows(chosen, plan, markers=table.declarations.missing)
     fit = find_clusters(rows, plan, weights=weights, progress=progress)
@@ -81,15 +160,15 @@ def clusters_of_hashed(
     *,
     progress: Progress | None = None,
 ) -> ClusterFit:
-    """Return the clusters of rows that have numbers; rows are those of the sample."""
+    """Return the clusters of remote rows; labels and rows are those of the sample."""
     assert isinstance(rows, SummedRows)
     chosen = _numbers(rows.schema, columns, plan)
-    sample = _sample(rows)
-    sampled = find_clusters(_measured(sample, chosen), plan, weights=sample.weights)
+    sample, weights = _sample(rows, chosen)
+    sampled = find_clusters(sample, plan, weights=weights)
     clusters = sampled.clusters
     most = MAX_ITER if plan.max_iter is None else plan.max_iter
     centroids = np.asarray(clusters.centroids, np.float64)
-    cells = np.column_stack([sample.columns[at] for at in chosen]) / clusters.scale
+    cells = sample.cells / clusters.scale
     start = Points(tuple(chosen), clusters.scale, centroids, cells.mean(axis=0))
     remote = RemoteRows(rows.cluster_sums, start)
     found = iterate(
@@ -114,68 +193,51 @@ def clusters_of_hashed(
     return replace(sampled, clusters=clusters, labels=labels, converged=found.converged)
 
 
-def sampled_table(fit: ClusterFit) -> Table:
-    """Return the rows of the sample as a table."""
-    cells = fit.rows.cells.T
-    columns = [
-        Column(attribute.name, "numeric", numbers, unit=attribute.unit)
-        for attribute, numbers in zip(fit.rows.attributes, cells, strict=True)
-    ]
-    return Table(tuple(columns), len(fit.rows.cells))
-
-
 def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
-    """Return the columns that distances are measured in; refuse what is no number."""
+    """Return the indices of the columns to cluster by; refuse those not numeric."""
     if plan.method not in (None, "k-means"):
         raise refusal(
             Setting("method", plan.method),
-            "needs the rows, and they stay where they are",
-            phrase("read them ({}), or use k-means", Setting("source", "memory")),
+            "needs the rows in memory, but this table is counted in its engine",
+            phrase("read the rows ({}), or use k-means", Setting("source", "memory")),
         )
     if plan.gamma is not None:
         raise refusal(
             Setting("gamma", plan.gamma),
-            "weighs nominal columns, and k-means has none",
-            "leave it out",
+            "applies to nominal columns, and k-means has none",
+            "remove it",
         )
     names = [attribute.name for attribute in schema.attributes]
-    chosen = columns_named(columns, names) or names
-    for name in chosen:
-        if name not in names:
-            msg = f"there is no column {name!r}: {did_you_mean(name, names)}"
-            raise DataError(msg)
+    chosen = columns_chosen(columns, names) or names
     places = [names.index(name) for name in chosen]
     for place in places:
         attribute = schema.attributes[place]
         if attribute.kind != "numeric":
             msg = (
                 f"column {attribute.name!r} is {attribute.kind}, and k-prototypes "
-                "needs the rows, which stay where they are"
+                "needs the rows in memory"
             )
             remedy = phrase(
-                "leave it out ({}), or read the rows ({})",
+                "exclude it ({}), or read the rows ({})",
                 Setting("ignore", [attribute.name]),
                 Setting("source", "memory"),
             )
             raise DataError(msg, remedy=remedy)
     if not places:
-        msg = "every column is ignored: leave at least one"
-        raise DataError(msg)
+        raise no_columns()
     return places
 
 
-def _sample(rows: SampleableRows) -> TrainingSet:
-    """Return some of the rows, in the order of their numbers."""
-    n_rows = rows.root().n_rows
-    share = share_of_rows(MOST_SAMPLED / n_rows, _SAMPLED)
-    sample, numbers = rows.fetched(share)
-    return sample.taken(np.argsort(numbers, kind="stable"))
-
-
-def _measured(sample: TrainingSet, chosen: Sequence[int]) -> MeasuredRows:
+def _sample(
+    rows: SampleableRows, chosen: Sequence[int]
+) -> tuple[MeasuredRows, Floats | None]:
+    """Return a sample of the rows in the order of their hashes, and its weights."""
+    share = share_of_rows(MOST_SAMPLED / rows.root().n_rows, _SAMPLED)
+    sample, hashes = rows.fetched(share)
+    sample = sample.taken(np.argsort(hashes, kind="stable"))
     attributes = tuple(sample.schema.attributes[at] for at in chosen)
     cells = np.column_stack([sample.columns[at] for at in chosen])
-    lacking = int(np.isnan(cells).any(axis=1).sum())
-    if lacking:
-        raise rows_lacking(lacking)
-    return MeasuredRows(attributes, cells, markers=sample.schema.markers)
+    if n_rows := int(np.isnan(cells).any(axis=1).sum()):
+        raise missing_cells(n_rows)
+    rows_sampled = MeasuredRows(attributes, cells, markers=sample.schema.markers)
+    return rows_sampled, sample.weights

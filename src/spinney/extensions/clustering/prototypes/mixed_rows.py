@@ -17,7 +17,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.extensions.clustering.cluster_draws import weight_of_each
-from spinney.extensions.clustering.clustered_rows import ClusteredRows
+from spinney.extensions.clustering.cluster_rows import ClusteredRows
 from spinney.extensions.clustering.exact_sums import (
     Scales,
     means_of,
