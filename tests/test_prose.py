@@ -67,7 +67,7 @@ def test_sentences_end_where_they_should():
         ("Of two trees the smaller wins.", "begins with a clause"),
         ("Fine. Where rows are missing, nothing happens.", "begins with a clause"),
         ("So does CART.", "is inverted"),
-        ("Its competitors are kept.", "'competitors': say competitor"),
+        ("Splits that lost are kept.", "'Splits that lost': say competitor"),
         ("The Node asks for a value.", "'Node asks': say splits on, uses"),
         ("Its risk is 0.2.", "'risk': say error rate or loss"),
         ("Mend the cell.", "'Mend': say fix"),

@@ -1,4 +1,4 @@
-"""Ways to damage a model file: flipped bits, cut ends, wrong numbers, other words.
+"""Damages of a model file: flipped bits, cut ends, wrong numbers, other words.
 
 ``mutated(sound, random)`` damages a sound file one to three times, mostly inside
 and under a checksum that fits, so that what is behind the checksum is reached.

@@ -56,7 +56,7 @@ WORDS = (
     (r"(compiled|translated|numba|all) loops", "kernels", ""),
     (r"crowds?|nurser(y|ies)|tolls?|different minds", "the field's word", ""),
     (r"surprises?", "self-information", r"documents|explaining|glossary"),
-    (r"competitors?|splits? that lost", "competitor", ""),
+    (r"r[i]vals?|splits? that lost", "competitor", ""),
     (r"anew|unasked|betimes", "again, automatic", ""),
     (r"in the place of", "instead of", ""),
     (r"talk to stderr", "messages to stderr", ""),

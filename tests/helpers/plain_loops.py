@@ -18,7 +18,7 @@ MULTIWAY = "spinney.growth.multiway.kernels."
 
 def _is_of_loops(name: str) -> bool:
     return name.startswith("spinney.") and (
-        ".loops" in name or name.startswith("spinney._support.jit")
+        ".kernels" in name or name.startswith("spinney._support.jit")
     )
 
 

@@ -1,4 +1,4 @@
-"""Ways to group the values of attributes, of many tables at once."""
+"""Groupings of the values of attributes, of many tables at once."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -54,7 +54,7 @@ MOST_GRACE = 100_000
 # The deepest trees of which all are searched.
 DEEPEST = 5
 
-# Ways of pruning that need what growing is not given.
+# Pruning methods that need what growing is not given.
 _OF_A_GROWN_MODEL = {"manual": Setting("nodes", ...)}
 
 

@@ -1,6 +1,6 @@
 """The names that settings of a recipe take; what they mean stands where it is done.
 
-Ways to branch are in ``search``, ways to prune in ``growth.prune``; a test
+Branching methods are in ``search``, pruning methods in ``growth.prune``; a test
 wants their names to be these.
 """
 

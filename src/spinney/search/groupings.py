@@ -1,4 +1,4 @@
-"""Ways to group the values of attributes into branches, of many tables at once.
+"""Groupings of the values of attributes into branches, of many tables at once.
 
 Each function takes a stack of count tables and returns :class:`CandidateSplits`: a
 stack of tables by branches, one for each way considered.

@@ -32,7 +32,7 @@ SOURCES = sorted(
 SCRIPTS = [path for path in SOURCES if path.name.endswith(".js")]
 LARGEST_SHELL = 400_000
 
-# Ways to make markup or code of a text; handlers as attributes are the last.
+# Functions that make markup or code of a text; handlers as attributes are the last.
 FORBIDDEN = (
     *("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("),
     *("new Function", "createContextualFragment", "DOMParser", "srcdoc", "setHTML"),

@@ -151,7 +151,7 @@ def flags(n_rows, seed=0):
 
 
 def test_a_leaf_asks_when_the_bound_says_so():
-    """The gain is 1 bit and nothing rivals it: √(ln(1/δ) / 2n) is below at once."""
+    """The gain is 1 bit and nothing competes: √(ln(1/δ) / 2n) is below at once."""
     table, flag = flags(50)
     recipe = Recipe.named("hoeffding").changed(grace=9, delta=np.exp(-18.0))
     # ε = √(18 / 18) = 1 at 9 rows, which 1 does not exceed; √(18 / 36) = 0.71 at 18.

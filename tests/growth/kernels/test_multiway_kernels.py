@@ -1,4 +1,4 @@
-"""The loops of ranked trees, each against plain Python."""
+"""The kernels of multiway trees, each against plain Python."""
 
 from math import log2
 from statistics import NormalDist
@@ -92,7 +92,7 @@ def growth_of(columns, kinds, classes, *, parts=None, **limits):
     grown.nodes[0, [layout.PARENT, layout.CHOSEN]] = -1, -1
     grown.weights[0], grown.counts[0] = weights, np.bincount(classes, minlength=k)
     members.stack[0] = 0, n, 0, parts is None, 0
-    ranked = layout.Ranked(codes, facts, numbers, np.zeros(p))
+    ranked = layout.RankedColumns(codes, facts, numbers, np.zeros(p))
     return layout.Growth(ranked, limits, members, grown, work)
 
 
@@ -296,7 +296,7 @@ def test_a_split_that_saves_no_error_is_pruned(raising):
     grown.state[layout.WAITING] = 1
     rules = layout.Rules(raising, 0.25, NormalDist().inv_cdf(0.75), 1.0, NO_COSTS, 1.0)
     arrays = (growth.members, grown, drafts, growth.work)
-    assert prune.prune(layout.Pruning(growth.multiway, rules, *arrays)) == layout.DONE
+    assert prune.prune(layout.Pruning(growth.columns, rules, *arrays)) == layout.DONE
     assert grown.nodes[0, layout.CHILDREN] == 2
     assert grown.nodes[1:3, layout.CHILDREN].tolist() == [0, 0]
     seen = sum(1 + added_errors(40, 1) for _ in range(2))

@@ -57,7 +57,7 @@ OF_NODES = ROOM_OF_NODES[layout.SHORT_OF_NODES]
 
 def grow_multiway(ready: MultiwayRows, reason: int) -> Grown:
     """Grow the tree of all rows; its root is a leaf if there is a reason."""
-    n_rows = len(ready.ranked.codes)
+    n_rows = len(ready.columns.codes)
     gang = _Gang.of(ready, n_rows, 1)
     gang.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
     if ready.parts is not None:
@@ -102,12 +102,12 @@ class _Gang:
     @classmethod
     def of(cls, ready: MultiwayRows, n_members: int, n_nodes: int) -> "_Gang":
         """Return room for the nodes that wait; it grows where it has to."""
-        p, n_classes = len(ready.ranked.facts), ready.limits.n_classes
-        most = int(ready.ranked.facts[:, layout.CODES].max())
+        p, n_classes = len(ready.columns.facts), ready.limits.n_classes
+        most = int(ready.columns.facts[:, layout.CODES].max())
         size = n_members + n_members // 4 + 64
         members = members_for(size, n_nodes + 4 * most + 64, p)
         nodes = n_nodes + 2 * n_members + 4 * most + 64
-        kinds, n_codes = ready.ranked.facts[:, [layout.KIND, layout.CODES]].T
+        kinds, n_codes = ready.columns.facts[:, [layout.KIND, layout.CODES]].T
         listed = n_codes[kinds != layout.NUMERIC]
         lines = n_members + 3 * p + int(listed.sum()) + ROOM
         found = n_members // 2 + p + ROOM
@@ -126,7 +126,7 @@ class _Gang:
 
     def step(self, task: Task, first: int, last: int) -> None:
         """Let the loop work until it is done, with more room whenever it asks."""
-        rows = (self.ready.ranked, self.ready.limits)
+        rows = (self.ready.columns, self.ready.limits)
         while True:
             growth = Growth(*rows, self.members, self.grown, self.work)
             short = grow_nodes(growth, int(task), first, last)
@@ -136,7 +136,7 @@ class _Gang:
 
     def run(self) -> None:
         """Grow all that waits, with pauses in which the work may be stopped."""
-        n_members, p = len(self.members.rows), len(self.ready.ranked.facts)
+        n_members, p = len(self.members.rows), len(self.ready.columns.facts)
         pace, state = Pace(CELLS_AT_ONCE // (n_members * p)), self.grown.state
         while state[layout.WAITING]:
             with pace as n_more:
@@ -150,7 +150,7 @@ class _Gang:
 
     def grow_largest(self, least: int) -> list[_Waiting]:
         """Split the nodes with more members than this; return the others."""
-        p, aside = len(self.ready.ranked.facts), []
+        p, aside = len(self.ready.columns.facts), []
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
         # The threads share what has a line for each attribute.

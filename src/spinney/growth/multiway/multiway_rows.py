@@ -13,7 +13,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_limits import DEEP, RUNNERS_UP_SHARE
 from spinney.growth.multiway.kernels import layout
-from spinney.growth.multiway.kernels.layout import Limits, Ranked
+from spinney.growth.multiway.kernels.layout import Limits, RankedColumns
 from spinney.recipes import MOST_IN_SIDE, Recipe
 from spinney.trees import altered_priors
 
@@ -33,7 +33,7 @@ class MultiwayRows:
     """Ranked rows, with what a search is to know."""
 
     schema: Schema
-    ranked: Ranked
+    columns: RankedColumns
     limits: Limits
     values: tuple[NDArray[Any], ...]
     parts: Floats | None
@@ -61,12 +61,12 @@ def rank_rows(
     def fill(column: int, ranks: NDArray[Any]) -> None:
         codes[:, column] = ranks
 
-    columns = [*(ranks for _, ranks in ranked_columns), classes]
-    run_all([partial(fill, *each) for each in enumerate(columns)], in_threads=many)
+    every = [*(ranks for _, ranks in ranked_columns), classes]
+    run_all([partial(fill, *each) for each in enumerate(every)], in_threads=many)
     weights = np.bincount(classes, parts, minlength=n_classes)
     counts = np.bincount(classes, minlength=n_classes)
     total = float(weights.sum())
-    ranked = Ranked(
+    columns = RankedColumns(
         codes,
         _facts(schema, recipe, n_codes, total),
         np.concatenate([np.zeros(0), *_numbers(schema, values)]),
@@ -80,7 +80,7 @@ def rank_rows(
     limits = _limits(recipe, total, len(classes), altered)
     return MultiwayRows(
         schema,
-        ranked,
+        columns,
         limits,
         values,
         parts,

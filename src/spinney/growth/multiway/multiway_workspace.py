@@ -72,7 +72,7 @@ def workspace_for(
     ready: MultiwayRows, n_members: int, table: NDArray[np.float64] | None = None
 ) -> Workspace:
     """Return room to search nodes of so many members."""
-    facts, n_classes = ready.ranked.facts, ready.limits.n_classes
+    facts, n_classes = ready.columns.facts, ready.limits.n_classes
     most = int(facts[:, layout.CODES].max())
     if table is None:
         listed = facts[:, layout.CODES] <= MOST_LISTED
@@ -82,7 +82,7 @@ def workspace_for(
     n_runs = most + 2
     n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        numbers = np.arange(min(MOST_LOGS, len(ready.ranked.codes) + 1), dtype=float)
+        numbers = np.arange(min(MOST_LOGS, len(ready.columns.codes) + 1), dtype=float)
         logs = numbers * np.log2(numbers)
     logs[0] = 0.0
     return Workspace(

@@ -52,7 +52,7 @@ def prune_multiway(tree: Tree, nodes: MultiwayNodes, rows: MultiwayRows) -> Prun
 class _Pruning:
     def __init__(self, nodes: MultiwayNodes, rows: MultiwayRows) -> None:
         self.nodes, self.rows = nodes, rows
-        recipe, n_rows = nodes.recipe, len(rows.ranked.codes)
+        recipe, n_rows = nodes.recipe, len(rows.columns.codes)
         prior, weight = _prior(recipe, rows.weights)
         costs = np.array(rows.schema.target.costs or np.zeros((0, 0)), np.float64)
         self.rules = Rules(
@@ -84,7 +84,7 @@ class _Pruning:
 
     def run(self) -> None:
         """Collapse, then prune from the leaves up."""
-        n_rows, parts = len(self.rows.ranked.codes), self.rows.parts
+        n_rows, parts = len(self.rows.columns.codes), self.rows.parts
         self.collapse()
         if self.rules.raising:
             self.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
@@ -94,7 +94,7 @@ class _Pruning:
         self.grown.state[layout.WAITING] = 1
         while True:
             arrays = (self.members, self.grown, self.drafts, self.work)
-            short = prune(Pruning(self.rows.ranked, self.rules, *arrays))
+            short = prune(Pruning(self.rows.columns, self.rules, *arrays))
             if short == layout.DONE:
                 return
             self.enlarge(int(short))

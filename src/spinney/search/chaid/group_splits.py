@@ -1,4 +1,4 @@
-"""Ways to take merged groups apart, and the most significant one.
+"""Divisions of merged groups, and the most significant one.
 
 A way puts some members of a group on the side of its first one. Of equal ways the one
 whose side comes first, in lexicographic order, is taken; ways that can be are listed

@@ -32,9 +32,9 @@ def is_listed(facts, a, n_members):
 @kernel
 def count_together(growth, top, first, last):
     """Count the attributes from ``first`` to ``last`` that are to have tables."""
-    ranked, members, work = growth.multiway, growth.members, growth.work
+    columns, members, work = growth.columns, growth.members, growth.work
     n_classes, (begin, end, plain) = growth.limits.n_classes, stretch(members, top)
-    codes, facts, table = ranked.codes, ranked.facts, work.table
+    codes, facts, table = columns.codes, columns.facts, work.table
     listed, n_listed = work.listed, 0
     width = n_classes if plain else 2 * n_classes
     for a in range(first, last):
@@ -67,13 +67,13 @@ def runs_of(growth, top, a):
 
     The missing rows are left in a vector.
     """
-    ranked, work, n_classes = growth.multiway, growth.work, growth.limits.n_classes
+    columns, work, n_classes = growth.columns, growth.work, growth.limits.n_classes
     begin, end, plain = stretch(growth.members, top)
     width = n_classes if plain else 2 * n_classes
     vectors, away = work.vectors, layout.AWAY * 2 * n_classes
     for c in range(away, away + 2 * n_classes):
         vectors[c] = 0.0
-    if is_listed(ranked.facts, a, end - begin):
+    if is_listed(columns.facts, a, end - begin):
         return _runs_of_table(growth, width, a)
     n_keys = _keys_of(growth, top, a)
     return _runs_of_keys(growth, top, n_keys, a)
@@ -81,7 +81,7 @@ def runs_of(growth, top, a):
 
 @kernel
 def _runs_of_table(growth, width, a):
-    facts, work, n_classes = growth.multiway.facts, growth.work, growth.limits.n_classes
+    facts, work, n_classes = growth.columns.facts, growth.work, growth.limits.n_classes
     table, runs, codes, k = work.table, work.runs, work.codes, facts[a, layout.CODES]
     start, n_runs = 2 * n_classes * facts[a, layout.OFFSET], 0
     counts = start + width - n_classes
@@ -105,11 +105,11 @@ def _keys_of(growth, top, a):
 
     A key has the code in its upper half and the member's place in the lower.
     """
-    ranked, members, work = growth.multiway, growth.members, growth.work
+    columns, members, work = growth.columns, growth.members, growth.work
     n_classes, (begin, end, plain) = growth.limits.n_classes, stretch(members, top)
-    codes, k = ranked.codes, ranked.facts[a, layout.CODES]
+    codes, k = columns.codes, columns.facts[a, layout.CODES]
     rows, vectors, away = members.rows, work.vectors, layout.AWAY * 2 * n_classes
-    keys, n_keys, label = work.keys, 0, ranked.codes.shape[1] - 1
+    keys, n_keys, label = work.keys, 0, columns.codes.shape[1] - 1
     least, most = np.uint64(k), np.uint64(0)
     for i in range(begin, end):
         r = rows[i]
@@ -156,9 +156,9 @@ def _sort_by_digits(keys, spare, histogram, n_keys, least, most):
 
 @kernel
 def _runs_of_keys(growth, top, n_keys, a):
-    ranked, members, work = growth.multiway, growth.members, growth.work
+    columns, members, work = growth.columns, growth.members, growth.work
     n_classes, (begin, _, plain) = growth.limits.n_classes, stretch(members, top)
-    codes, runs, label = ranked.codes, work.runs, ranked.codes.shape[1] - 1
+    codes, runs, label = columns.codes, work.runs, columns.codes.shape[1] - 1
     width = n_classes if plain else 2 * n_classes
     keys, run_codes, rows, parts = work.keys, work.codes, members.rows, members.parts
     n_runs, last = 0, np.int64(-1)

@@ -57,13 +57,13 @@ def grow(growth, task, first, last):
 @kernel
 def _finish(growth, top):
     """Split the node on top of the stack, or make it a leaf."""
-    ranked, members, grown = growth.multiway, growth.members, growth.grown
+    columns, members, grown = growth.columns, growth.members, growth.grown
     state, stack = grown.state, members.stack
     begin, end, _ = stretch(members, top)
     node, chosen = stack[top, layout.NODE], choose(growth)
     keeping = end - begin >= growth.limits.runners_up
     n_lines = state[layout.WRITTEN] + _lines_needed(growth, chosen, keeping)
-    n_candidates = state[layout.FOUND] + len(ranked.facts)
+    n_candidates = state[layout.FOUND] + len(columns.facts)
     if n_candidates > len(grown.candidates):
         return layout.SHORT_OF_CANDIDATES
     if n_lines > len(grown.line_codes):
@@ -71,8 +71,8 @@ def _finish(growth, top):
     n_children = 0
     if chosen >= 0:
         n_children = 2
-        if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
-            n_children = ranked.facts[chosen, layout.CODES]
+        if columns.facts[chosen, layout.KIND] == layout.NOMINAL:
+            n_children = columns.facts[chosen, layout.CODES]
         if state[layout.NODES] + n_children > len(grown.nodes):
             return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
@@ -85,7 +85,7 @@ def _finish(growth, top):
     if chosen < 0:
         grown.nodes[node, layout.REASON] = -chosen
         return layout.DONE
-    if ranked.facts[chosen, layout.KIND] == layout.NOMINAL or not growth.limits.reuse:
+    if columns.facts[chosen, layout.KIND] == layout.NOMINAL or not growth.limits.reuse:
         members.used[top, chosen] = 1
     plain = _make_children(growth, top, n_children)
     _send(growth, top, plain)
@@ -95,7 +95,7 @@ def _finish(growth, top):
 @kernel
 def _lines_needed(growth, chosen, keeping):
     """Return how many lines at most the splits have that are to be written down."""
-    needed, results, facts = 0, growth.work.results, growth.multiway.facts
+    needed, results, facts = 0, growth.work.results, growth.columns.facts
     for a in range(len(results)):
         if a == chosen or (keeping and results[a, layout.ABLE]):
             numeric = facts[a, layout.KIND] == layout.NUMERIC
@@ -138,7 +138,7 @@ def _write_lines(growth, top, at):
     vectors, line = work.vectors, grown.state[layout.WRITTEN]
     candidates[at, layout.LINE] = line
     a = candidates[at, layout.ATTRIBUTE]
-    if growth.multiway.facts[a, layout.KIND] == layout.NUMERIC:
+    if growth.columns.facts[a, layout.KIND] == layout.NUMERIC:
         low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
         _write(grown, line, -1, work.sides[a], 0, plain)
         _write(grown, line + 1, low, work.sides[a], 2 * n_classes, plain)
@@ -170,7 +170,7 @@ def _make_children(growth, top, n_children):
 
     ``scores`` has the share of each branch then. Return whether the children are plain.
     """
-    facts, members, grown = growth.multiway.facts, growth.members, growth.grown
+    facts, members, grown = growth.columns.facts, growth.members, growth.grown
     state, nodes, shares = grown.state, grown.nodes, growth.work.scores
     node, first = members.stack[top, layout.NODE], state[layout.NODES]
     state[layout.NODES] = first + n_children
@@ -293,12 +293,12 @@ def move(growth, node, begin, end, was_plain, to, size):
     all there are ``size`` of them.
     """
     members, grown = growth.members, growth.grown
-    codes, places, shares = growth.multiway.codes, growth.work.codes, growth.work.scores
+    codes, places, shares = growth.columns.codes, growth.work.codes, growth.work.scores
     rows, parts = members.rows, members.parts
     spare_rows, spare_parts = members.spare_rows, members.spare_parts
     candidates, candidate = grown.candidates, question_of(grown, node)
     a, low = candidates[candidate, layout.ATTRIBUTE], candidates[candidate, layout.CUT]
-    absent, nominal = growth.multiway.facts[a, layout.CODES], is_nominal(growth, node)
+    absent, nominal = growth.columns.facts[a, layout.CODES], is_nominal(growth, node)
     for i in range(begin, end):
         r = rows[i]
         code, part = np.int64(codes[r, a]), 1.0 if was_plain else parts[i]

@@ -83,7 +83,7 @@ KNOWN, AWAY, LEFT, RIGHT, LAST_LEFT, LAST_RIGHT = range(6)
 VECTORS = 6
 
 
-class Ranked(NamedTuple):
+class RankedColumns(NamedTuple):
     """All rows.
 
     ``codes`` has a line a row, and the class in a last column; then come facts of
@@ -214,7 +214,7 @@ class Workspace(NamedTuple):
 class Growth(NamedTuple):
     """All that growing reads and writes: rows, limits, what waits, and what is done."""
 
-    ranked: Ranked
+    columns: RankedColumns
     limits: Limits
     members: Members
     grown: Grown
@@ -224,7 +224,7 @@ class Growth(NamedTuple):
 class Pruning(NamedTuple):
     """All that pruning reads and writes."""
 
-    ranked: Ranked
+    columns: RankedColumns
     rules: Rules
     members: Members
     grown: Grown
@@ -250,4 +250,4 @@ def is_nominal(growth, node):
     """Return whether a node has a branch for every value."""
     grown = growth.grown
     a = grown.candidates[question_of(grown, node), ATTRIBUTE]
-    return growth.multiway.facts[a, KIND] == NOMINAL
+    return growth.columns.facts[a, KIND] == NOMINAL

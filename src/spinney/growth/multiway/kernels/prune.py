@@ -280,8 +280,8 @@ def _recount(pruning, node, begin, end, plain):
 
     Of a number there are two lines, at the values next to the threshold.
     """
-    members, grown, facts = pruning.members, pruning.grown, pruning.ranked.facts
-    state, table, codes = grown.state, pruning.work.table, pruning.ranked.codes
+    members, grown, facts = pruning.members, pruning.grown, pruning.columns.facts
+    state, table, codes = grown.state, pruning.work.table, pruning.columns.codes
     old, new = question_of(grown, node), state[layout.FOUND]
     a = np.int64(grown.candidates[old, layout.ATTRIBUTE])
     low, label = np.int64(grown.candidates[old, layout.CUT]), codes.shape[1] - 1
@@ -344,10 +344,10 @@ def _add_up_by_value(pruning, a, low, begin, end):
 
     Parts of members round; so the order in which they are added up shows.
     """
-    members, codes = pruning.members, pruning.ranked.codes
+    members, codes = pruning.members, pruning.columns.codes
     n_classes, absent = (
         pruning.grown.weights.shape[1],
-        pruning.ranked.facts[a, layout.CODES],
+        pruning.columns.facts[a, layout.CODES],
     )
     runs, table, label = pruning.work.runs, pruning.work.table, codes.shape[1] - 1
     first, last = np.int64(absent), np.int64(-1)

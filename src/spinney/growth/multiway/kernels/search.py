@@ -27,7 +27,7 @@ NOTHING, MIXED = -2, -1
 @kernel
 def search(growth, top, first, last):
     """Find the best split of each attribute from ``first`` to ``last``."""
-    ranked, limits, work = growth.multiway, growth.limits, growth.work
+    columns, limits, work = growth.columns, growth.limits, growth.work
     _, _, plain = stretch(growth.members, top)
     n_classes, results = limits.n_classes, work.results
     count_together(growth, top, first, last)
@@ -41,7 +41,7 @@ def search(growth, top, first, last):
         sums = _sum_up(work.vectors, work.runs, n_runs, plain, n_classes)
         n_present = _list_classes(work.vectors, work.present, plain, n_classes)
         results[a, layout.LOST] = sums[2]
-        if ranked.facts[a, layout.KIND] == layout.NOMINAL:
+        if columns.facts[a, layout.KIND] == layout.NOMINAL:
             _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], work)
         else:
             _find_cut(growth, n_runs, plain, a, sums[0], sums[1], n_present)
@@ -223,7 +223,7 @@ def _find_cut(growth, n_runs, plain, a, known, away, n_present):
 @kernel
 def _weigh_cuts(growth, n_runs, plain, a, known, away, n_present):
     """Score the cuts that are allowed, and how many they are."""
-    ranked, limits, work = growth.multiway, growth.limits, growth.work
+    columns, limits, work = growth.columns, growth.limits, growth.work
     n_classes, vectors, runs = limits.n_classes, work.vectors, work.runs
     scores, codes, present = work.scores, work.codes, work.present
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
@@ -232,9 +232,9 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away, n_present):
     least = min(limits.cut_share * known / n_classes, limits.most_in_side)
     least = max(limits.least_branch, least) * (1 - TOLERANCE)
     share = limits.branch_share * (known + away) * (1 + TOLERANCE)
-    numbers, start = ranked.numbers, ranked.facts[a, layout.NUMBERS]
-    step = ranked.steps[a]
-    stepping = ranked.facts[a, layout.KIND] == layout.NUMERIC and step > 0.0
+    numbers, start = columns.numbers, columns.facts[a, layout.NUMBERS]
+    step = columns.steps[a]
+    stepping = columns.facts[a, layout.KIND] == layout.NUMERIC and step > 0.0
     n_ways, waiting, before, block = 0, 0, NOTHING, NOTHING
     for c in range(width):
         vectors[left + c] = 0.0
@@ -283,16 +283,16 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away, n_present):
 @kernel
 def _pays(growth, a):
     """Return whether a corrected gain is one."""
-    ranked, limits, work = growth.multiway, growth.limits, growth.work
-    cut = ranked.facts[a, layout.KIND] != layout.NOMINAL
+    columns, limits, work = growth.columns, growth.limits, growth.work
+    cut = columns.facts[a, layout.KIND] != layout.NOMINAL
     return not (limits.correct and cut) or work.merits[a, layout.GAIN] > limits.min_gain
 
 
 @kernel
 def choose(growth):
     """Return the attribute to split by; less the reason, where there is none."""
-    ranked, limits, work = growth.multiway, growth.limits, growth.work
-    p, results, merits = len(ranked.facts), work.results, work.merits
+    columns, limits, work = growth.columns, growth.limits, growth.work
+    p, results, merits = len(columns.facts), work.results, work.merits
     most, n_able, highest = 0, 0, 0.0
     total, counted = 0.0, 0
     for a in range(p):
@@ -301,7 +301,7 @@ def choose(growth):
             continue
         n_able += 1
         highest = max(highest, merits[a, layout.GAIN])
-        if _pays(growth, a) and not ranked.facts[a, layout.MANY]:
+        if _pays(growth, a) and not columns.facts[a, layout.MANY]:
             total += merits[a, layout.GAIN]
             counted += 1
     if n_able == 0:
