@@ -94,7 +94,7 @@ def test_penguins_are_mixed_and_lack_cells():
     assert marks["island"].value == "Biscoe"
     assert marks["island"].here == 1.0
     assert marks["island"].overall == pytest.approx(168 / 344)
-    assert "island = Biscoe: 124 of 124 (100 %) beside 168 of 344 (49 %)" in str(
+    assert "island = Biscoe: 124 of 124 (100 %) vs. 168 of 344 (49 %)" in str(
         marks["island"]
     )
     # Eleven penguins, six of them Adelie, have no sex in the table.
@@ -205,7 +205,7 @@ def test_a_small_cluster_without_a_leaf():
     told = spinney.explain_clusters(table, labels, min_leaf=5)
     assert told["odd"].rules == ()
     assert (
-        told["odd"].text() == "cluster odd (1 row): no leaf of the tree is mostly of it"
+        told["odd"].text() == "cluster odd (1 row): no leaf of the tree predicts it"
     )
 
 
@@ -257,9 +257,9 @@ def test_how_much_is_shown():
 def test_bad_input():
     table = {"x": [1.0, 2.0, 3.0]}
     explain = spinney.explain_clusters
-    with pytest.raises(DataError, match="one cluster for each row"):
+    with pytest.raises(DataError, match="one label for each row"):
         explain(table, [0, 1])
-    with pytest.raises(DataError, match="one cluster for each row"):
+    with pytest.raises(DataError, match="one label for each row"):
         explain(table, [[0], [1], [1]])
     with pytest.raises(DataError, match="none in row 1"):
         explain(table, ["a", None, "b"])

@@ -126,13 +126,13 @@ def test_order_weights_and_samples():
     assert choose_mixed(twice, n_init=3).curve == weighted.curve
     some = choose_mixed(cells, n_init=3, limits=WorkLimits(silhouette_rows=10))
     assert (some.k, some.silhouette_rows) == (3, 10)
-    assert "silhouette: of a sample of 10 rows" in str(some)
+    assert "silhouette: from a sample of 10 rows" in str(some)
 
 
 def test_hard_cases():
     one = choose_mixed(cells_of([[1.0, 0, 0]] * 4, KINDS))
     assert (one.k, one.n_rows) == (1, 1)
-    with pytest.raises(DataError, match="5 clusters of 3 different rows"):
+    with pytest.raises(DataError, match="contains 5, but there are 3 distinct rows"):
         choose_mixed(cells_of([[x, 0, 0] for x in (1.0, 2.0, 3.0)], KINDS), [2, 5])
     with pytest.raises(DataError, match="no row of weight"):
         choose_mixed(cells_of(clumps(), KINDS), weights=np.zeros(18))
@@ -148,7 +148,7 @@ def test_numbers_near_the_limits_of_floats():
     assert choice.k == 3
     assert choice.curve[0].inertia == np.inf
     assert choice.curve[0].elbow is None
-    with pytest.raises(DataError, match="rule='elbow' needs costs that floats"):
+    with pytest.raises(DataError, match="rule='elbow' needs finite inertias"):
         choose_mixed(cells_of(huge, KINDS), range(2, 5), rule="elbow")
     tiny = [[row[0] * 1e-300] for row in clumps() if row[0] is not None]
     assert choose_mixed(cells_of(tiny, ["numeric"]), range(2, 5), n_init=4).k == 3

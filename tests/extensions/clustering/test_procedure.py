@@ -192,7 +192,7 @@ def test_a_sample_says_so_and_comes_near():
     some = choose(cells, [2, 3, 4], measures=[], limits=WorkLimits(silhouette_rows=400))
     assert exact.silhouette_rows is None
     assert some.silhouette_rows == 400
-    assert "of a sample of 400 rows" in str(some)
+    assert "from a sample of 400 rows" in str(some)
     assert some.k == exact.k == 3
     for one, other in zip(exact.curve, some.curve, strict=True):
         assert one.inertia == other.inertia
@@ -227,7 +227,7 @@ def test_the_curve_in_print():
         False,
     ]
     assert lines[5] == choice.why
-    assert lines[6] == "90 rows, 90 of them different; 4 starts for each k, seed 0"
+    assert lines[6] == "90 rows, 90 of them distinct; 4 restarts per k, seed 0"
     for line, told in zip(lines[1:4], choice.curve, strict=True):
         numbers = [float(text) for text in line.replace("*", " ").split()]
         assert numbers[0] == told.k
@@ -267,7 +267,7 @@ def test_bad_input():
             spinney.choose_k(cells, ks)
     with pytest.raises(ParameterError, match="ks='all'"):
         spinney.choose_k(cells, "all")
-    with pytest.raises(DataError, match="5 clusters of 2 different rows"):
+    with pytest.raises(DataError, match="contains 5, but there are 2 distinct rows"):
         spinney.choose_k([[1.0], [2.0], [1.0], [2.0], [1.0], [1.0]], [2, 5])
     for name in ("silhouette_rows", "gap_rows", "gap_tables"):
         with pytest.raises(ParameterError, match=name):

@@ -154,7 +154,7 @@ def test_what_is_refused(tmp_path, request):
     for place in ("duckdb", "parts"):
         with (
             placed(place, columns, tmp_path, request) as (data, how),
-            pytest.raises(DataError, match="lack a cell, and k-means needs all"),
+            pytest.raises(DataError, match="have missing cells, and k-means accepts none"),
         ):
             spinney.find_clusters(data, 2, columns=["x"], **how)
     columns["w"] = [0.0] * 200

@@ -1,4 +1,4 @@
-"""Clusters as the page reads them: centroids, sizes, and with rows the iterations."""
+"""The data of clusters for the explorer: centroids, sizes, rows and iterations."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ MOST_ITERATIONS = 100
 
 
 def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, Any]:
-    """Return clusters as plain data; of a table their rows, and the iterations."""
+    """Return clusters as plain data, with rows and iterations if a table is given."""
     origin = clusters.fingerprint
     data: dict[str, Any] = {
         "kind": "clusters",
@@ -48,7 +48,7 @@ def clusters_data(clusters: Clusters, table: Table | None = None) -> dict[str, A
 
 
 def _trace(clusters: Clusters, table: Table) -> dict[str, Any] | None:
-    """Return the iterations from the start that the clusters keep; None of others."""
+    """Return the iterations from the initial centroids, or None if unknown."""
     if clusters.method == MIXED or not len(clusters.start) or not table.n_rows:
         return None
     points = clusters.scaled(numbers_of(clusters.schema, table))

@@ -47,7 +47,7 @@ class ClusteredRows:
         raise NotImplementedError
 
     def rounding(self) -> float:
-        """Return the largest cost that rounding alone could have made."""
+        """Return the largest cost that rounding alone can cause."""
         raise NotImplementedError
 
     def summands(self, some: Any) -> Any:
@@ -228,7 +228,7 @@ class Rows(ClusteredRows):
         return np.asarray(among[(self.cells[among] == self.cells[row]).all(axis=1)])
 
     def rounding(self) -> float:
-        """Return the largest cost that rounding alone could have made."""
+        """Return the largest cost that rounding alone can cause."""
         return rounding_square(self.cells)
 
 

@@ -1,4 +1,4 @@
-"""Rows that compiled kernels work on, in threads: the same bits as NumPy's."""
+"""Rows of k-means for compiled kernels, in threads: the same bits as NumPy's."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,14 +29,14 @@ from spinney.extensions.clustering.kernels.seed import (
     take,
 )
 
-PRODUCTS = 1 << 17  # at once: they stay in the cache
-MOST_AT_ONCE = 1 << 13  # rows whose products are taken together
-MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
-FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
+PRODUCTS = 1 << 17  # computed at once, so that they stay in the cache
+MOST_AT_ONCE = 1 << 13  # rows whose products are computed together
+MANY_CLUSTERS = 2048  # beyond, distances between centroids take too much memory
+FAR_OFF = 4  # a squared mean of more variances is subtracted from the rows
 
 
 class CompiledRows(Rows):
-    """Rows of contiguous floats that compiled kernels work on."""
+    """Contiguous rows for compiled kernels."""
 
     def __init__(self, cells: NDArray[Any], weights: Floats, n_jobs: int) -> None:
         super().__init__(cells, weights)
@@ -56,14 +56,14 @@ class CompiledRows(Rows):
         work: Callable[[int, int, Any], None],
         room: Callable[[], Any] = lambda: None,
     ) -> list[Any]:
-        """Do all blocks, some at a time, each thread with a room of its own."""
+        """Process all blocks in threads, each thread with its own workspace."""
         n, jobs = self._n_blocks, self.n_jobs
         return in_turns(work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=room)
 
     # Seeding
 
     def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
-        """Take a row as the first centroid; the bins are those of ``totals``."""
+        """Make a row the first centroid; ``totals`` sums by these bins."""
         self._centre()
         n = len(self.cells)
         self._seeding = Seeding(
@@ -84,7 +84,7 @@ class CompiledRows(Rows):
         return self._seeding.near
 
     def gains(self, candidates: Integers) -> Floats:
-        """Return what each row would take off the sum of squared distances."""
+        """Return the decrease of the squared distances by each candidate row."""
         task = self._seeding = self._seeding._replace(candidates=candidates)
         norms, factors = self._sizes[candidates], -2 * self._centred[candidates]
         task.limits[LONGEST] = np.sqrt(norms.max()) * (1 + 1e-6)
@@ -103,7 +103,7 @@ class CompiledRows(Rows):
         return np.array([np.sum(column.copy()) for column in gains.T])
 
     def take(self, row: int) -> None:
-        """Take one of the candidates that were asked about as a centroid."""
+        """Make one of the last candidates a centroid."""
         candidate = int(np.flatnonzero(self._seeding.candidates == row)[0])
 
         def work(first: int, last: int, _: Any) -> None:
@@ -119,7 +119,7 @@ class CompiledRows(Rows):
     # Iterating
 
     def restart(self, centroids: NDArray[Any]) -> None:
-        """Forget all assignments; as many clusters follow as there are centroids."""
+        """Forget all assignments, and take the number of clusters from centroids."""
         self._centre()
         kind, n, k = self.cells.dtype, len(self.cells), len(centroids)
         self._labels = np.full(n, -1, np.int32)
@@ -129,10 +129,7 @@ class CompiledRows(Rows):
         self._before: NDArray[Any] | None = None
 
     def _centre(self) -> None:
-        """Find the rows whose products with centroids tell distances well.
-
-        Those are rows whose mean is not far from 0; a copy, if need be.
-        """
+        """Subtract a mean far from 0, so that products yield accurate distances."""
         if self._middle is not None:
             return
         mean = self.cells.mean(axis=0, dtype=np.float64)
@@ -145,16 +142,16 @@ class CompiledRows(Rows):
         self._sizes = np.einsum("ij,ij->i", self._centred, self._centred)
 
     def _span(self, first: int, last: int | None = None) -> tuple[int, int]:
-        """Return the first row of a block, and the last of it or of another."""
+        """Return the first row of a block, and the last of it or of another block."""
         end = first + 1 if last is None else last
         return first * BLOCK, min(len(self.cells), end * BLOCK)
 
     def _products(
         self, factors: NDArray[Any], first: int, last: int, waiting: Any = None
     ) -> Iterator[tuple[NDArray[Any], Integers]]:
-        """Yield the products of factors and rows, some rows at a time, and which.
+        """Yield products of factors and rows, and their ranges.
 
-        The rows are those of a stretch, or of the same stretch of ``waiting``.
+        ``waiting`` lists the rows; by default they are the range itself.
         """
         height = min(MOST_AT_ONCE, max(32, PRODUCTS // len(factors)))
         room = np.empty(len(factors) * min(height, last - first), factors.dtype)
@@ -169,7 +166,7 @@ class CompiledRows(Rows):
             yield products, np.array([start, stop])
 
     def assign(self, centroids: NDArray[Any]) -> int:
-        """Send each row to the nearest centroid; return how many went elsewhere."""
+        """Assign each row to its nearest centroid; return how many rows changed."""
         centroids = np.ascontiguousarray(centroids)
         if self._before is not None:
             apart = (centroids.astype(np.float64) - self._before) ** 2
@@ -233,7 +230,7 @@ class CompiledRows(Rows):
 
 
 def _halves(centroids: NDArray[Any]) -> Floats:
-    """Return a little less than half of each centroid's distance to the next."""
+    """Return lower bounds of half of each centroid's distance to the nearest other."""
     if len(centroids) == 1:
         return np.array([np.inf])
     if len(centroids) > MANY_CLUSTERS:
@@ -242,7 +239,7 @@ def _halves(centroids: NDArray[Any]) -> Floats:
     points -= points.mean(axis=0)
     norms = (points * points).sum(axis=1)
     squares = norms[:, None] + norms[None, :] - 2 * points @ points.T
-    # What the rounding of a product of matrices may have added.
+    # The rounding of a product of matrices may have added this.
     squares -= 8 * (points.shape[1] + 8) * np.finfo(np.float64).eps * (norms.max() * 4)
     np.fill_diagonal(squares, np.inf)
     return np.asarray(np.sqrt(np.maximum(squares.min(axis=1), 0)) / 2 * (1 - 1e-9))

@@ -12,11 +12,11 @@ FIVE = TABLES / "kmeans_five.csv"
     ("code", "arguments", "words"),
     [
         (2, ("--k", "0"), "--k 0 must be a whole number of at least 1"),
-        (2, ("--k", "two"), "--k 'two' must be a whole number, two such as 2-15"),
+        (2, ("--k", "two"), "--k 'two' must be a whole number, a range such as 2-15"),
         (2, ("--k", "5-2"), "--k '5-2' must be"),
         (2, ("--k", "0-2"), "--k 0 must be"),
         (3, ("--k", "6"), "--k 6 exceeds the 5 rows"),
-        (3, ("--k", "2-9"), "5 different rows"),
+        (3, ("--k", "2-9"), "5 distinct rows"),
         (2, ("--rule", "best"), "--rule 'best' is unknown"),
         (2, ("--k", "2", "--rule", "gap"), "--rule 'gap' chooses among several"),
         (
@@ -29,7 +29,7 @@ FIVE = TABLES / "kmeans_five.csv"
             ("--start", "two.csv", "--restarts", "3"),
             "--restarts 3 has no effect",
         ),
-        (2, ("--k", "2", "--explain-rows", "3"), "--explain-rows is of what --explain"),
+        (2, ("--k", "2", "--explain-rows", "3"), "--explain-rows needs --explain"),
         (2, ("--method", "k-medians"), "--method 'k-medians' is unknown"),
         (3, ("--columns", "attr3"), "no column 'attr3': did you mean"),
         (3, ("--ignore", "attr3"), "attr3"),
@@ -48,9 +48,9 @@ FIVE = TABLES / "kmeans_five.csv"
         (3, ("--k", "2", "--weight", "w"), "no column 'w'"),
         (2, ("--quiet", "--json"), "exclude each other"),
         (2, ("--quiet", "--explain"), "exclude each other"),
-        (2, ("-o", "-", "--json"), "leave --json and --explain out"),
-        (2, ("--model", "-"), "--model '-'"),
-        (2, ("--model", "a", "-o", "a"), "is the file of -o, too"),
+        (2, ("-o", "-", "--json"), "remove --json and --explain"),
+        (2, ("--model", "-"), "--model cannot write"),
+        (2, ("--model", "a", "-o", "a"), "and -o name the same file"),
         (2, ("--model", "nowhere/a"), "--model 'nowhere/a': there is no folder"),
     ],
 )
@@ -120,7 +120,7 @@ def test_refusals_name_options(refused, write):
     for method in ("k-means", "k-prototypes"):
         numbers = ("cluster", FIVE, "--ignore", "entity", "--method", method)
         line = refused(3, *numbers, "--k", "2-999")
-        assert "error: --k asks for 999 clusters of 5 different rows" in line
+        assert "error: --k asks for 999 clusters of 5 distinct rows" in line
         far = write("far.csv", "attr1,attr2\n1,1\n1e300,2\n")
         line = refused(3, *numbers, "--start", far)
         assert "error: --start contains 1e+300, and the rows nothing beyond" in line

@@ -1,7 +1,14 @@
-"""The rules: which line of a curve is chosen, and the sentence that says why.
+"""The rules that choose k from a curve, with a sentence that says why.
 
-Ties go to fewer clusters. Where no line has the measure of a rule, the least k is
-taken, and the sentence says so: a rule always chooses.
+Ties go to fewer clusters. If no k has the measure of a rule, the least k is chosen, and
+the sentence says so.
+
+The elbow is that of Kneedle: Satopää, Albrecht, Irwin and Raghavan (2011), "Finding a
+'kneedle' in a haystack: detecting knee points in system behavior". A falling convex
+curve is turned upside down, both axes are scaled to 0 … 1, and the elbow is where the
+curve is highest above the diagonal: at the first local maximum of the differences from
+which they fall by S times the mean step of x before they rise again. Curves of inertia
+are not smoothed: they have few points, and no noise of measurement.
 """
 
 from collections.abc import Sequence
@@ -21,19 +28,11 @@ SENSITIVITY = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elbow:
-    """Where a curve bends.
+    """The elbow of a curve.
 
-    Parameters
-    ----------
-    index : int
-        Of the point at the elbow; where there is none, of the largest difference, the
-        first of equals.
-    exists : bool
-        Whether there is an elbow.
-    differences : array
-        The normalised curve minus the diagonal.
-    threshold : float
-        What differences must fall below after that point.
+    ``index`` is that of the elbow or, if there is none, of the largest difference
+    between the normalised curve and the diagonal. After the elbow the differences fall
+    below ``threshold``.
     """
 
     index: int
@@ -43,17 +42,8 @@ class Elbow:
 
 
 def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow:
-    """Return the elbow of a falling convex curve.
+    """Return the elbow of a falling convex curve; ``sensitivity`` is Kneedle's S.
 
-    Parameters
-    ----------
-    x, y : array
-        The curve, from left to right; at least one point, finite.
-    sensitivity : float
-        Kneedle's S: the larger, the more the curve must flatten.
-
-    Examples
-    --------
     >>> elbow = elbow_of(np.arange(5.0), np.array([100.0, 40.0, 10.0, 5.0, 0.0]))
     >>> elbow.index, elbow.exists, elbow.differences.round(2).tolist()
     (2, True, [0.0, 0.35, 0.4, 0.2, 0.0])
@@ -96,7 +86,7 @@ def decided(rule: str, lines: Sequence[Line], elbow: Elbow | None) -> tuple[int,
     """Return the number of clusters that a rule chooses, and why."""
     if len(lines) == 1:
         k = lines[0].k
-        return k, f"k = {k}: it is the only one there is to choose."
+        return k, f"k = {k}: it is the only candidate."
     if rule == "elbow":
         assert elbow is not None
         return _by_elbow(lines, elbow)
@@ -125,7 +115,7 @@ def _by_best(rule: str, lines: Sequence[Line]) -> tuple[int, str]:
 
 
 def _first(values: Floats) -> int:
-    """Return the first index of the largest; within a relative 1e-12 they tie."""
+    """Return the first index of the largest, within the tolerance of ties."""
     largest = values.max()
     if not np.isfinite(largest):
         return int(np.argmax(values))

@@ -1,8 +1,7 @@
-"""How good a clustering is: silhouette, Calinski and Harabasz, Davies and Bouldin.
+"""Measures of a clustering: silhouette, Calinski-Harabasz, Davies-Bouldin.
 
-Weights count rows: one of weight 2 is as good as two. None stands for a measure that
-has no meaning, such as that of one cluster; a measure is never NaN. Clusters without
-rows are no clusters.
+A row of weight 2 counts as two. None stands for an undefined measure, such as that of
+one cluster; a measure is never NaN. Empty clusters are ignored.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from spinney.errors import DataError
 from spinney.extensions.clustering.cluster_rows import one_thread_a_product
 from spinney.extensions.clustering.scaling import rounding_square, scaled
 
-# So many distances are kept at once by each thread, and by how many rows at most.
+# The most distances of a thread in memory at once, and the most rows.
 DISTANCES = 1 << 22
 MOST_ROWS = 512
 
@@ -33,10 +32,10 @@ def silhouettes(
 ) -> list[float | None]:
     """Return the mean silhouette widths of several clusterings (Rousseeuw 1987).
 
-    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
-    distance to those of another cluster, and its width is (b - a) / max(a, b), from -1
-    to 1; 0 if it is alone in its cluster, or if a and b are 0. A cluster that weighs no
-    more than 1 is a row alone. None where there is one cluster only.
+    The width of a row is (b - a) / max(a, b), with a the mean distance to the other
+    rows of its cluster, and b the least mean distance to those of another cluster. It
+    is 0 for a row alone in its cluster (of weight at most 1), or if a and b are 0. None
+    stands for a single cluster.
 
     Distances are computed once: a block of them times the weighted memberships of all
     clusterings is the sums of distances to all clusters. Memory grows with the rows,
@@ -48,13 +47,16 @@ def silhouettes(
     labelled = [_labelled(cells, labels, weights) for labels in labelings]
     if not labelled:
         return []
+    from scipy.spatial.distance import cdist
+
+    # By differences, which keep what a product of matrices would cancel.
     rows = labelled[0].rows
-
-    def apart(part: slice) -> Floats:
-        return _distances(rows[part], rows)
-
-    codes = [one.codes for one in labelled]
-    return mean_widths(apart, codes, labelled[0].weights, n_jobs=n_jobs)
+    return mean_widths(
+        lambda part: np.asarray(cdist(rows[part], rows)),
+        [one.codes for one in labelled],
+        labelled[0].weights,
+        n_jobs=n_jobs,
+    )
 
 
 def mean_widths(
@@ -66,15 +68,8 @@ def mean_widths(
 ) -> list[float | None]:
     """Return the mean silhouette widths of several clusterings.
 
-    Parameters
-    ----------
-    apart : callable
-        Given a stretch of rows, the distances from each of them to all rows.
-    codings : sequence of arrays
-        The clusters of the rows, from 0 on, none without a row.
-    weights : array
-        Those of the rows, all above 0.
-    n_jobs : int
+    ``apart`` returns the distances from a slice of rows to all rows, ``codings`` are
+    labels from 0 on without empty clusters, and weights are above 0.
     """
     n_rows = len(weights)
     if not n_rows:
@@ -106,13 +101,6 @@ def mean_widths(
     ]
 
 
-def _distances(rows: Floats, others: Floats) -> Floats:
-    """Return distances by differences, which keep what a product would cancel."""
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(rows, others))
-
-
 def _widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
     """Return the silhouette widths of rows from sums of distances to all clusters."""
     if len(sizes) < 2:
@@ -134,10 +122,10 @@ def calinski_harabasz(
 ) -> float | None:
     """Return the ratio of variances between and within clusters; larger is better.
 
-    (B / (k - 1)) / (W / (n - k)), with W the sum of squared distances of rows to the
-    centroids of their clusters, B that of centroids to the mean of all rows, by weight
-    (Caliński and Harabasz 1974). Infinite where W is 0; None for one cluster, or where
-    rows weigh no more than there are clusters.
+    (B / (k - 1)) / (W / (n - k)), with W the weighted sum of squared distances of rows
+    to their centroids, B that of centroids to the mean of all rows (Caliński and
+    Harabasz 1974). Infinite if W is 0; None for one cluster, or if the total weight is
+    at most the number of clusters.
 
     >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     32.0
@@ -155,12 +143,12 @@ def calinski_harabasz(
 def davies_bouldin(
     cells: NDArray[Any], labels: Any, weights: Floats | None = None
 ) -> float | None:
-    """Return the mean likeness of each cluster to the one most like it; less is better.
+    """Return the mean similarity of each cluster to its most similar; less is better.
 
-    The likeness of two clusters is the sum of their spreads over the distance of their
-    centroids, a spread the mean distance of rows to their centroid (Davies and Bouldin
-    1979). Infinite where clusters with a spread have one centroid; None for one
-    cluster, or where rows weigh no more than there are clusters.
+    The similarity of two clusters is the sum of their spreads over the distance of
+    their centroids, a spread being the mean distance of rows to their centroid (Davies
+    and Bouldin 1979). Infinite if spread clusters have one centroid; None for one
+    cluster, or if the total weight is at most the number of clusters.
 
     >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     0.25
@@ -185,18 +173,17 @@ def davies_bouldin(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Labelled:
-    """Rows of weight, on a scale whose squares are floats, and their clusters."""
+    """Rows with weight, scaled so that squares are floats, and their clusters."""
 
     rows: Floats
     codes: Integers
     weights: Floats
-    sizes: Floats  # what each cluster weighs
+    sizes: Floats  # the weight of each cluster
 
     def centred(self) -> tuple[Floats, Floats]:
-        """Return the centroids, from the mean of all rows on, and rows' squares.
+        """Return centroids relative to the overall mean, and rows' squared distances.
 
-        A square that rounding alone could have made is 0, so that equal rows have no
-        scatter.
+        A square that rounding alone can cause is 0, so that equal rows have no scatter.
         """
         middle = self.weights @ self.rows / self.weights.sum()
         apart = self.rows - middle

@@ -1,8 +1,7 @@
-"""Different rows, each once with the weight of all that are equal to it, and samples.
+"""Distinct rows with the total weight of their duplicates, and samples of them.
 
-Rows stand in an order of what is in them (``spinney._support.row_order``), so that
-whatever is computed of them depends neither on the order of a table nor on whether a
-row comes twice or weighs 2.
+Rows are in an order of their contents (``spinney._support.row_order``). Results do not
+depend on the order of a table, nor on whether a row occurs twice or has weight 2.
 """
 
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
-    """Different rows and what each weighs; none weighs nothing."""
+    """Distinct rows and their weights, all above 0."""
 
     cells: Any  # an array, or MixedCells
     weights: Floats
@@ -29,19 +28,19 @@ class Distinct:
 
     @property
     def weight(self) -> float:
-        """What all of them weigh."""
+        """The total weight."""
         return float(self.weights.sum())
 
     @property
     def given(self) -> Floats | None:
-        """The weights; None where all are 1."""
+        """The weights; None if all are 1."""
         return None if bool(np.all(self.weights == 1)) else self.weights
 
 
 def distinct_rows(
     cells: NDArray[Any] | MixedCells, weights: Floats | None = None
 ) -> Distinct:
-    """Return the different rows of weight.
+    """Return the distinct rows with weight.
 
     >>> rows = distinct_rows(np.array([[1.0], [5.0], [1.0]]))
     >>> sorted(zip(rows.cells[:, 0].tolist(), rows.weights.tolist()))
@@ -51,7 +50,7 @@ def distinct_rows(
     if weights is not None and not own.all():
         cells, own = cells[own > 0], own[own > 0]
     keys = _keys(cells)
-    # Of equal rows that differ in weight the order must be one, too.
+    # Equal rows of different weights need one order, too.
     order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
     if not len(order):
         return Distinct(cells, own)
@@ -65,12 +64,11 @@ def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
 
 
 def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
-    """Return n rows drawn by weight, equal ones once with how often they were drawn.
+    """Return n rows drawn by weight, each once with the number of its draws.
 
-    Rows are shuffled by seed, and every (weight / n)-th of the running weight is
-    taken, from a point drawn in the first stretch (systematic sampling): so a row is
-    drawn as often as its share of the weight times n, rounded up or down, and rows of
-    weight 1 are drawn at most once.
+    Systematic sampling: rows are shuffled by seed, and the cumulative weight is read at
+    equal steps from a random point on. A row is drawn n times its proportion of the
+    weight, rounded up or down.
 
     >>> rows = distinct_rows(np.arange(100.0)[:, None])
     >>> some = sampled(rows, 10, seed=1)
@@ -87,7 +85,7 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
 
 
 def numbers_drawn(n: int, *, seed: int) -> Floats:
-    """Return numbers from 0 to 1, 1 excluded: those of ``ClusterDraws``, at once.
+    """Return n numbers from [0, 1), those of ``ClusterDraws``.
 
     >>> from spinney.extensions.clustering.cluster_draws import ClusterDraws
     >>> draws = ClusterDraws(7)

@@ -1,4 +1,4 @@
-"""The gap statistic: how much less inertia there is than without any clusters.
+"""The gap statistic: the inertia compared with that of data without clusters.
 
 Tibshirani, Walther and Hastie (2001), "Estimating the number of clusters in a data set
 via the gap statistic". Reference tables are drawn uniformly in the box of the data,
@@ -34,16 +34,9 @@ Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Gaps and their errors by k, None where they mean nothing; and of what.
+    """Gaps and their errors by k, and the size and number of reference tables.
 
-    Parameters
-    ----------
-    gaps, errors : tuple
-        By k. None where k is no less than the rows of a reference table.
-    n_rows : int
-        How many rows a reference table has; those of the data, or of a sample.
-    n_tables : int
-        How many reference tables there are.
+    A gap is None if k is at least the number of rows of a reference table.
     """
 
     gaps: tuple[float | None, ...]
@@ -65,24 +58,9 @@ def gaps_of(
 ) -> Gaps:
     """Return the gaps of some numbers of clusters.
 
-    Parameters
-    ----------
-    rows : Distinct
-        The data. A reference table has as many rows as they weigh; where weights are
-        no whole numbers, as many as there are different rows.
-    ks : sequence of int
-        In order.
-    inertia : callable
-        What tells the inertia of k clusters of some rows.
-    known : sequence of float
-        The inertia of the data by k, for where no sample is drawn.
-    most_rows : int
-        Where there are more rows, a sample of so many stands for them.
-    n_tables : int
-        How many reference tables are drawn.
-    seed : int
-    n_jobs : int
-        How many tables are worked on at once.
+    A reference table has as many rows as the data by weight or, if weights are not
+    whole numbers, as there are distinct rows. Beyond ``most_rows`` a sample replaces
+    the data, else ``known`` are the inertias of the data by k.
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
@@ -122,7 +100,7 @@ def gaps_of(
 
 
 def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[Any]:
-    """Return rows drawn uniformly in the box of some others.
+    """Return rows drawn uniformly from the bounding box of some others.
 
     >>> reference_table(np.array([[1.0, 5.0], [2.0, 5.0]]), 2, seed=0).round(3)
     array([[1.883, 5.   ],
@@ -137,9 +115,9 @@ def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[A
 def standard_error_rule(
     gaps: Sequence[float | None], errors: Sequence[float | None]
 ) -> int | None:
-    """Return the index of the first gap that is at least the next one less its error.
+    """Return the index of the first gap of at least the next one less its error.
 
-    None where there is none; one that is missing, or before a missing one, is not it.
+    None if there is none. Gaps that are None, or before None, do not count.
 
     >>> standard_error_rule([0.1, 0.5, 0.52, 0.6], [0.01, 0.02, 0.03, 0.01])
     1

@@ -1,4 +1,4 @@
-"""Clusters explained: a shallow tree over them, and their profiles."""
+"""Explanations of clusters: the rules of a shallow tree, and profiles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,19 +24,7 @@ from spinney.sources.rows import as_target, given_weights, training_set
 
 @dataclass(frozen=True, slots=True)
 class ClusterRule:
-    """One rule of the tree: what it asks, and the rows that it holds of.
-
-    Parameters
-    ----------
-    leaf : int
-        The number of the tree's leaf.
-    conditions : tuple of Condition
-        All of them must hold.
-    covered : float
-        What the cluster's rows in the leaf weigh.
-    others : float
-        What rows of other clusters in it weigh.
-    """
+    """A rule of the tree, with the weight of its cluster's and of other rows."""
 
     leaf: int
     conditions: tuple[Condition, ...]
@@ -44,7 +32,7 @@ class ClusterRule:
     others: float
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return what the rule asks."""
+        """Return the conditions of the rule."""
         asked = [one.text(ascii_only=ascii_only) for one in self.conditions]
         if len(asked) > 1:
             asked = [
@@ -55,20 +43,7 @@ class ClusterRule:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedCluster:
-    """A cluster in words.
-
-    Parameters
-    ----------
-    cluster : int, str, ...
-        Its label.
-    weight : float
-        What its rows weigh: how many there are, where none has a weight.
-    rules : tuple of ClusterRule
-        The leaves of the tree that say this cluster, those with most of its rows
-        first.
-    marks : tuple of Mark
-        What is unusual about it, the most unusual first.
-    """
+    """The rules of a cluster, most rows first, and its profile, most unusual first."""
 
     cluster: Value
     weight: float
@@ -77,17 +52,17 @@ class ExplainedCluster:
 
     @property
     def covered(self) -> float:
-        """What its rows weigh that come to its own leaves."""
+        """The weight of its rows that its rules cover."""
         return sum(rule.covered for rule in self.rules)
 
     @property
     def others(self) -> float:
-        """What rows of other clusters weigh that come to its leaves."""
+        """The weight of other clusters' rows that its rules cover."""
         return sum(rule.others for rule in self.rules)
 
     @property
     def sentence(self) -> str:
-        """What the tree says of the cluster, and how far it is right."""
+        """The rules of the cluster, and how many rows they cover."""
         return self.text()
 
     def text(self, *, ascii_only: bool = False) -> str:
@@ -96,7 +71,7 @@ class ExplainedCluster:
         rows = "1 row" if self.weight == 1 else f"{whole} rows"
         head = f"cluster {shown(self.cluster)} ({rows}): "
         if not self.rules:
-            return head + "no leaf of the tree is mostly of it"
+            return head + "no leaf of the tree predicts it"
         asked = [rule.text(ascii_only=ascii_only) for rule in self.rules]
         if len(asked) > 1:
             asked = [f"({one})" if " and " in one else one for one in asked]
@@ -114,19 +89,7 @@ def explained(
     weights: Floats,
     marks: Sequence[tuple[Mark, ...]],
 ) -> tuple[ExplainedCluster, ...]:
-    """Return the clusters in words.
-
-    Parameters
-    ----------
-    labels : sequence
-        Those of the clusters.
-    rules : Rules
-        Of the tree whose classes are the labels.
-    leaves, codes, weights : array
-        The leaf, the cluster and the weight of each row.
-    marks : sequence
-        Those of each cluster.
-    """
+    """Return the clusters in words, given each row's leaf, cluster and weight."""
     sizes = np.bincount(codes, weights=weights, minlength=len(labels))
     code_of = {level_order(label): code for code, label in enumerate(labels)}
     rules_of: list[list[ClusterRule]] = [[] for _ in labels]
@@ -155,22 +118,20 @@ ENDLESS = (float("inf"), -float("inf"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation(InNotebooks):
-    """What tells clusters apart, in words; ``print`` shows it.
+    """Explained clusters; ``print`` shows rules and profiles.
 
     Parameters
     ----------
     clusters : tuple of ExplainedCluster
-        A sentence and a profile of each.
+        The rules and the profile of each.
     accuracy : float
-        The share of rows, by weight, whose leaf says their cluster.
+        The proportion of rows, by weight, whose cluster the tree predicts.
     right, weight : float
-        What those rows weigh, and what all do.
+        The weight of those rows, and of all rows.
     tree : FittedTree
-        The tree; it can be read and questioned as any other.
-    max_depth : int
-        How deep it was allowed to be.
-    min_leaf : float
-        How many rows, by weight, each leaf must have.
+        The tree.
+    max_depth, min_leaf
+        Its limits.
     """
 
     clusters: tuple[ExplainedCluster, ...]
@@ -191,21 +152,14 @@ class Explanation(InNotebooks):
         raise DataError(msg)
 
     def text(self, *, marks: int = MARKS_SHOWN, ascii_only: bool = False) -> str:
-        """Return the sentences and, below each, what is most unusual.
-
-        Parameters
-        ----------
-        marks : int
-            How many marks of each cluster to show.
-        ascii_only : bool
-        """
+        """Return the rules and, below each, so many marks of the profile."""
         check_whole("marks", marks, least=0)
         leaves = self.tree.tree.n_leaves
         lines = [
             f"a tree of depth {self.tree.tree.height} with {leaves} "
-            f"{'leaf' if leaves == 1 else 'leaves'} (depth at most {self.max_depth}, "
-            f"leaves of at least {weight_text(self.min_leaf)}) tells the cluster of "
-            f"{weight_text(self.right)} of {weight_text(self.weight)} rows "
+            f"{'leaf' if leaves == 1 else 'leaves'} (maximum depth {self.max_depth}, "
+            f"minimum leaf weight {weight_text(self.min_leaf)}) assigns "
+            f"{weight_text(self.right)} of {weight_text(self.weight)} rows correctly "
             f"({percent_text(self.accuracy)})"
         ]
         for cluster in self.clusters:
@@ -222,66 +176,62 @@ def explain_clusters(
     max_depth: int | None = None,
     min_leaf: float | None = None,
 ) -> Explanation:
-    """Explain clusters, whatever made them: by rules, and by what is unusual.
+    """Explain clusters of any origin by the rules of a tree, and by profiles.
 
-    A tree of the recipe ``"cart"`` is grown with the clusters as classes, in which
-    missing values take the branch that suits them, and sibling leaves that say the same
-    are joined. Each cluster gets a sentence from the leaves
-    that say it. The profile of a cluster tells for each attribute how far its mean, or
-    the share of one of its values, or of missing cells, is from that of all rows, in
-    standard deviations.
+    A tree of the recipe ``"cart"`` is grown with the clusters as classes. Missing
+    values take the best branch, and sibling leaves of one class are merged. The rules
+    of a cluster are those of its leaves. Its profile has, for each attribute, the
+    difference of a mean or a proportion from that of all rows, in standard deviations.
 
     Parameters
     ----------
     data : table
-        Anything that ``read_table`` takes: numbers, nominal and ordinal values, missing
-        ones too. Those columns need not be the ones that the clusters were found by.
+        Anything that ``read_table`` takes, with the columns of the clusters or others.
     labels : array
-        The cluster of each row: numbers, texts.
+        The cluster of each row: numbers or texts.
     sample_weight : array, optional
         The weight of each row.
     max_depth : int, optional
-        How many questions deep the tree may be; if not given one more than it takes to
-        tell so many clusters apart: 1 + ⌈log₂ clusters⌉.
+        The maximum depth of the tree; 1 + ⌈log₂ clusters⌉ by default.
     min_leaf : float, optional
-        How much the rows of a leaf must weigh; if not given a fiftieth of all, or half
-        of the smallest cluster if that is less.
+        The minimum weight of a leaf; by default 2 % of all rows, or half of the
+        smallest cluster if that is less.
 
     Returns
     -------
     Explanation
-        Its ``clusters``, ``accuracy`` and ``tree``; ``print`` shows the sentences.
+        ``clusters``, ``accuracy`` and ``tree``; ``print`` shows them.
 
     Examples
     --------
     >>> import spinney
     >>> table = {"size": [1, 2, 1, 9, 8, 9], "hue": ["a", "b", "a", "b", "b", None]}
     >>> print(spinney.explain_clusters(table, [0, 0, 0, 1, 1, 1]))
-    a tree of depth 1 with 2 leaves (depth at most 2, leaves of at least 1) tells the
-    cluster of 6 of 6 rows (100 %)
+    a tree of depth 1 with 2 leaves (maximum depth 2, minimum leaf weight 1) assigns
+    6 of 6 rows correctly (100 %)
     <BLANKLINE>
     cluster 0 (3 rows): size ≤ 5; covers 3 of 3
-      size: mean 1.333 (3 rows) beside 5 (6 rows), -0.992 sd
-      hue = a: 2 of 3 (67 %) beside 2 of 5 (40 %), +0.544 sd
-      hue is missing: 0 of 3 (0 %) beside 1 of 6 (17 %), -0.447 sd
+      size: mean 1.333 (3 rows) vs. 5 (6 rows), -0.992 sd
+      hue = a: 2 of 3 (67 %) vs. 2 of 5 (40 %), +0.544 sd
+      hue is missing: 0 of 3 (0 %) vs. 1 of 6 (17 %), -0.447 sd
     <BLANKLINE>
     cluster 1 (3 rows): size > 5; covers 3 of 3
-      size: mean 8.667 (3 rows) beside 5 (6 rows), +0.992 sd
-      hue = b: 2 of 2 (100 %) beside 3 of 5 (60 %), +0.816 sd
-      hue is missing: 1 of 3 (33 %) beside 1 of 6 (17 %), +0.447 sd
+      size: mean 8.667 (3 rows) vs. 5 (6 rows), +0.992 sd
+      hue = b: 2 of 2 (100 %) vs. 3 of 5 (60 %), +0.816 sd
+      hue is missing: 1 of 3 (33 %) vs. 1 of 6 (17 %), +0.447 sd
     """
     check_whole("max_depth", max_depth, least=1, optional=True)
     check_number("min_leaf", min_leaf, optional=True)
     table = read_table(np.asarray(data) if isinstance(data, list) else data)
     if not table.n_rows:
-        msg = "the table has no rows: give it at least one"
-        raise DataError(msg)
+        msg = "the table has no rows"
+        raise DataError(msg, remedy="give at least one")
     weights = None
     if sample_weight is not None:
         weights = given_weights(sample_weight, table.n_rows)
         if not weights.any():
-            msg = "sample_weight is 0 for every row: at least one must weigh more"
-            raise DataError(msg)
+            msg = "sample_weight is 0 for every row"
+            raise DataError(msg, remedy="give at least one row a weight above 0")
     codes, labels = _codes(labels, table.n_rows)
     if weights is not None:
         weighty = weights > 0
@@ -289,8 +239,8 @@ def explain_clusters(
         codes, labels = _codes(np.asarray(labels, object)[codes[weighty]], len(weights))
     if len(labels) < 2:
         msg = (
-            f"labels has one cluster only, {labels[0]!r}: there is nothing to tell "
-            "apart; give rows of at least two clusters"
+            f"labels has one cluster only, {labels[0]!r}: give rows of at least two "
+            "clusters"
         )
         raise DataError(msg)
     own = np.ones(table.n_rows) if weights is None else weights
@@ -309,7 +259,7 @@ def explain_clusters(
 
 
 def _least(sizes: Floats) -> float:
-    """Return how much a leaf must weigh, by what clusters weigh.
+    """Return the minimum weight of a leaf, given the weights of clusters.
 
     >>> _least(np.array([50.0, 100.0])), _least(np.array([3.0, 900.0]))
     (3.0, 1.0)
@@ -320,16 +270,16 @@ def _least(sizes: Floats) -> float:
 
 
 def _codes(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
-    """Return the cluster of each row as a code, and the labels of clusters."""
+    """Return each row's cluster as a code, and the labels."""
     given = np.asarray(labels)
     if given.ndim != 1 or len(given) != n_rows:
         msg = (
             f"labels has the shape {given.shape} and the table {n_rows} rows: give one "
-            "cluster for each row"
+            "label for each row"
         )
         raise DataError(msg)
     if given.dtype.kind not in "biufOUT":
-        msg = f"labels holds {given.dtype}: a cluster is a number or a text"
+        msg = f"labels has the type {given.dtype}: give numbers or texts"
         raise DataError(msg)
     if given.dtype.kind in "biu":
         levels, codes = np.unique(given, return_inverse=True)
@@ -339,10 +289,10 @@ def _codes(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
     ]
     for row, label in enumerate(as_list):
         if is_missing(label) or label == "":
-            msg = f"labels has none in row {row}: every row needs a cluster"
+            msg = f"labels is missing in row {row}: every row needs a cluster"
             raise DataError(msg)
         if not isinstance(label, (str, bool, int, float)) or label in ENDLESS:
-            msg = f"labels has {label!r} in row {row}: a cluster is a number or a text"
+            msg = f"labels has {label!r} in row {row}: give numbers or texts"
             raise DataError(msg)
     numbers, distinct = factorise(as_list)
     return numbers.astype(np.int64), distinct
@@ -356,20 +306,16 @@ def _grown(
     max_depth: int,
     min_leaf: float,
 ) -> FittedTree:
-    """Return the tree that tells clusters apart, by all columns that there are."""
-    target, classes = as_target(Column(_free(NAME, table), "nominal", codes, labels))
+    """Return the tree that predicts the clusters from all columns."""
+    name = NAME
+    while name in table.names:
+        name += "_"
+    target, classes = as_target(Column(name, "nominal", codes, labels))
     rows = training_set(table, target, classes=classes, weights=weights)
     recipe = Recipe.named("cart").changed(
         missing="branch",
         max_depth=max_depth,
-        min_samples_leaf=max(1.0, min_leaf),  # below 1 it would be a share
+        min_samples_leaf=max(1.0, min_leaf),  # below 1 it would be a fraction
     )
     model = grow_model(TrainingData(rows), recipe=recipe)
     return FittedTree(model).prune("simplify")
-
-
-def _free(name: str, table: Table) -> str:
-    """Return a name that no column has."""
-    while name in table.names:
-        name += "_"
-    return name

@@ -1,9 +1,9 @@
-"""What is unusual about each cluster, attribute by attribute.
+"""Profiles of clusters: how each attribute differs from that of all rows.
 
-Everything is a difference between a mean of the cluster's rows and that of all rows,
-in standard deviations of all rows: of a number; of "has this value", which is 1 or 0,
-so that its mean is a share p and its deviation √(p (1 - p)); and of "is missing". So
-all of them can be put in one order.
+A mark is the difference between a mean of the cluster's rows and that of all rows, in
+standard deviations of all rows: of a number, of "has this value" or of "is missing".
+The last two are 1 or 0, with mean p and standard deviation √(p (1 - p)). So all marks
+have one order.
 """
 
 from dataclasses import dataclass
@@ -27,25 +27,23 @@ SIGNIFICANT = 4
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One thing that a cluster differs in from all rows.
+    """A difference between a cluster and all rows.
 
     Parameters
     ----------
     attribute : str
     kind : {"number", "value", "missing"}
-        What ``here`` and ``overall`` are: means of a number, shares of a value, or
-        shares of missing cells.
+        The mean of a number, the proportion of a value, or that of missing cells.
     here, overall : float
-        That of the cluster's rows, and of all rows.
+        The mean or proportion in the cluster, and in all rows.
     difference : float
-        here - overall, in standard deviations of all rows; 0 where they are all equal.
+        here - overall in standard deviations of all rows; 0 if all rows are equal.
     weight_here, weight_overall : float
-        What the rows weigh that the means and shares are of: those whose value is
-        known, and for ``"missing"`` all.
+        The weights of those rows, without missing values except for ``"missing"``.
     value : str, float or bool, optional
-        The value whose share it is.
+        The value of a proportion.
     unit : str, optional
-        That of dates.
+        The unit of dates.
     """
 
     attribute: str
@@ -59,12 +57,12 @@ class Mark:
     unit: str | None = None
 
     def text(self) -> str:
-        """Return the mark as it reads.
+        """Return the mark as text.
 
         >>> print(Mark("age", "number", 40.0, 25.0, 1.5, 8.0, 20.0).text())
-        age: mean 40 (8 rows) beside 25 (20 rows), +1.5 sd
+        age: mean 40 (8 rows) vs. 25 (20 rows), +1.5 sd
         >>> print(Mark("sex", "value", 0.75, 0.5, 0.5, 8.0, 20.0, "f").text())
-        sex = f: 6 of 8 (75 %) beside 10 of 20 (50 %), +0.5 sd
+        sex = f: 6 of 8 (75 %) vs. 10 of 20 (50 %), +0.5 sd
         """
         name = shown(self.attribute)
         step = f"{self.difference:+.3g} sd"
@@ -72,14 +70,14 @@ class Mark:
             here, overall = (self._number(mean) for mean in (self.here, self.overall))
             rows = f"{weight_text(self.weight_here)} rows"
             all_rows = f"{weight_text(self.weight_overall)} rows"
-            return f"{name}: mean {here} ({rows}) beside {overall} ({all_rows}), {step}"
+            return f"{name}: mean {here} ({rows}) vs. {overall} ({all_rows}), {step}"
         asked = f"{name} is missing"
         if self.kind == "value":
             assert self.value is not None
             asked = f"{name} = {shown(self.value)}"
         here = _share(self.here, self.weight_here)
         overall = _share(self.overall, self.weight_overall)
-        return f"{asked}: {here} beside {overall}, {step}"
+        return f"{asked}: {here} vs. {overall}, {step}"
 
     def _number(self, mean: float) -> str:
         if self.unit is None:
@@ -91,7 +89,7 @@ class Mark:
 
 
 def _share(share: float, weight: float) -> str:
-    """Return a share with the counts behind it."""
+    """Return a proportion with its counts."""
     rows = weight_text(round(share * weight, 6))
     return f"{rows} of {weight_text(weight)} ({percent_text(share)})"
 
@@ -99,40 +97,29 @@ def _share(share: float, weight: float) -> str:
 def profiles_of(
     table: Table, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[tuple[Mark, ...]]:
-    """Return the marks of each cluster, the most unusual first, of equals by column.
+    """Return the marks of each cluster, the most unusual first.
 
-    Each attribute has one mark per cluster, and one of its missing cells where there
-    are any: of a number the mean; of values the one whose share differs most. A cluster
-    none of whose rows knows the value has that of missing cells only.
+    An attribute has one mark per cluster, the mean or the value whose proportion
+    differs most, and another one if it has missing cells. A cluster without known cells
+    has the latter only.
 
-    Parameters
-    ----------
-    table : Table
-    codes : array
-        The cluster of each row, from 0 on.
-    weights : array
-    n_clusters : int
-
-    Examples
-    --------
     >>> from spinney import read_table
     >>> table = read_table({"size": [1, 2, 7, 8], "hue": ["a", "b", "b", "b"]})
     >>> profiles = profiles_of(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
     >>> for mark in profiles[0]:
     ...     print(mark)
-    size: mean 1.5 (2 rows) beside 4.5 (4 rows), -0.986 sd
-    hue = a: 1 of 2 (50 %) beside 1 of 4 (25 %), +0.577 sd
+    size: mean 1.5 (2 rows) vs. 4.5 (4 rows), -0.986 sd
+    hue = a: 1 of 2 (50 %) vs. 1 of 4 (25 %), +0.577 sd
     """
     by_cluster: list[list[Mark]] = [[] for _ in range(n_clusters)]
     for column in table.columns:
         for cluster, marks in enumerate(_marks(column, codes, weights, n_clusters)):
             by_cluster[cluster] += marks
-    return [tuple(sorted(marks, key=_order)) for marks in by_cluster]
-
-
-def _order(mark: Mark) -> float:
-    """Return what to sort by; those that differ by a rounding stay in their order."""
-    return -round(abs(mark.difference), 9)
+    # Marks that differ by rounding stay in the order of columns.
+    return [
+        tuple(sorted(marks, key=lambda mark: -round(abs(mark.difference), 9)))
+        for marks in by_cluster
+    ]
 
 
 def _marks(
@@ -162,7 +149,7 @@ def _marks(
 def _of_number(
     column: Column, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[Mark | None]:
-    """Return how the mean of each cluster differs."""
+    """Return a mark for the mean of each cluster."""
     cells, power = scaled(column.cells[:, None])
     numbers = cells[:, 0]
     here, overall, sizes = _means(numbers, codes, weights, n_clusters)
@@ -183,9 +170,9 @@ def _of_number(
 def _of_value(
     column: Column, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[Mark | None]:
-    """Return the value of each cluster whose share differs most, the first of equals.
+    """Return a mark for the value of each cluster whose proportion differs most.
 
-    A value that is commoner here than elsewhere comes before one that is as much rarer.
+    A more frequent value comes before an equally less frequent one.
     """
     n_values = len(column.levels)
     cells = codes * n_values + column.cells
@@ -221,7 +208,7 @@ def _of_value(
 def _means(
     numbers: Floats, codes: Integers, weights: Floats, n_clusters: int
 ) -> tuple[Floats, float, Floats]:
-    """Return the means of clusters, that of all rows, and what clusters weigh."""
+    """Return the means of clusters, the overall mean, and the weights of clusters."""
     sizes = np.bincount(codes, weights=weights, minlength=n_clusters)
     overall = float(weights @ numbers / weights.sum())
     sums = np.bincount(codes, weights=weights * numbers, minlength=n_clusters)
@@ -230,7 +217,7 @@ def _means(
 
 
 def _in_deviations(apart: Any, deviation: Any) -> Any:
-    """Return differences in standard deviations; 0 where there is none."""
+    """Return differences in standard deviations; 0 if the deviation is 0."""
     if not deviation > 0:
         return np.zeros_like(apart)
     return apart / deviation

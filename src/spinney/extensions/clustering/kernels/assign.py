@@ -1,21 +1,20 @@
-"""Each row to its nearest centroid, by bounds that spare most rows.
+"""The nearest centroid of each row, by bounds that skip most rows.
 
-A row keeps its cluster, an upper bound u of the distance to that centroid, and a lower
-bound l of the distances to all others. As centroids move, u rises by what its own one
-moved and l falls by the most that any moved (Hamerly 2010). No bound is rewritten for
-that: both are kept as they would have been at the start, less or plus all moves since,
-which ``moves`` has. A row whose u is below l, or below half of the distance from its
-centroid to the next, stays (:func:`sift`). For the others the products of rows and
-centroids come from a product of matrices, and :func:`settle` looks for the least of ::
+A row has its cluster, an upper bound u of the distance to that centroid, and a lower
+bound l of the distances to all others. As centroids move, u rises by the move of its
+own centroid and l falls by the largest move (Hamerly 2010). Stored bounds are relative
+to the initial centroids: ``moves`` has the sums of moves since. A row stays if u is
+below l, or below half of the distance from its centroid to the next (:func:`sift`). For
+the other rows a product of matrices yields x·c, and :func:`settle` finds the least ::
 
     |x − c|² − |x|² = |c|² − 2 x·c
 
-All bounds are wider than any rounding of theirs, and where two centroids are equally
-near but for a rounding, their distances are computed anew in float64, column by column:
-so the answer is that of plain loops, the first of the nearest ones.
+All bounds are wider than their rounding errors. If two centroids are equally near but
+for rounding, their distances are recomputed in float64, column by column. So the result
+is that of plain loops: the first nearest centroid.
 
-Sums are whole numbers (``exact_sums``): what leaves a cluster and what comes to it is
-subtracted and added exactly, in any order.
+Sums are whole numbers (``exact_sums``), so that rows are added to and subtracted from
+clusters exactly, in any order.
 """
 
 from typing import Any, NamedTuple
@@ -25,17 +24,17 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
 
-# Lines of ``moves``, by cluster: what its centroid moved since the start; half of its
-# distance to the next; and, all alike, the sum of the most that any moved.
+# Rows of ``moves``, by cluster: the sum of its centroid's moves; half of its distance
+# to the next centroid; the sum of the largest moves.
 GROWN, HALF, FALLEN = np.arange(3)
 
-# Cells of ``limits``: the error of a squared distance, relative and absolute; the
-# relative error of a bound that is kept; the largest norm of a centroid.
+# Cells of ``limits``: the relative and absolute error of a squared distance; the
+# relative error of a stored bound; the largest norm of a centroid.
 ERROR, TINY, KEPT, LONGEST = np.arange(4)
 
 
 class Assigning(NamedTuple):
-    """Rows with their clusters, -1 at first, and bounds; and the centroids.
+    """Rows with their clusters (initially -1) and bounds, and the centroids.
 
     ``sizes`` are |x|² of the centred rows, ``norms`` |c|²; ``scales`` are those of the
     sums.
@@ -66,7 +65,7 @@ def square(rows, row, points, point):
 
 @kernel
 def short_square(rows, row, points, point):
-    """Return that in the precision of the rows: even columns, odd ones, their sum."""
+    """Return it in the precision of the rows: even columns plus odd ones."""
     width = rows.shape[1]
     apart = rows[row, 0] - points[point, 0]
     even = apart * apart
@@ -84,16 +83,13 @@ def short_square(rows, row, points, point):
 
 @kernel
 def keep_upper(upper, row, reach, moved, limits):
-    """Keep an upper bound as it would have been at the start."""
+    """Store an upper bound relative to the initial centroids."""
     upper[row] = reach - moved + limits[KEPT] * (reach + moved)
 
 
 @entry
 def sift(task, waiting, span):
-    """List the rows that may have to leave their clusters; return how many.
-
-    ``span`` has the first and the last row.
-    """
+    """List the rows of a range that may change cluster; return how many."""
     rows, centroids, moves, limits = task.rows, task.centroids, task.moves, task.limits
     own, upper, lower = task.own, task.upper, task.lower
     n = 0
@@ -119,7 +115,7 @@ def sift(task, waiting, span):
 def two_least(products, norms, best, second, nearest):
     """Write the two least sums of each row, and the cluster of the least.
 
-    Rows lie side by side, so that one instruction takes several of them.
+    The inner loop is over rows, so that it vectorises.
     """
     n = products.shape[1]
     for line in range(n):
@@ -139,11 +135,11 @@ def two_least(products, norms, best, second, nearest):
 
 @entry
 def settle(task, products, waiting, room, span):
-    """Send the rows that wait to their nearest centroids; return how many left.
+    """Assign waiting rows to their nearest centroids; return how many changed.
 
-    ``products`` are −2 x·c, a column for each row that waits. ``room`` is (sums, best,
-    second, nearest): what the clusters gain, and what :func:`two_least` writes;
-    ``span`` has the first and the last of the rows that wait.
+    ``products`` are −2 x·c with a column for each row of the range ``span``. ``room``
+    is (sums, best, second, nearest): the changes of sums, and the results of
+    :func:`two_least`.
     """
     rows, weights, sizes, scales = task.rows, task.weights, task.sizes, task.scales
     centroids, norms = task.centroids, task.norms
@@ -159,7 +155,7 @@ def settle(task, products, waiting, room, span):
         size = np.float64(sizes[row])
         length = np.sqrt(size) + limits[LONGEST]
         error = limits[ERROR] * length * length + limits[TINY]
-        # In truth the best is at most best + error, the others at least second − error.
+        # The true best is at most best + error, the others at least second − error.
         high, low = best + error, second - error
         if low <= high:
             high, low = high + 2.0 * error, best - error
@@ -183,7 +179,7 @@ def settle(task, products, waiting, room, span):
 
 @kernel
 def first_nearest(rows, row, centroids, norms, products, line, most):
-    """Return the first nearest of the centroids that are not beyond ``most``."""
+    """Return the first nearest among the centroids within ``most``."""
     best, nearest = np.inf, np.int64(0)
     for cluster in range(centroids.shape[0]):
         if np.float64(products[cluster, line] + norms[cluster]) > most:
@@ -196,7 +192,7 @@ def first_nearest(rows, row, centroids, norms, products, line, most):
 
 @kernel
 def add_row(rows, row, weight, cluster, sign, scales, sums):
-    """Add a row to the sums of a cluster, or take it off."""
+    """Add a row to the sums of a cluster, or subtract it."""
     n_columns = rows.shape[1]
     for column in range(n_columns + 1):
         part = weight

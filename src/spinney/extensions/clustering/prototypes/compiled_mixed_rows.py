@@ -1,4 +1,4 @@
-"""Rows of numbers and codes that compiled kernels work on, in threads."""
+"""Rows of k-prototypes for compiled kernels, in threads."""
 
 from typing import Any
 
@@ -21,19 +21,19 @@ BLOCK = 1 << 11
 
 
 class CompiledMixed(MixedRows):
-    """Rows that compiled kernels work on: the same bits as NumPy's."""
+    """Rows of k-prototypes for compiled kernels: the same bits as NumPy's."""
 
     def __init__(
         self, cells: MixedCells, weights: Floats, gamma: float, n_jobs: int
     ) -> None:
-        # Arrays that may be written to are one type to the compiler; others another.
+        # To the compiler, writable and read-only arrays are two types.
         super().__init__(cells, np.require(weights, requirements=["C", "W"]), gamma)
         self.n_jobs = max(1, min(n_jobs, n_threads()))
         self._numbers = np.require(cells.numbers, requirements=["C", "W"])
         self._codes = np.require(cells.codes, requirements=["C", "W"])
 
     def restart(self, prototypes: Prototypes) -> None:
-        """Forget all assignments; as many clusters follow as there are prototypes."""
+        """Forget all assignments, and take the number of clusters from prototypes."""
         self._k = len(prototypes.codes)
         self._labels = np.full(len(self.cells), -1, np.int32)
         self._tallies = self._nothing()
@@ -46,7 +46,7 @@ class CompiledMixed(MixedRows):
         )
 
     def assign(self, prototypes: Prototypes) -> int:
-        """Send each row to the nearest prototype; return how many went elsewhere."""
+        """Assign each row to its nearest prototype; return how many rows changed."""
         points = np.ascontiguousarray(prototypes.numbers.T)
         unlike = unlikeness(self.cells, prototypes.codes)
         task = Measuring(self._numbers, self._codes, points, unlike, self.gamma)
@@ -71,5 +71,5 @@ class CompiledMixed(MixedRows):
         return self._labels.astype(np.int64)
 
     def tallies(self) -> Tallies:
-        """Return what the clusters hold."""
+        """Return the sums and counts of the clusters."""
         return self._tallies

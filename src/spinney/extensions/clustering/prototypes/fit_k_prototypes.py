@@ -1,4 +1,4 @@
-"""k-prototypes of a table: γ, starts, restarts, and who does the work."""
+"""k-prototypes: γ, initial prototypes, restarts, and the choice of kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,16 +50,9 @@ LARGEST_GAMMA = 1e300  # so that costs are finite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KPrototypesMethod(Starts):
-    """k-prototypes of mixed rows: the clustering of least cost of some starts.
+    """k-prototypes of mixed rows: the clustering of least cost among some restarts.
 
-    Parameters
-    ----------
-    init : {"huang", "cao"} or Prototypes
-        Cells that a given prototype lacks are those of the middle of all rows.
-    gamma : float, optional
-        What a nominal difference weighs; see :func:`default_gamma` if not given.
-    n_init, max_iter, seed, n_jobs
-        See :class:`~spinney.extensions.clustering.clustering.Starts`.
+    ``init`` and ``gamma`` are those of :class:`spinney.KPrototypes`.
     """
 
     measures: ClassVar = MIXED_MEASURES
@@ -75,10 +68,9 @@ class KPrototypesMethod(Starts):
         weights: Floats | None = None,
         watch: Watch | None = None,
     ) -> Clustering:
-        """Return k clusters of at least as many rows, with the γ that they are by.
+        """Return k clusters of at least k rows, with their γ.
 
-        None of the weights is negative; rows of weight 0 are labelled only. ``watch``
-        is called after every iteration of every start.
+        Rows of weight 0 only get labels.
         """
         given, heavy = weights_as_given(weights)
         n_starts = self.n_starts(cells, k)
@@ -115,12 +107,12 @@ class KPrototypesMethod(Starts):
         return replace(best, gamma=gamma)
 
     def labels(self, cells: MixedCells, clustering: Clustering) -> Integers:
-        """Return the clusters of other rows."""
+        """Return the labels of other rows."""
         prototypes, gamma = clustering.centroids, clustering.gamma
         return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
 
     def small(self, cells: MixedCells) -> tuple[MixedCells, int]:
-        """Return rows as they are: γ belongs to the scale of their numbers."""
+        """Return rows as they are, because γ depends on the scale of numbers."""
         return cells, 0
 
     def silhouettes(
@@ -132,12 +124,10 @@ class KPrototypesMethod(Starts):
     ) -> list[float | None]:
         """Return the mean silhouette widths of several clusterings of rows.
 
-        Between two rows there is the distance of k-prototypes, with a row in the place
-        of the prototype and the γ of a clustering; what either lacks adds nothing.
-        Silhouettes are of its root: where all columns are numbers and known, that is
-        the distance of k-means.
+        The distance of two rows is the root of that of k-prototypes, with one row as
+        the prototype. Without missing cells and categories it is that of k-means.
         """
-        # Clusters without rows are no clusters.
+        # Empty clusters are ignored.
         codings = [np.unique(one, return_inverse=True)[1].ravel() for one in labelings]
         power = power_of_mixed(cells)
         small = scaled_mixed(cells, power)
@@ -153,7 +143,7 @@ class KPrototypesMethod(Starts):
 def rows_for(
     cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
 ) -> MixedRows:
-    """Return rows that NumPy works on, or compiled kernels where there is much work."""
+    """Return rows for NumPy or, for much work, for compiled kernels."""
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if not wants_kernels("k-prototypes", len(cells) * columns * times):
         return MixedRows(cells, weights, 1.0)
@@ -167,8 +157,7 @@ def rows_for(
 def default_gamma(spreads: Floats) -> float:
     """Return half the mean standard deviation of the numeric columns, after Huang.
 
-    Columns without a known cell do not count; 1 where no number differs from another,
-    or there is no numeric column.
+    Columns without known cells do not count; 1 if the mean is 0 or undefined.
 
     >>> default_gamma(np.array([1.0, 3.0, np.nan])), default_gamma(np.array([]))
     (1.0, 1.0)
@@ -187,41 +176,31 @@ def nearest_prototypes(
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
     cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
-    powers = row_powers(cells.numbers, prototypes.numbers)
 
-    def nearest(rows: Any) -> tuple[Integers, Floats]:
-        return _nearest_scaled(cells[rows], prototypes, gamma, n_jobs=n_jobs)
+    def nearest(some: Any) -> tuple[Integers, Floats]:
+        power = power_of_mixed(cells[some], prototypes.numbers)
+        scaled = scaled_mixed(cells[some], power)
+        rows = rows_for(scaled, np.empty(0), len(prototypes.codes), n_jobs)
+        rows.gamma = scaled_gamma(scaled, gamma, power)
+        labels, costs = rows.nearest_to(_multiplied(prototypes, -power))
+        with np.errstate(over="ignore"):
+            return labels, np.ldexp(costs, 2 * power)
 
-    return in_groups(powers, nearest)
-
-
-def _nearest_scaled(
-    cells: MixedCells, prototypes: Prototypes, gamma: float, *, n_jobs: int | None
-) -> tuple[Integers, Floats]:
-    """Return the nearest prototypes of rows that are divided by one power of two."""
-    power = power_of_mixed(cells, prototypes.numbers)
-    scaled = scaled_mixed(cells, power)
-    points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
-    rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
-    rows.gamma = scaled_gamma(scaled, gamma, power)
-    labels, costs = rows.nearest_to(points)
-    with np.errstate(over="ignore"):
-        return labels, np.ldexp(costs, 2 * power)
+    return in_groups(row_powers(cells.numbers, prototypes.numbers), nearest)
 
 
 def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
-    """Return the cells without the numbers of columns that no prototype knows."""
+    """Return the cells with NaN in the numeric columns without known prototypes."""
     if not nowhere.any():
         return cells
     return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
 
 
 def power_of_mixed(cells: MixedCells, *more: Floats) -> int:
-    """Return the power of two to divide numbers by, so that no square overflows.
+    """Return the power of two to divide numbers by; 0 if none.
 
-    γ is divided by its square, so no order of distances changes. Numbers whose squares
-    vanish are scaled up only where there is no γ that could overflow: beside any coded
-    column they would not count. 0 where there is no need.
+    γ is divided by its square, so no order of distances changes. Tiny numbers are only
+    scaled up without coded columns, beside which they do not count: γ could overflow.
     """
     tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
     power = scaling_power(*tables)
@@ -245,7 +224,7 @@ def _multiplied(prototypes: Prototypes, power: int) -> Prototypes:
 
 
 class Margins:
-    """The values of each column and their weights, one column by itself."""
+    """The weighted distribution of the values of each column."""
 
     def __init__(self, cells: MixedCells, weights: Floats) -> None:
         self._cells = cells
@@ -258,19 +237,19 @@ class Margins:
         self._keys: NDArray[np.uint64] | None = None
 
     def _sort(self, column: Floats) -> tuple[Floats, Floats]:
-        """Return the known numbers, rising, and the running sum of their weights."""
+        """Return the known numbers in order, and the cumulative weights."""
         order = np.argsort(column, kind="stable")
         order = order[: len(order) - np.count_nonzero(np.isnan(column))]
         return column[order], np.cumsum(self._weights[order])
 
     def keys(self) -> NDArray[np.uint64]:
-        """Return a word for each row, one for all equal rows."""
+        """Return a key for each row, the same for equal rows."""
         if self._keys is None:
             self._keys = keys_of(self._cells.matrix())
         return self._keys
 
     def draw(self, draws: ClusterDraws) -> Prototypes:
-        """Return a point, each cell of it drawn from the known ones of its column."""
+        """Return a point whose cells are drawn from the known cells of each column."""
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
         for column, (values, running) in enumerate(self._sorted):
@@ -286,10 +265,10 @@ class Margins:
         return Prototypes(numbers[None, :], codes[None, :])
 
     def densities(self, spreads: Floats) -> Floats:
-        """Return how frequent the cells of each row are, on average.
+        """Return the mean frequency of the cells of each row.
 
-        That of a code is the share of the weight of all rows that has it; that of a
-        number, the share within half a standard deviation; that of a missing cell, 0.
+        That of a number is the proportion of weight within half a standard deviation;
+        that of a missing cell is 0.
         """
         cells, total = self._cells, self._weights.sum()
         densities = np.zeros(len(cells))
@@ -310,7 +289,7 @@ class Margins:
 
 
 def _drawn(running: Floats, share: float) -> int:
-    """Return the index where a running sum passes a share of it; -1 if it is empty."""
+    """Return the index where a cumulative sum passes a fraction; -1 if it is empty."""
     if not len(running) or not running[-1] > 0:
         return -1
     index = np.searchsorted(running, share * running[-1], side="right")
@@ -320,12 +299,11 @@ def _drawn(running: Floats, share: float) -> int:
 def huang_rows(
     rows: MixedRows, n_clusters: int, draws: ClusterDraws, margins: Margins
 ) -> Integers:
-    """Return rows near to points drawn by the frequencies of values (Huang 1998).
+    """Return the rows nearest to points drawn by frequency (Huang 1998).
 
-    Each cell of a point is drawn from the known cells of its column, by their weights;
-    the row nearest to it is taken, unless an equal one was. Of several it is the one of
-    the least key, so the order of the rows does not count. Where no other row is left,
-    the first one fills up.
+    Each cell of a point is drawn from its column. Rows are distinct. Ties go to the
+    least key, so the order of rows does not matter. If all distinct rows are chosen,
+    the first fills up.
     """
     left = weight_of_each(rows.weights, len(rows.cells)) > 0
     keys, chosen = margins.keys(), list[int]()
@@ -345,9 +323,8 @@ def cao_rows(
 ) -> Integers:
     """Return rows that are dense and far from each other (Cao, Liang and Bai 2009).
 
-    The first is the densest; each other has the largest of the products of its density
-    and its distance to the nearest of those before; the first of equals. Where no other
-    row is left, the first one fills up.
+    The first is the densest. Each other has the largest product of its density and its
+    distance to the nearest chosen row. If no other row is left, the first fills up.
     """
     weights = weight_of_each(rows.weights, len(rows.cells))
     density = np.where(weights > 0, densities, -1.0)

@@ -1,13 +1,13 @@
-"""Rows of numbers and of coded values, prototypes, and distances between them.
+"""Rows of numbers and codes, prototypes, and distances between them.
 
 The distance from a row to a prototype is ::
 
     Σ (x − m)²  over numeric columns
     + γ · ( Σ [x ≠ m] over nominal columns + Σ |r(x) − r(m)| / (L − 1) over ordinal )
 
-with r the rank of a value among the L levels of its column. A missing cell adds nothing
-to it: the share of columns that are known is the same for all prototypes, so scaling by
-it could not change which one is nearest.
+with r the rank of a value among the L levels of its column. A missing cell adds
+nothing: the proportion of known columns is the same for all prototypes, so scaling by
+it does not change the nearest one.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from spinney.errors import DataError, ParameterError, Setting
 
 
 class Prototypes(NamedTuple):
-    """The values of each cluster: numbers, NaN if not known, and codes."""
+    """The values of each cluster: numbers, NaN if unknown, and codes."""
 
     numbers: Floats
     codes: Integers
@@ -36,20 +36,10 @@ class Prototypes(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixedCells:
-    """Rows of numeric columns and of coded ones, nominal or ordinal.
+    """Rows of numeric columns, NaN if missing, and of nominal or ordinal codes.
 
-    Parameters
-    ----------
-    numbers : array, rows × numeric columns
-        Finite, or NaN where missing.
-    codes : array of int32, rows × coded columns
-        The index of a value among the levels of all columns, one column after the
-        other: ``first[column]`` + its code. ``missing`` and ``unseen`` are the two
-        codes after all levels.
-    first : array, coded columns + 1
-        The index of the first level of each column, and last of no column.
-    ordinal : array of bool, coded columns
-        Whether levels have an order.
+    A code is the index of a value among the levels of all columns: ``first[column]`` +
+    its code in the column. ``missing`` and ``unseen`` follow all levels.
     """
 
     numbers: Floats
@@ -67,16 +57,16 @@ class MixedCells:
 
     @property
     def unseen(self) -> int:
-        """The code of a value that is none of the levels: unlike all others."""
+        """The code of a new value, which differs from all levels."""
         return self.missing + 1
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.numbers.size + self.codes.size
 
     def matrix(self) -> Floats:
-        """Return numbers and codes side by side: rows are equal if these are."""
+        """Return numbers and codes as one array."""
         return np.ascontiguousarray(np.hstack([self.numbers, self.codes]))
 
     def __getitem__(self, rows: Any) -> "MixedCells":
@@ -89,10 +79,9 @@ class MixedCells:
 
 
 def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
-    """Return what each code adds to the distance from each prototype, before γ.
+    """Return the mismatch of each code with each prototype, codes × prototypes.
 
-    ``codes`` are those of the prototypes. The last two lines are those of missing
-    cells, 0, and of values that no row had, 1.
+    The last two rows are those of missing cells, 0, and of new values, 1.
     """
     table = np.zeros((cells.unseen + 1, len(codes)))
     table[cells.unseen] = 1.0
@@ -105,7 +94,7 @@ def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
 
 
 def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
-    """Return the root of the distance from each row of a part to each of all rows.
+    """Return the square roots of distances from some rows to all rows.
 
     >>> cells = MixedCells(
     ...     np.array([[0.0], [3.0], [np.nan]]),
@@ -128,10 +117,7 @@ def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
 def distances_to_few(
     cells: MixedCells, points: Floats, unlike: Floats, gamma: float
 ) -> Floats:
-    """Return the distances from rows to the prototypes that have these numbers.
-
-    ``unlike`` is the table of :func:`unlikeness`.
-    """
+    """Return distances to prototypes, given their numbers and :func:`unlikeness`."""
     total = np.zeros((len(cells), len(points)))
     for column in range(points.shape[1]):
         cell = cells.numbers[:, column]
@@ -146,10 +132,7 @@ def distances_to_few(
 
 
 def coded_levels(schema: Schema) -> tuple[list[Attribute], Integers]:
-    """Return the coded attributes, and the index of the first level of each, and last.
-
-    That is ``MixedCells.first``.
-    """
+    """Return the attributes that are not numeric, and ``MixedCells.first``."""
     coded = [a for a in schema.attributes if a.kind != "numeric"]
     sizes = [len(attribute.values) for attribute in coded]
     return coded, np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -173,11 +156,7 @@ def mixed_cells(schema: Schema, table: Table) -> MixedCells:
 
 
 def values_of(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
-    """Return prototypes as a table of values, in the order of the columns.
-
-    It is one of floats where all columns are numeric, else of objects; what is not
-    known is NaN or None.
-    """
+    """Return prototypes as values: floats if all columns are numeric, else objects."""
     kinds = {attribute.kind for attribute in schema.attributes}
     if kinds == {"numeric"}:
         return prototypes.numbers.copy()
@@ -189,18 +168,15 @@ def values_of(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
         if attribute.kind == "numeric":
             values[:, index] = [float(number) for number in numbers.pop(0)]
         else:
-            values[:, index] = _levels(attribute, codes.pop(0) - first)
+            levels = (*attribute.values, None)  # the last of a missing value
+            own = np.minimum(codes.pop(0) - first, len(attribute.values))
+            values[:, index] = [levels[code] for code in own]
             first += len(attribute.values)
     return values
 
 
-def _levels(attribute: Attribute, codes: Any) -> list[Any]:
-    known = attribute.values
-    return [known[code] if code < len(known) else None for code in codes]
-
-
 def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
-    """Return prototypes that the user gave as a table."""
+    """Return the user's prototypes from a table."""
     if table.n_rows != n_clusters:
         raise ParameterError(
             Setting("init"),
@@ -216,6 +192,6 @@ def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
             Setting("init"),
             f" has {table[name].value(int(row))!r} in column {name!r}, a value that "
             "no row has",
-            remedy="give one of theirs, or None",
+            remedy="use a value of the column, or None",
         )
     return cells.as_prototypes()

@@ -1,13 +1,12 @@
-"""The rows that k-prototypes works on, and what it asks of all of them.
+"""Rows of k-prototypes in memory, and the prototypes of least cost.
 
-Each column of a prototype is the value of least cost for the rows of its cluster: the
-weighted mean of numbers, the most frequent nominal value, the weighted median of ranks.
-A cell that is missing costs nothing whatever the value, so only known ones count. Hence
-neither half of an iteration raises the cost; and where an iteration leaves the cost as
-it was, rows have only gone to earlier clusters: so the iterations come to an end.
+Each column of a prototype has the value of least cost for the known cells of its
+cluster: the weighted mean of numbers, the most frequent nominal value, the weighted
+median of ranks. So no half of an iteration raises the cost. If an iteration does not
+lower it, rows have only moved to earlier clusters, so the iterations end.
 
-:class:`MixedRows` answers by NumPy, which needs no compiler; ``CompiledMixed``
-(``compiled_mixed_rows.py``) answers by kernels, with the same bits.
+:class:`MixedRows` uses NumPy and needs no compiler. ``CompiledMixedRows``
+(``compiled_mixed_rows.py``) uses kernels, and returns the same bits.
 """
 
 from functools import cached_property
@@ -33,15 +32,15 @@ from spinney.extensions.clustering.prototypes.mixed_distances import (
 )
 from spinney.extensions.clustering.scaling import rounding_square
 
-# As many distances at once as NumPy works on.
+# The most distances in memory at once.
 DISTANCES = 1 << 18
 
 
 class Tallies(NamedTuple):
-    """What the clusters hold.
+    """Sums and counts of the clusters.
 
-    ``sums`` are the parts of w·x by numeric column, then of w where x is known, last of
-    w; ``counts`` are the weights by code and cluster, in whole units.
+    ``sums`` are the exact parts of w·x by numeric column, then of w where x is known,
+    last of w; ``counts`` are the weights by code and cluster, in whole units.
     """
 
     sums: Integers
@@ -49,7 +48,7 @@ class Tallies(NamedTuple):
 
 
 def widened(numbers: Floats) -> Floats:
-    """Return numbers, 0 where missing, and beside them 1 where known, else 0."""
+    """Return numbers, 0 if missing, followed by 1 if known, else 0."""
     known = ~np.isnan(numbers)
     return np.hstack([np.where(known, numbers, 0.0), known])
 
@@ -66,12 +65,10 @@ class MixedRows(ClusteredRows):
         unlike = unlikeness(self.cells, prototypes.codes)
         return distances_to_few(self.cells, prototypes.numbers, unlike, self.gamma)
 
-    # Iterating: see ../iterations.py.
-
     same = staticmethod(Prototypes.same)
 
     def restart(self, prototypes: Prototypes) -> None:
-        """Forget all assignments; as many clusters follow as there are prototypes."""
+        """Forget all assignments, and take the number of clusters from prototypes."""
         super().restart(prototypes.codes)
 
     def assign(self, prototypes: Prototypes) -> int:
@@ -102,9 +99,9 @@ class MixedRows(ClusteredRows):
         return np.asarray(total + self.gamma * other)
 
     def moved(self, prototypes: Prototypes) -> tuple[Prototypes, int]:
-        """Return the prototypes of least cost for their rows, and how many were filled.
+        """Return the prototypes of least cost, and how many empty ones were filled.
 
-        What no row of a cluster knows stays as it was.
+        Columns without known cells stay as they are.
         """
         sums, counts = (each.copy() for each in self.tallies())
         filled = 0
@@ -118,24 +115,24 @@ class MixedRows(ClusteredRows):
         return of_least_cost(self.cells, tallies, self.scales, prototypes), filled
 
     def summands(self, some: Any) -> Floats:
-        """Return the numbers of some rows, and beside them which are known."""
+        """Return the numbers of some rows, followed by which are known."""
         return widened(self.cells.numbers[some])
 
     @cached_property
     def _units(self) -> Integers:
-        """The weights as whole numbers, on the scale of their sum."""
+        """The weights as whole numbers on the scale of their sum."""
         own = weight_of_each(self.weights, len(self.cells))
         return np.asarray(np.rint(own * self.scales.factors[0, -1]), dtype=np.int64)
 
     def tallies(self) -> Tallies:
-        """Return what the clusters hold."""
+        """Return the sums and counts of the clusters."""
         counts = np.zeros((self.cells.unseen + 1, self._k), np.int64)
         for codes in self.cells.codes.T:
             np.add.at(counts, (codes, self._labels), self._units)
         return Tallies(self.sums(), counts)
 
     def alike(self, row: int, among: Integers) -> Integers:
-        """Return those of some rows that are equal to one, missing cells included."""
+        """Return the rows among some that equal one row, including missing cells."""
         numbers, codes = self.cells.numbers[among], self.cells.codes[among]
         own, own_codes = self.cells.numbers[row], self.cells.codes[row]
         same = (numbers == own) | (np.isnan(numbers) & np.isnan(own))
@@ -143,14 +140,14 @@ class MixedRows(ClusteredRows):
         return np.asarray(among[equal])
 
     def rounding(self) -> float:
-        """Return the largest cost that rounding alone could have made."""
+        """Return the largest cost that rounding alone can cause."""
         return rounding_square(np.nan_to_num(self.cells.numbers))
 
 
 def of_least_cost(
     cells: MixedCells, tallies: Tallies, scales: Scales, before: Prototypes
 ) -> Prototypes:
-    """Return prototypes of the values of least cost, as before where none is known."""
+    """Return the prototypes of least cost; columns without known cells stay."""
     numbers = _means(tallies.sums, scales)
     numbers = np.where(np.isnan(numbers), before.numbers, numbers)
     codes = before.codes.copy()
@@ -170,7 +167,7 @@ def of_least_cost(
 
 
 def _means(sums: Integers, scales: Scales) -> Floats:
-    """Return the means of known numbers by cluster and column, NaN if there is none."""
+    """Return the means of known numbers by cluster and column; NaN if none."""
     width = (sums.shape[2] - 1) // 2
     pairs = np.stack([sums[:, :, :width], sums[:, :, width:-1]], axis=-1)
     factors = np.stack(
@@ -183,19 +180,19 @@ def _means(sums: Integers, scales: Scales) -> Floats:
 
 
 def middle_of(rows: MixedRows) -> Prototypes:
-    """Return the one prototype of all rows; NaN or missing where no cell is known."""
+    """Return the prototype of all rows; NaN or missing without known cells."""
     cells = rows.cells
     nothing = Prototypes(
         np.full((1, cells.numbers.shape[1]), np.nan),
         np.full((1, cells.codes.shape[1]), cells.missing),
     )
     rows.restart(nothing)
-    rows.assign(nothing)  # there is only one to go to, however far
+    rows.assign(nothing)  # to the only cluster
     return of_least_cost(cells, rows.tallies(), rows.scales, nothing)
 
 
 def filled_in(cells: MixedCells, given: Prototypes, middle: Prototypes) -> Prototypes:
-    """Return prototypes whose unknown cells are those of the middle of all rows."""
+    """Return prototypes whose unknown cells are those of the overall prototype."""
     return Prototypes(
         np.where(np.isnan(given.numbers), middle.numbers, given.numbers),
         np.where(given.codes == cells.missing, middle.codes, given.codes),
@@ -203,9 +200,9 @@ def filled_in(cells: MixedCells, given: Prototypes, middle: Prototypes) -> Proto
 
 
 def spreads_of(cells: MixedCells, weights: Floats, middle: Prototypes) -> Floats:
-    """Return the standard deviation of each numeric column, over its known cells.
+    """Return the exact standard deviation of each numeric column's known cells.
 
-    NaN where there is none. The sums are exact: no order of rows changes them.
+    NaN if there is none.
     """
     squares = widened((cells.numbers - middle.numbers) ** 2)
     scales = scales_for(squares, weights)

@@ -1,13 +1,11 @@
-"""Rows of numbers and codes to their nearest prototypes.
+"""The nearest prototypes of rows of numbers and codes.
 
-A code is a line of the table ``unlike``, which has one column per cluster: what that
-value adds to the distance from each prototype. One line is that of missing cells, all
-0. So the distances from a row to all prototypes are a few lines added up, cluster by
-cluster side by side; the additions are those of
-``mixed_distances``, in the same order.
+A code is a row of the table ``unlike``, which has the mismatch with each prototype; the
+row of missing cells is 0. So the distances from a row to all prototypes are sums of a
+few rows of the table. The additions are those of ``mixed_cells``, in the same order.
 
-Sums are whole numbers (``exact_sums``), and so are the weights of values by cluster: a
-row that leaves a cluster is taken off exactly, in any order.
+Sums are whole numbers (``exact_sums``), and so are the weights of values by cluster, so
+that rows are subtracted exactly, in any order.
 """
 
 from typing import NamedTuple
@@ -30,7 +28,7 @@ class Measuring(NamedTuple):
 
 @kernel
 def add_up(task, row, lanes):
-    """Write the distances from a row to all prototypes into the first of the lanes."""
+    """Write the distances from a row to all prototypes into the first lane."""
     n_clusters, numbers, codes = lanes.shape[1], task.numbers, task.codes
     points, unlike, gamma = task.points, task.unlike, task.gamma
     for cluster in range(n_clusters):
@@ -52,10 +50,10 @@ def add_up(task, row, lanes):
 
 @entry
 def assign_rows(task, weights, own, scales, room, span):
-    """Send some rows to their nearest prototypes; return how many left.
+    """Assign some rows to their nearest prototypes; return how many changed.
 
-    ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
-    the clusters gain is added to the first two.
+    ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes), with
+    the changes of sums and counts.
     """
     sums, counts, lanes = room
     changed = 0
@@ -80,7 +78,7 @@ def assign_rows(task, weights, own, scales, room, span):
 
 @kernel
 def add_mixed(task, change, weight, scales, sums, counts):
-    """Add a row to the sums and counts of a cluster, or take it off."""
+    """Add a row to the sums and counts of a cluster, or subtract it."""
     row, cluster, sign = change
     numbers, codes = task.numbers, task.codes
     width = numbers.shape[1]
