@@ -16,9 +16,9 @@ from tests.twins import naive_choosing as naive
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.extensions.clustering.choose_k.choice import MEASURES, Line
-from spinney.extensions.clustering.choose_k.choice_rules import decided
-from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.choice import MEASURES, CurvePoint
+from spinney.extensions.clustering.choose_k.choice_rules import apply_rule
+from spinney.extensions.clustering.choose_k.select_k import WorkLimits, choose
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
 
 IRIS = "tests/tables/iris.csv"
@@ -173,17 +173,26 @@ def test_lines_without_a_measure():
 
 
 def test_ties_go_to_fewer_clusters():
-    lines = [Line(2, 3.0, 0.25), Line(3, 2.0, 0.5), Line(4, 1.0, 0.5 + 1e-15)]
-    assert decided("silhouette", lines, None)[0] == 3
-    lines = [Line(2, 3.0, davies_bouldin=0.0), Line(3, 2.0, davies_bouldin=0.0)]
-    assert decided("davies_bouldin", lines, None)[0] == 2
-    infinite = [Line(k, 1.0, calinski_harabasz=np.inf) for k in (2, 3)]
-    assert decided("calinski_harabasz", infinite, None)[0] == 2
-    lines = [Line(1, 1.0, calinski_harabasz=5.0), *infinite]
-    assert decided("calinski_harabasz", lines, None)[0] == 2
+    lines = [
+        CurvePoint(2, 3.0, 0.25),
+        CurvePoint(3, 2.0, 0.5),
+        CurvePoint(4, 1.0, 0.5 + 1e-15),
+    ]
+    assert apply_rule("silhouette", lines, None)[0] == 3
+    lines = [
+        CurvePoint(2, 3.0, davies_bouldin=0.0),
+        CurvePoint(3, 2.0, davies_bouldin=0.0),
+    ]
+    assert apply_rule("davies_bouldin", lines, None)[0] == 2
+    infinite = [CurvePoint(k, 1.0, calinski_harabasz=np.inf) for k in (2, 3)]
+    assert apply_rule("calinski_harabasz", infinite, None)[0] == 2
+    lines = [CurvePoint(1, 1.0, calinski_harabasz=5.0), *infinite]
+    assert apply_rule("calinski_harabasz", lines, None)[0] == 2
     gaps = [(0.1, 0.0), (0.5, 0.1), (0.9, 0.1)]
-    rising = [Line(k, 1.0, gap=g, gap_error=e) for k, (g, e) in enumerate(gaps, 1)]
-    assert decided("gap", rising, None)[0] == 3
+    rising = [
+        CurvePoint(k, 1.0, gap=g, gap_error=e) for k, (g, e) in enumerate(gaps, 1)
+    ]
+    assert apply_rule("gap", rising, None)[0] == 3
 
 
 def test_a_sample_says_so_and_comes_near():

@@ -135,8 +135,8 @@ def test_refusals(points, start, error):
 
 
 def test_an_estimator_explains_itself(five, tmp_path):
-    for settings_of in ({}, {"standardise": True}, {"n_init": 3}):
-        model = KMeans(2, random_state=0, **settings_of).fit(five)
+    for recorded_settings in ({}, {"standardise": True}, {"n_init": 3}):
+        model = KMeans(2, random_state=0, **recorded_settings).fit(five)
         trace = model.explain(five)
         assert trace.iterations[-1].clusters.tolist() == model.labels_.tolist()
         assert trace.clustering.inertia == model.inertia_

@@ -10,11 +10,14 @@ from tests.cli.conftest import TABLES
 from spinney.cli import run
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.extensions.clustering.choose_k.procedure import choose
+from spinney.extensions.clustering.choose_k.select_k import choose
 from spinney.extensions.clustering.cluster_plots import plane_of
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import find_clusters, measured_rows
+from spinney.extensions.clustering.models.fit_clusters import (
+    cluster_input,
+    fit_clusters,
+)
 from spinney.extensions.pictures.figures import check_pictures
 from spinney.extensions.plots.plot_pictures import cluster_picture, elbow_picture
 
@@ -78,7 +81,7 @@ def found(names, **settings):
 
 def clusters_in(table, **settings):
     plan = Plan(**{"n_clusters": 2, **settings})
-    return find_clusters(measured_rows(read_table(table), plan), plan)
+    return fit_clusters(cluster_input(read_table(table), plan), plan)
 
 
 def test_the_curve_is_of_the_plan():

@@ -141,7 +141,7 @@ def cluster(data: str, **options: Any) -> None:
     from 0, the same in every output and in Python.
     """
     from spinney.extensions.clustering.cluster_report import ClusterReport, tell_notes
-    from spinney.extensions.clustering.models.find_remote import cluster_table
+    from spinney.extensions.clustering.models.cluster_table import cluster_table
 
     _check_options(options)
     output = _rows_output(options)

@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney._support.text import shown
 from spinney.data import Table
-from spinney.extensions.clustering.clusters import MIXED, Clusters, numbers_of
+from spinney.extensions.clustering.clusters import MIXED, Clusters, encode_numbers
 from spinney.extensions.clustering.trace import explain_k_means
 from spinney.extensions.explorer.packed_numbers import packed
 from spinney.extensions.explorer.row_data import cells_data
@@ -51,7 +51,7 @@ def _trace(clusters: Clusters, table: Table) -> dict[str, Any] | None:
     """Return the iterations from the initial centroids, or None if unknown."""
     if clusters.method == MIXED or not len(clusters.start) or not table.n_rows:
         return None
-    points = clusters.scaled(numbers_of(clusters.schema, table))
+    points = clusters.scaled(encode_numbers(clusters.schema, table))
     trace = explain_k_means(
         points,
         clusters.start,

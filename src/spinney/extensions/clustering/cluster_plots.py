@@ -11,7 +11,7 @@ from spinney._support.text import percent_text, shown
 from spinney.errors import DataError, ParameterError
 from spinney.extensions.clustering.choose_k.choice import Choice
 from spinney.extensions.clustering.clusters import MIXED
-from spinney.extensions.clustering.models.find import ClusterFit
+from spinney.extensions.clustering.models.fit_clusters import ClusterFit
 from spinney.extensions.clustering.trace import Trace
 from spinney.extensions.plots.plot_axes import colour_of, new_axes, titled, with_legend
 
@@ -70,7 +70,9 @@ def clusters(fit: ClusterFit, axes: Any = None) -> Any:
         raise DataError(msg)
     standard = model.standardised and len(names) > 2
     shown_numbers = model.scaled(numbers) if standard else numbers
-    points = np.where(np.isfinite(model.places), model.places, 0.0)
+    points = np.where(
+        np.isfinite(model.unscaled_centroids), model.unscaled_centroids, 0.0
+    )
     centres = model.scaled(points) if standard else points
     step = -(-len(known) // MOST_POINTS)
     some = known[::step]
@@ -173,7 +175,7 @@ def _draw(
         _number_at(axes, cluster, middle, n=n)
     if n <= IN_LEGEND:
         with_legend(axes, title="cluster (rows)")
-    axes.margins(0.06)
+    axes.distributions(0.06)
 
 
 def _number_at(axes: Any, cluster: int, point: Floats, *, n: int) -> None:

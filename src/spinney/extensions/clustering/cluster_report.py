@@ -11,7 +11,7 @@ from spinney.errors import Setting, warn
 if TYPE_CHECKING:
     from spinney.data import Column, Table
     from spinney.data.writers import RowStream
-    from spinney.extensions.clustering.models.find import ClusterFit
+    from spinney.extensions.clustering.models.fit_clusters import ClusterFit
     from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 
 COLUMNS_NAMED = 6
@@ -24,7 +24,7 @@ class ClusterReport:
     fit: "ClusterFit"
     table: "Table"
     used: "Table"
-    away: bool = False
+    is_remote: bool = False
 
     def write(
         self, *, ascii_only: bool, as_data: bool, explain: bool, rows_shown: int | None
@@ -45,7 +45,7 @@ class ClusterReport:
         facts["converged"] = fit.converged
         facts["choice"] = None if fit.choice is None else fit.choice.as_dict()
         facts["labels"] = facts["distances"] = None
-        if not self.away:
+        if not self.is_remote:
             facts["labels"] = fit.labels.tolist()
             facts["distances"] = fit.distances().tolist()
         if explain:
@@ -92,7 +92,7 @@ class ClusterReport:
 
     def _explanation(self) -> str | None:
         """Return rules and profiles; None for one cluster."""
-        from spinney.extensions.clustering.explained import explain_clusters
+        from spinney.extensions.clustering.explain_clusters import explain_clusters
 
         labels, weights = self.fit.labels, self.fit.weights
         counted = labels if weights is None else labels[weights > 0]
@@ -208,13 +208,16 @@ def _suggest_more(report: ClusterReport) -> None:
 
 def _suggest_standardising(report: ClusterReport) -> None:
     """Suggest --standardise if one column has nearly all of the variance."""
-    from spinney.extensions.clustering.clusters import spread_of
+    from spinney.extensions.clustering.clusters import standard_deviations
 
     numeric = [column for column in report.used.columns if column.kind == "numeric"]
     known = [c for c in numeric if _varies(c.cells[~c.missing])]
     if report.fit.plan.standardise or len(known) < 2:
         return
-    spreads = [float(spread_of(c.cells[:, None], report.fit.weights)[0]) for c in known]
+    spreads = [
+        float(standard_deviations(c.cells[:, None], report.fit.weights)[0])
+        for c in known
+    ]
     largest = max(spreads)
     share = 1 / sum((spread / largest) ** 2 for spread in spreads)
     if share >= RULING_SHARE:

@@ -78,10 +78,10 @@ def _offs(clusters: Clusters) -> Floats:
     """Return centroids minus their mean, in standard deviations between them."""
     offs = np.zeros((len(clusters), len(clusters.schema.attributes)))
     kinds = [attribute.kind for attribute in clusters.schema.attributes]
-    places = np.asarray(clusters.places, np.float64)
-    known = np.isfinite(places)
+    unscaled_centroids = np.asarray(clusters.unscaled_centroids, np.float64)
+    known = np.isfinite(unscaled_centroids)
     # In units of the largest, so that no square overflows.
-    filled = np.where(known, places, 0.0)
+    filled = np.where(known, unscaled_centroids, 0.0)
     unit = np.maximum(np.abs(filled).max(axis=0), np.finfo(np.float64).tiny)
     filled = filled / unit
     sizes = clusters.sizes / max(float(clusters.sizes.max()), np.finfo(float).tiny)

@@ -12,12 +12,12 @@ from spinney.data import Attribute, Fingerprint, Schema, Table, Target
 from spinney.errors import DataError, Setting, phrase
 from spinney.extensions.clustering.fit_k_means import nearest_scaled
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import nearest_prototypes
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
     coded_levels,
-    mixed_cells,
-    values_of,
+    encode_mixed_cells,
+    prototype_values,
 )
 
 COLUMN = "cluster"
@@ -101,7 +101,7 @@ class Clusters:
         return bool((self.scale != 1).any())
 
     @property
-    def places(self) -> NDArray[Any]:
+    def unscaled_centroids(self) -> NDArray[Any]:
         """The centroids in the units of the numeric columns."""
         return np.asarray(self.centroids * self.scale.astype(self.centroids.dtype))
 
@@ -115,7 +115,9 @@ class Clusters:
     @property
     def values(self) -> NDArray[Any]:
         """The centroids as values, in the order of the columns."""
-        return values_of(self.schema, self.prototypes._replace(numbers=self.places))
+        return prototype_values(
+            self.schema, self.prototypes._replace(numbers=self.unscaled_centroids)
+        )
 
     def scaled(self, cells: NDArray[Any]) -> NDArray[Any]:
         """Return numbers divided by the scale."""
@@ -141,7 +143,7 @@ class Clusters:
         self, table: Table, *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
         """Return each row's label and distance: Euclidean, or that of k-prototypes."""
-        encode = mixed_cells if self.is_mixed else numbers_of
+        encode = encode_mixed_cells if self.is_mixed else encode_numbers
         return self.nearest(encode(self.schema, table), n_jobs=n_jobs)
 
     def nearest(
@@ -166,7 +168,7 @@ def schema_of(
     return Schema(tuple(attributes), target, tuple(markers))
 
 
-def cells_of(table: Table, method: str = "k-means") -> Floats:
+def numeric_cells(table: Table, method: str = "k-means") -> Floats:
     """Return the cells of a numeric table without missing cells."""
     for column in table.columns:
         if column.kind != "numeric":
@@ -181,7 +183,7 @@ def cells_of(table: Table, method: str = "k-means") -> Floats:
     return np.column_stack([column.cells for column in table.columns])
 
 
-def numbers_of(schema: Schema, table: Table) -> Floats:
+def encode_numbers(schema: Schema, table: Table) -> Floats:
     """Return the cells of a later numeric table without missing cells."""
     encoded = schema.encode(table)
     for attribute, cells in zip(schema.attributes, encoded, strict=True):
@@ -207,10 +209,10 @@ def _refuse_missing(
         raise DataError(msg_0, remedy=remedy)
 
 
-def spread_of(cells: NDArray[Any], weights: Floats | None) -> Floats:
+def standard_deviations(cells: NDArray[Any], weights: Floats | None) -> Floats:
     """Return the standard deviation of each column's known cells; 1 if constant.
 
-    >>> spread_of(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
+    >>> standard_deviations(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
     array([1., 1.])
     """
     own = np.ones(len(cells)) if weights is None else weights

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import in_turns, n_threads
-from spinney.extensions.clustering.cluster_draws import BINS
-from spinney.extensions.clustering.cluster_rows import BLOCK, Rows
 from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     FALLEN,
@@ -18,16 +16,18 @@ from spinney.extensions.clustering.kernels.assign import (
     KEPT,
     LONGEST,
     TINY,
-    Assigning,
-    settle,
-    sift,
+    AssignmentTask,
+    assign_waiting,
+    list_waiting,
     squared_distances,
 )
 from spinney.extensions.clustering.kernels.seed import (
-    Seeding,
-    gains_of,
-    take,
+    SeedingTask,
+    add_gains,
+    choose_candidate,
 )
+from spinney.extensions.clustering.numeric_rows import BLOCK, NumericRows
+from spinney.extensions.clustering.random_rows import BINS
 
 PRODUCTS = 1 << 17  # computed at once, so that they stay in the cache
 MOST_AT_ONCE = 1 << 13  # rows whose products are computed together
@@ -35,7 +35,7 @@ MANY_CLUSTERS = 2048  # beyond, distances between centroids take too much memory
 FAR_OFF = 4  # a squared mean of more variances is subtracted from the rows
 
 
-class CompiledRows(Rows):
+class CompiledNumericRows(NumericRows):
     """Contiguous rows for compiled kernels."""
 
     def __init__(self, cells: NDArray[Any], weights: Floats, n_jobs: int) -> None:
@@ -54,19 +54,21 @@ class CompiledRows(Rows):
     def _each(
         self,
         work: Callable[[int, int, Any], None],
-        room: Callable[[], Any] = lambda: None,
+        workspace: Callable[[], Any] = lambda: None,
     ) -> list[Any]:
         """Process all blocks in threads, each thread with its own workspace."""
         n, jobs = self._n_blocks, self.n_jobs
-        return in_turns(work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=room)
+        return in_turns(
+            work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=workspace
+        )
 
     # Seeding
 
-    def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
+    def start_seeding(self, row: int, bins: NDArray[np.uint16]) -> None:
         """Make a row the first centroid; ``totals`` sums by these bins."""
         self._centre()
         n = len(self.cells)
-        self._seeding = Seeding(
+        self._seeding = SeedingTask(
             rows=self.cells,
             weights=self.weights,
             sizes=self._sizes,
@@ -77,7 +79,7 @@ class CompiledRows(Rows):
         )
         self._bins = bins
         self._totals = np.zeros((self._n_blocks, BINS))
-        self.take(row)
+        self.add_centroid(row)
 
     def nearest(self) -> NDArray[Any]:
         """Return the squared distance of each row to its nearest centroid."""
@@ -90,25 +92,25 @@ class CompiledRows(Rows):
         task.limits[LONGEST] = np.sqrt(norms.max()) * (1 + 1e-6)
         gains = np.zeros((self._n_blocks, len(candidates)))
 
-        def room() -> Any:
+        def workspace() -> Any:
             most = np.empty(MOST_AT_ONCE, norms.dtype)
             return most, np.empty(MOST_AT_ONCE, np.int64)
 
-        def work(first: int, last: int, room: Any) -> None:
+        def work(first: int, last: int, workspace: Any) -> None:
             for block in range(first, last):
                 for products, span in self._products(factors, *self._span(block)):
-                    gains_of(task, products, norms, room, gains[block], span)
+                    add_gains(task, products, norms, workspace, gains[block], span)
 
-        self._each(work, room)
+        self._each(work, workspace)
         return np.array([np.sum(column.copy()) for column in gains.T])
 
-    def take(self, row: int) -> None:
+    def add_centroid(self, row: int) -> None:
         """Make one of the last candidates a centroid."""
         candidate = int(np.flatnonzero(self._seeding.candidates == row)[0])
 
         def work(first: int, last: int, _: Any) -> None:
             span = np.array([BLOCK, first, last, candidate])
-            take(self._seeding, self._bins, self._totals, span)
+            choose_candidate(self._seeding, self._bins, self._totals, span)
 
         self._each(work)
 
@@ -118,7 +120,7 @@ class CompiledRows(Rows):
 
     # Iterating
 
-    def restart(self, centroids: NDArray[Any]) -> None:
+    def reset(self, centroids: NDArray[Any]) -> None:
         """Forget all assignments, and take the number of clusters from centroids."""
         self._centre()
         kind, n, k = self.cells.dtype, len(self.cells), len(centroids)
@@ -147,21 +149,23 @@ class CompiledRows(Rows):
         return first * BLOCK, min(len(self.cells), end * BLOCK)
 
     def _products(
-        self, factors: NDArray[Any], first: int, last: int, waiting: Any = None
+        self, factors: NDArray[Any], first: int, last: int, pending: Any = None
     ) -> Iterator[tuple[NDArray[Any], Integers]]:
         """Yield products of factors and rows, and their ranges.
 
-        ``waiting`` lists the rows; by default they are the range itself.
+        ``pending`` lists the rows; by default they are the range itself.
         """
         height = min(MOST_AT_ONCE, max(32, PRODUCTS // len(factors)))
-        room = np.empty(len(factors) * min(height, last - first), factors.dtype)
+        workspace = np.empty(len(factors) * min(height, last - first), factors.dtype)
         for start in range(first, last, height):
             stop = min(last, start + height)
-            if waiting is None:
+            if pending is None:
                 chosen = self._centred[start:stop]
             else:
-                chosen = self._centred.take(waiting[start:stop], axis=0)
-            products = room[: len(factors) * (stop - start)].reshape(len(factors), -1)
+                chosen = self._centred.take(pending[start:stop], axis=0)
+            products = workspace[: len(factors) * (stop - start)].reshape(
+                len(factors), -1
+            )
             np.matmul(factors, chosen.T, out=products)
             yield products, np.array([start, stop])
 
@@ -169,8 +173,8 @@ class CompiledRows(Rows):
         """Assign each row to its nearest centroid; return how many rows changed."""
         centroids = np.ascontiguousarray(centroids)
         if self._before is not None:
-            apart = (centroids.astype(np.float64) - self._before) ** 2
-            moved = np.sqrt(apart.sum(axis=1)) * (1 + 1e-12)
+            difference = (centroids.astype(np.float64) - self._before) ** 2
+            moved = np.sqrt(difference.sum(axis=1)) * (1 + 1e-12)
             self._moves[GROWN] += moved
             self._moves[FALLEN] += moved.max()
         self._before = centroids
@@ -179,11 +183,11 @@ class CompiledRows(Rows):
         squares = (centred.astype(np.float64) ** 2).sum(axis=1)
         limits = self._limits.copy()
         limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
-        task = Assigning(
+        task = AssignmentTask(
             rows=self.cells,
             weights=self.weights,
             sizes=self._sizes,
-            own=self._labels,
+            labels=self._labels,
             upper=self._bounds[0],
             lower=self._bounds[1],
             centroids=centroids,
@@ -194,18 +198,18 @@ class CompiledRows(Rows):
         )
         factors, changed = -2 * centred, list[int]()
 
-        def room() -> Any:
+        def workspace() -> Any:
             near = np.empty((2, MOST_AT_ONCE), centroids.dtype)
             return np.zeros_like(self._sums), *near, np.empty(MOST_AT_ONCE, np.int32)
 
-        def work(first: int, last: int, room: Any) -> None:
+        def work(first: int, last: int, workspace: Any) -> None:
             begin, end = self._span(first, last)
-            waiting = np.empty(end - begin, np.int64)
-            n = sift(task, waiting, np.array([begin, end]))
-            for products, span in self._products(factors, 0, n, waiting):
-                changed.append(settle(task, products, waiting, room, span))
+            pending = np.empty(end - begin, np.int64)
+            n = list_waiting(task, pending, np.array([begin, end]))
+            for products, span in self._products(factors, 0, n, pending):
+                changed.append(assign_waiting(task, products, pending, workspace, span))
 
-        for sums, *_ in self._each(work, room):
+        for sums, *_ in self._each(work, workspace):
             self._sums += sums
         return sum(changed)
 

@@ -32,7 +32,7 @@ class Scales(NamedTuple):
     bits: int
 
 
-def scales_for(rows: NDArray[Any], weights: Floats) -> Scales:
+def exact_scales(rows: NDArray[Any], weights: Floats) -> Scales:
     """Return the scales of the columns of some rows; empty weights stand for 1."""
     heaviest = float(weights.max()) if len(weights) else 1.0
     most = np.maximum(rows.max(axis=0), -rows.min(axis=0)).astype(np.float64)
@@ -45,7 +45,7 @@ def scales_for(rows: NDArray[Any], weights: Floats) -> Scales:
     return Scales(np.array(lines), bits)
 
 
-def parts_of(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
+def exact_parts(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
     """Return the high and low parts of all cells, then of the weights."""
     cells = np.ones((len(rows), rows.shape[1] + 1))
     cells[:, :-1] = rows
@@ -57,7 +57,7 @@ def parts_of(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
     return np.stack([high, low]).astype(np.int64)
 
 
-def sums_of(parts: Integers, labels: Integers, n_clusters: int) -> Integers:
+def sum_by_cluster(parts: Integers, labels: Integers, n_clusters: int) -> Integers:
     """Return the sums of the parts by cluster."""
     sums = np.zeros((2, n_clusters, parts.shape[2]), np.int64)
     for total, part in zip(sums, parts, strict=True):
@@ -65,7 +65,7 @@ def sums_of(parts: Integers, labels: Integers, n_clusters: int) -> Integers:
     return sums
 
 
-def means_of(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
+def exact_means(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
     """Return the mean of each cluster, NaN if empty, and its weight."""
     first, second = _exact(sums, scales)
     weight, more = first[:, -1:], second[:, -1:]

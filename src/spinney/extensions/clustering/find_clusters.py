@@ -13,7 +13,7 @@ from spinney.extensions.clustering.estimators import (
     estimator_of,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find_remote import cluster_table
+from spinney.extensions.clustering.models.cluster_table import cluster_table
 from spinney.sources.opened import TableInput
 
 

@@ -12,12 +12,12 @@ from spinney._support.in_notebooks import InNotebooks
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
 from spinney.errors import DataError
-from spinney.extensions.clustering.clustering import Clustering
 from spinney.extensions.clustering.fit_k_means import (
     KMeansMethod,
-    checked_centroids,
+    check_centroids,
     distances_between,
 )
+from spinney.extensions.clustering.lloyd import Clustering
 
 ROWS_SHOWN = 20
 # With more clusters a row shows the nearest two.
@@ -84,15 +84,15 @@ class Trace(InNotebooks):
             for name, column in zip(self.names, self.rows.T, strict=True)
         ]
         columns: list[list[str]] = []
-        apart = iteration.distances
-        cells = number_cells(apart.ravel().tolist())
-        if apart.shape[1] <= CLUSTERS_SHOWN:
-            for cluster in range(apart.shape[1]):
+        distances = iteration.distances
+        cells = number_cells(distances.ravel().tolist())
+        if distances.shape[1] <= CLUSTERS_SHOWN:
+            for cluster in range(distances.shape[1]):
                 head = f"to {cluster}"
-                columns.append([head, *cells[cluster :: apart.shape[1]]])
+                columns.append([head, *cells[cluster :: distances.shape[1]]])
             columns.append(["cluster", *map(str, iteration.clusters)])
         else:
-            columns += _nearest_two(apart, cells)
+            columns += _nearest_two(distances, cells)
         lines = in_columns([*rows, *own, *columns], width=width)
         if not first and ("" in lines or len(own) > COLUMNS_REPEATED):
             lines = in_columns([*rows, *columns], width=width)
@@ -129,14 +129,14 @@ class Trace(InNotebooks):
             "start": clustering.start.tolist(),
             "iterations": [
                 {
-                    "distances": one.distances.tolist(),
-                    "clusters": one.clusters.tolist(),
-                    "sizes": one.sizes.tolist(),
-                    "changed": one.changed,
-                    "inertia": one.inertia,
-                    "centroids": one.after.tolist(),
+                    "distances": iteration.distances.tolist(),
+                    "clusters": iteration.clusters.tolist(),
+                    "sizes": iteration.sizes.tolist(),
+                    "changed": iteration.changed,
+                    "inertia": iteration.inertia,
+                    "centroids": iteration.after.tolist(),
                 }
-                for one in self.iterations
+                for iteration in self.iterations
             ],
             "converged": clustering.converged,
             "inertia": clustering.inertia,
@@ -211,11 +211,11 @@ def explain_k_means(
     converged after 2 iterations; inertia 9.95833
     """
     cells = _cells(points)
-    centroids = checked_centroids(start, len(np.atleast_1d(start)), cells.shape[1])
+    centroids = check_centroids(start, len(np.atleast_1d(start)), cells.shape[1])
     head = cells[:rows].astype(np.float64)
     iterations: list[TracedIteration] = []
 
-    def watch(
+    def on_iteration(
         before: NDArray[Any],
         after: NDArray[Any],
         labels: Callable[[], Integers],
@@ -237,7 +237,9 @@ def explain_k_means(
     method = KMeansMethod(
         init=centroids, max_iter=max_iterations, tol=tolerance, n_jobs=None
     )
-    clustering = method.fit(cells, len(centroids), weights=weights, watch=watch)
+    clustering = method.fit(
+        cells, len(centroids), weights=weights, on_iteration=on_iteration
+    )
     labels = tuple(names or (f"x{index}" for index in range(cells.shape[1])))
     return Trace(labels, head, len(cells), tuple(iterations), clustering)
 
@@ -259,20 +261,20 @@ def _inertia(
     cells: NDArray[Any], centroids: NDArray[Any], labels: Integers, weights: Any
 ) -> float:
     with np.errstate(over="ignore"):
-        apart = cells.astype(np.float64) - centroids.astype(np.float64)[labels]
-        squares = np.sum(apart * apart, axis=1)
+        distances = cells.astype(np.float64) - centroids.astype(np.float64)[labels]
+        squares = np.sum(distances * distances, axis=1)
         return float(np.sum(squares if weights is None else squares * weights))
 
 
-def _nearest_two(apart: Floats, cells: Sequence[str]) -> list[list[str]]:
+def _nearest_two(distances: Floats, cells: Sequence[str]) -> list[list[str]]:
     """Return the columns of the two nearest clusters, with their distances."""
-    order = np.argsort(apart, axis=1, kind="stable")
+    order = np.argsort(distances, axis=1, kind="stable")
     columns: list[list[str]] = []
     for index, head in enumerate(("cluster", "next")):
         chosen = order[:, index]
         columns.append([head, *map(str, chosen)])
-        at = np.arange(len(apart)) * apart.shape[1] + chosen
-        columns.append(["distance", *(cells[one] for one in at)])
+        indices = np.arange(len(distances)) * distances.shape[1] + chosen
+        columns.append(["distance", *(cells[iteration] for iteration in indices)])
     return columns
 
 

@@ -19,7 +19,7 @@ MIXED_MEASURES = ("silhouette", "elbow")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CurvePoint:
     """The measures of k clusters; None if not measured or undefined."""
 
     k: int
@@ -63,7 +63,7 @@ class Choice(InNotebooks):
     k: int
     rule: str
     why: str
-    curve: tuple[Line, ...]
+    curve: tuple[CurvePoint, ...]
     measures: tuple[str, ...]
     n_rows: int
     weight: float
@@ -74,7 +74,7 @@ class Choice(InNotebooks):
     seed: int
 
     @property
-    def line(self) -> Line:
+    def line(self) -> CurvePoint:
         """The measures of the chosen k."""
         return next(line for line in self.curve if line.k == self.k)
 

@@ -20,7 +20,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.text import figure
 from spinney._support.ties import TOLERANCE, first_best
-from spinney.extensions.clustering.choose_k.choice import Line
+from spinney.extensions.clustering.choose_k.choice import CurvePoint
 from spinney.extensions.clustering.choose_k.gap import standard_error_rule
 
 SENSITIVITY = 1.0
@@ -82,7 +82,9 @@ TITLES = {
 }
 
 
-def decided(rule: str, lines: Sequence[Line], elbow: Elbow | None) -> tuple[int, str]:
+def apply_rule(
+    rule: str, lines: Sequence[CurvePoint], elbow: Elbow | None
+) -> tuple[int, str]:
     """Return the number of clusters that a rule chooses, and why."""
     if len(lines) == 1:
         k = lines[0].k
@@ -99,7 +101,7 @@ def decided(rule: str, lines: Sequence[Line], elbow: Elbow | None) -> tuple[int,
     return _by_best(rule, known)
 
 
-def _by_best(rule: str, lines: Sequence[Line]) -> tuple[int, str]:
+def _by_best(rule: str, lines: Sequence[CurvePoint]) -> tuple[int, str]:
     """Choose the largest measure, or the smallest where less is better."""
     small = rule == "davies_bouldin"
     values = np.array([getattr(line, rule) for line in lines], dtype=np.float64)
@@ -122,7 +124,7 @@ def _first(values: Floats) -> int:
     return int(np.argmax(values >= largest - abs(largest) * TOLERANCE))
 
 
-def _by_gap(lines: Sequence[Line], ks: Sequence[int]) -> tuple[int, str]:
+def _by_gap(lines: Sequence[CurvePoint], ks: Sequence[int]) -> tuple[int, str]:
     """Choose by the 1-standard-error rule, else the largest gap."""
     gaps, errors = [line.gap for line in lines], [line.gap_error for line in lines]
     best = standard_error_rule(gaps, errors)
@@ -142,7 +144,7 @@ def _by_gap(lines: Sequence[Line], ks: Sequence[int]) -> tuple[int, str]:
     )
 
 
-def _by_elbow(lines: Sequence[Line], elbow: Elbow) -> tuple[int, str]:
+def _by_elbow(lines: Sequence[CurvePoint], elbow: Elbow) -> tuple[int, str]:
     """Choose the elbow of Kneedle, else the largest difference."""
     k = lines[elbow.index].k
     top = _figure(elbow.differences[elbow.index])

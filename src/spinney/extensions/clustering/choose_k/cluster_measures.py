@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney.errors import DataError
-from spinney.extensions.clustering.cluster_rows import one_thread_a_product
+from spinney.extensions.clustering.numeric_rows import one_blas_thread
 from spinney.extensions.clustering.scaling import rounding_square, scaled
 
 # The most distances of a thread in memory at once, and the most rows.
@@ -51,7 +51,7 @@ def silhouettes(
 
     # By differences, which keep what a product of matrices would cancel.
     rows = labelled[0].rows
-    return mean_widths(
+    return mean_silhouette_widths(
         lambda part: np.asarray(cdist(rows[part], rows)),
         [one.codes for one in labelled],
         labelled[0].weights,
@@ -59,8 +59,8 @@ def silhouettes(
     )
 
 
-def mean_widths(
-    apart: Callable[[slice], Floats],
+def mean_silhouette_widths(
+    distances: Callable[[slice], Floats],
     codings: Sequence[Integers],
     weights: Floats,
     *,
@@ -68,8 +68,8 @@ def mean_widths(
 ) -> list[float | None]:
     """Return the mean silhouette widths of several clusterings.
 
-    ``apart`` returns the distances from a slice of rows to all rows, ``codings`` are
-    labels from 0 on without empty clusters, and weights are above 0.
+    ``distances`` returns the distances from a slice of rows to all rows. ``codings``
+    are labels from 0 on without empty clusters, and weights are above 0.
     """
     n_rows = len(weights)
     if not n_rows:
@@ -86,12 +86,12 @@ def mean_widths(
 
     def fill(start: int) -> None:
         part = slice(start, start + step)
-        sums = apart(part) @ members
+        sums = distances(part) @ members
         for index, codes in enumerate(codings):
             some = sums[:, ends[index] : ends[index + 1]]
-            widths[index, part] = _widths(some, codes[part], sizes[index])
+            widths[index, part] = _silhouette_widths(some, codes[part], sizes[index])
 
-    with one_thread_a_product():
+    with one_blas_thread():
         pieces = [partial(fill, start) for start in range(0, n_rows, step)]
         run_each(pieces, at_once=n_jobs)
     means = widths @ weights / weights.sum()
@@ -101,7 +101,7 @@ def mean_widths(
     ]
 
 
-def _widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
+def _silhouette_widths(sums: Floats, codes: Integers, sizes: Floats) -> Floats:
     """Return the silhouette widths of rows from sums of distances to all clusters."""
     if len(sizes) < 2:
         return np.zeros(len(codes))
@@ -162,17 +162,17 @@ def davies_bouldin(
     spreads = np.bincount(one.codes, weights=roots, minlength=k) / one.sizes
     worst = np.zeros(k)
     for index in range(k):
-        apart = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
-        both = spreads + spreads[index]
+        distances = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
+        spread_sums = spreads + spreads[index]
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = np.where(both == 0, 0.0, both / apart)
-        alike[index] = 0.0
-        worst[index] = alike.max()
+            similarities = np.where(spread_sums == 0, 0.0, spread_sums / distances)
+        similarities[index] = 0.0
+        worst[index] = similarities.max()
     return float(worst.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Labelled:
+class _LabelledRows:
     """Rows with weight, scaled so that squares are floats, and their clusters."""
 
     rows: Floats
@@ -186,28 +186,42 @@ class _Labelled:
         A square that rounding alone can cause is 0, so that equal rows have no scatter.
         """
         middle = self.weights @ self.rows / self.weights.sum()
-        apart = self.rows - middle
-        sums = [np.bincount(self.codes, weights=self.weights * one) for one in apart.T]
+        distances = self.rows - middle
+        sums = [
+            np.bincount(self.codes, weights=self.weights * one) for one in distances.T
+        ]
         centroids = np.column_stack(sums) / self.sizes[:, None]
-        squares = ((apart - centroids[self.codes]) ** 2).sum(axis=1)
+        squares = ((distances - centroids[self.codes]) ** 2).sum(axis=1)
         least = rounding_square(self.rows)
         return centroids, np.where(squares > least, squares, 0.0)
 
 
-def _labelled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Labelled:
-    rows, given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
-    own = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-    if rows.ndim != 2 or not len(rows) == len(given) == len(own):
+def _labelled(
+    cells: NDArray[Any], labels: Any, weights: Floats | None
+) -> _LabelledRows:
+    rows, labels_given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
+    row_weights = (
+        np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    )
+    if rows.ndim != 2 or not len(rows) == len(labels_given) == len(row_weights):
         msg = (
-            f"rows of the shape {rows.shape}, {len(given)} labels and {len(own)} "
-            "weights: a measure needs one label, and one weight, for each row"
+            f"{len(labels_given)} labels and {len(row_weights)} weights for rows of the "
+            f"shape {rows.shape}: a measure needs a label and a weight for each row"
         )
         raise DataError(msg)
-    if not (np.isfinite(rows).all() and np.isfinite(own).all() and (own >= 0).all()):
+    if not (
+        np.isfinite(rows).all()
+        and np.isfinite(row_weights).all()
+        and (row_weights >= 0).all()
+    ):
         msg = "a measure needs finite numbers, and weights of at least 0"
         raise DataError(msg)
-    if not own.all():
-        rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
-    codes = np.unique(given, return_inverse=True)[1].reshape(-1)
-    sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
-    return _Labelled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
+    if not row_weights.all():
+        rows, labels_given, row_weights = (
+            rows[row_weights > 0],
+            labels_given[row_weights > 0],
+            row_weights[row_weights > 0],
+        )
+    codes = np.unique(labels_given, return_inverse=True)[1].reshape(-1)
+    sizes = np.asarray(np.bincount(codes, weights=row_weights), dtype=np.float64)
+    return _LabelledRows(scaled(rows)[0], codes.astype(np.int64), row_weights, sizes)

@@ -22,18 +22,18 @@ from spinney._support.arrays import Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney._support.threads import run_each
 from spinney.extensions.clustering.choose_k.distinct_rows import (
-    Distinct,
-    numbers_drawn,
-    sampled,
+    DistinctRows,
+    sample_rows,
+    uniform_numbers,
 )
-from spinney.extensions.clustering.cluster_rows import one_thread_a_product
+from spinney.extensions.clustering.numeric_rows import one_blas_thread
 
 # (cells, k, weights, seed): the inertia of k clusters.
 Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
+class GapStatistics:
     """Gaps and their errors by k, and the size and number of reference tables.
 
     A gap is None if k is at least the number of rows of a reference table.
@@ -45,32 +45,34 @@ class Gaps:
     n_tables: int
 
 
-def gaps_of(
-    rows: Distinct,
+def gap_statistics(
+    rows: DistinctRows,
     ks: Sequence[int],
     inertia: Inertia,
     *,
-    known: Sequence[float],
+    data_inertias: Sequence[float],
     most_rows: int,
     n_tables: int,
     seed: int,
     n_jobs: int = 1,
-) -> Gaps:
+) -> GapStatistics:
     """Return the gaps of some numbers of clusters.
 
     A reference table has as many rows as the data by weight or, if weights are not
     whole numbers, as there are distinct rows. Beyond ``most_rows`` a sample replaces
-    the data, else ``known`` are the inertias of the data by k.
+    the data, else ``data_inertias`` are the inertias of the data by k.
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
     cells = rows.cells
     if n_rows > most_rows:
         n_rows = most_rows
-        rows = sampled(rows, n_rows, seed=seed)
+        rows = sample_rows(rows, n_rows, seed=seed)
         cells = rows.cells
-        known = [inertia(cells, min(k, len(rows)), rows.given, seed) for k in ks]
-    own = np.asarray(known) / rows.weight
+        data_inertias = [
+            inertia(cells, min(k, len(rows)), rows.weights_or_none, seed) for k in ks
+        ]
+    data_means = np.asarray(data_inertias) / rows.weight
     key = root_key(seed)
 
     def references(number: int) -> list[float]:
@@ -82,21 +84,23 @@ def gaps_of(
         ]
 
     pieces = [partial(references, number) for number in range(n_tables)]
-    with one_thread_a_product():
+    with one_blas_thread():
         tables = np.array(run_each(pieces, at_once=n_jobs))
     gaps: list[float | None] = []
     errors: list[float | None] = []
     for index, k in enumerate(ks):
-        column = tables[:, index]
-        if k >= n_rows or not np.all(column > 0):
+        inertias = tables[:, index]
+        if k >= n_rows or not np.all(inertias > 0):
             gaps.append(None)
             errors.append(None)
             continue
-        logs = np.log(column)
-        gap = logs.mean() - np.log(own[index]) if own[index] > 0 else np.inf
+        logs = np.log(inertias)
+        gap = (
+            logs.mean() - np.log(data_means[index]) if data_means[index] > 0 else np.inf
+        )
         gaps.append(float(gap))
         errors.append(float(logs.std() * np.sqrt(1 + 1 / n_tables)))
-    return Gaps(tuple(gaps), tuple(errors), n_rows, n_tables)
+    return GapStatistics(tuple(gaps), tuple(errors), n_rows, n_tables)
 
 
 def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[Any]:
@@ -107,7 +111,7 @@ def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[A
            [1.026, 5.   ]])
     """
     low, high = cells.min(axis=0), cells.max(axis=0)
-    numbers = numbers_drawn(n_rows * cells.shape[1], seed=seed)
+    numbers = uniform_numbers(n_rows * cells.shape[1], seed=seed)
     drawn = low + (high - low) * numbers.reshape(n_rows, -1)
     return np.ascontiguousarray(drawn, dtype=cells.dtype)
 

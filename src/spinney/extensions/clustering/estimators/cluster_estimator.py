@@ -31,18 +31,23 @@ from spinney.estimators.table_estimator import (
     validated,
 )
 from spinney.extensions.clustering.choose_k.choice import Choice
-from spinney.extensions.clustering.clustering import is_drawn
-from spinney.extensions.clustering.clusters import MIXED, Clusters, cells_of, numbers_of
+from spinney.extensions.clustering.clusters import (
+    MIXED,
+    Clusters,
+    encode_numbers,
+    numeric_cells,
+)
 from spinney.extensions.clustering.fit_k_means import (
-    STARTS,
+    K_MEANS_INITS,
     distances_between,
     nearest_centroids,
 )
+from spinney.extensions.clustering.lloyd import is_random_init
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import (
-    MeasuredRows,
-    find_clusters,
-    usable_weights,
+from spinney.extensions.clustering.models.fit_clusters import (
+    ClusterInput,
+    check_weights,
+    fit_clusters,
 )
 from spinney.extensions.clustering.models.fitted_clusters import FittedClusters
 from spinney.output.file import save_model
@@ -71,7 +76,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def of_clusters(
+def delegate_to_clusters(
     method: Callable[Concatenate[FittedClusters, P], R],
 ) -> Callable[Concatenate[Any, P], R]:
     """Return a method of fitted clusters as a method of their estimator."""
@@ -114,27 +119,27 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
             The weight of each row; a row of weight 0 only gets a label.
         """
         with limited_threads(self.n_jobs), learning_anew(self) as new:
-            new._find(X, sample_weight)
+            new._fit(X, sample_weight)
         return self
 
-    def _find(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         """Find the clusters, in a new estimator."""
-        rows = self._measured_rows(X)
-        weights = weights_of(sample_weight, len(rows.cells))
-        fit = find_clusters(rows, self._plan(rows), weights=weights)
+        rows = self._cluster_input(X)
+        weights = sample_weights(sample_weight, len(rows.cells))
+        fit = fit_clusters(rows, self._plan(rows), weights=weights)
         self.clusters_, self.labels_ = fit.clusters, fit.labels
         if fit.choice is not None:
             self.choice_ = fit.choice
-        warn_of_few(len(fit.clusters), fit.labels)
+        warn_if_few(len(fit.clusters), fit.labels)
 
-    def _measured_rows(self, X: Any) -> MeasuredRows:
+    def _cluster_input(self, X: Any) -> ClusterInput:
         """Return the training rows, and store their columns."""
         raise NotImplementedError
 
-    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+    def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
         """Return the plan of the estimator's parameters."""
         init, n_init = self.init, self.n_init
-        if not is_drawn(init) and is_whole(n_init) and n_init > 1:
+        if not is_random_init(init) and is_whole(n_init) and n_init > 1:
             warn(
                 Setting("n_init", int(n_init)),
                 " has no effect without a random initialisation",
@@ -175,7 +180,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
     def cluster_centers_(self) -> NDArray[Any]:
         """The centroids in the units of the columns."""
         mixed = self.clusters_.method == MIXED
-        return self.clusters_.values if mixed else self.clusters_.places
+        return self.clusters_.values if mixed else self.clusters_.unscaled_centroids
 
     @property
     def counts_(self) -> Floats:
@@ -203,7 +208,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the negative inertia of some rows."""
         distances = self._nearest(X)[1]
-        return -weighted_sum(distances, weights_of(sample_weight, len(distances)))
+        return -weighted_sum(distances, sample_weights(sample_weight, len(distances)))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         """Return the label of each row, and its contribution to the inertia."""
@@ -236,8 +241,8 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         check_is_fitted(self)
         return FittedClusters(self.clusters_).explore(rows=rows, beside=beside)
 
-    export = of_clusters(FittedClusters.export)
-    plot = of_clusters(FittedClusters.plot)
+    export = delegate_to_clusters(FittedClusters.export)
+    plot = delegate_to_clusters(FittedClusters.plot)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Return the notebook display; before fit, that of the parameters."""
@@ -255,12 +260,12 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         return super()._repr_html_
 
 
-def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
+def sample_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return the weights of the rows or None; refuse unusable ones."""
     if sample_weight is None:
         return None
     weights = given_weights(sample_weight, n_rows, most=np.inf)
-    return usable_weights(weights, "sample_weight")
+    return check_weights(weights, "sample_weight")
 
 
 def weighted_sum(distances: Floats, weights: Floats | None) -> float:
@@ -278,7 +283,7 @@ def refuse_no_rows(table: Table) -> None:
         raise DataError(msg, remedy="give at least one")
 
 
-def warn_of_few(n_clusters: int, labels: Integers) -> None:
+def warn_if_few(n_clusters: int, labels: Integers) -> None:
     """Warn if there are fewer distinct rows than clusters."""
     n_distinct = len(np.unique(labels))
     if n_distinct < n_clusters:
@@ -326,15 +331,15 @@ class Centroids(
     def _measured(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return rows and centroids, standardised if the clusters are."""
         check_is_fitted(self)
-        cells = later_numbers(self, X, self.clusters_.schema)
+        cells = encode_later_rows(self, X, self.clusters_.schema)
         return self.clusters_.scaled(cells), self.clusters_.centroids
 
-    def _measured_rows(self, X: Any) -> MeasuredRows:
-        return rows_of_numbers(self, X)
+    def _cluster_input(self, X: Any) -> ClusterInput:
+        return numeric_input(self, X)
 
-    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+    def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
         if isinstance(self.init, str):
-            check_named("init", self.init, STARTS)
+            check_named("init", self.init, K_MEANS_INITS)
         return super()._plan(rows, tol=self.tol, **settings)
 
     @property
@@ -347,16 +352,16 @@ class Centroids(
         return tags
 
 
-def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
+def numeric_input(estimator: Any, X: Any) -> ClusterInput:
     """Return training rows of finite floats, and store their columns."""
     X = collected(X)
     if not (is_framed(X) or _by_names_only(X)):
         cells = _array(estimator, X, reset=True)
         unnamed = [f"x{index}" for index in range(cells.shape[1])]
-        return MeasuredRows(numeric_attributes(unnamed), cells, named=False)
+        return ClusterInput(numeric_attributes(unnamed), cells, named=False)
     table = read_table(X)
     refuse_no_rows(table)
-    cells = cells_of(table, type(estimator).__name__)
+    cells = numeric_cells(table, type(estimator).__name__)
     if _by_names_only(X):
         estimator.n_features_in_ = len(table.columns)
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
@@ -365,7 +370,7 @@ def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
     named = hasattr(estimator, "feature_names_in_")
     names = estimator.feature_names_in_ if named else table.names
     units = [column.unit for column in table.columns]
-    return MeasuredRows(numeric_attributes(names, units), cells, named=named)
+    return ClusterInput(numeric_attributes(names, units), cells, named=named)
 
 
 def numeric_attributes(
@@ -378,7 +383,7 @@ def numeric_attributes(
     )
 
 
-def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
+def encode_later_rows(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     """Return later rows of finite floats, by the columns of the clusters."""
     X = collected(X)
     if not (is_framed(X) or _by_names_only(X)):
@@ -387,10 +392,10 @@ def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
         later = read_with_schema(
             schema, range(len(schema.attributes)), X, may_be_empty=False
         )
-        return numbers_of(schema, later)
+        return encode_numbers(schema, later)
     table = read_table(X)
     refuse_no_rows(table)
-    cells = cells_of(table, type(estimator).__name__)
+    cells = numeric_cells(table, type(estimator).__name__)
     _validated(estimator, X, skip_check_array=True, reset=False)
     return cells
 

@@ -9,13 +9,13 @@ import numpy as np
 from spinney._support.checks import check_whole
 from spinney.errors import DataError
 from spinney.extensions.clustering.choose_k.choice import Choice
-from spinney.extensions.clustering.choose_k.procedure import WorkLimits, choose
+from spinney.extensions.clustering.choose_k.select_k import WorkLimits, choose
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
-    rows_of_numbers,
-    weights_of,
+    numeric_input,
+    sample_weights,
 )
-from spinney.extensions.clustering.models.find import method_of
+from spinney.extensions.clustering.models.fit_clusters import method_for
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 
 
@@ -128,7 +128,7 @@ class KMeans(Centroids):
             cells,
             self.clusters_.start,
             names=self.clusters_.names,
-            weights=weights_of(sample_weight, len(cells)),
+            weights=sample_weights(sample_weight, len(cells)),
             max_iterations=self.max_iter,
             tolerance=self.tol,
             rows=rows,
@@ -212,8 +212,8 @@ def choose_k(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    rows = rows_of_numbers(model, data)
-    weights = weights_of(sample_weight, len(rows.cells))
+    rows = numeric_input(model, data)
+    weights = sample_weights(sample_weight, len(rows.cells))
     plan = replace(model._plan(rows), n_clusters="auto")
     return choose(
         rows.cells,
@@ -221,6 +221,6 @@ def choose_k(
         weights=weights,
         rule=rule,
         measures=measures,
-        method=method_of(plan, rows),
+        method=method_for(plan, rows),
         limits=WorkLimits(silhouette_rows, gap_rows, gap_tables),
     )

@@ -27,12 +27,12 @@ from spinney.extensions.clustering.estimators.cluster_estimator import (
     refuse_no_rows,
 )
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import MeasuredRows
-from spinney.extensions.clustering.prototypes.fit_k_prototypes import MIXED_STARTS
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.models.fit_clusters import ClusterInput
+from spinney.extensions.clustering.prototypes.fit_k_prototypes import K_PROTOTYPES_INITS
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     Prototypes,
-    mixed_cells,
-    prototypes_of,
+    encode_mixed_cells,
+    prototypes_from_table,
 )
 from spinney.sources.rows import attribute_of
 
@@ -122,16 +122,16 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
 
     # Learning
 
-    def _measured_rows(self, X: Any) -> MeasuredRows:
+    def _cluster_input(self, X: Any) -> ClusterInput:
         table = self._read(X, reset=True)
         attributes = tuple(attribute_of(column) for column in table.columns)
-        cells = mixed_cells(schema_of(attributes, 1), table)
-        return MeasuredRows(attributes, cells, hasattr(self, "feature_names_in_"))
+        cells = encode_mixed_cells(schema_of(attributes, 1), table)
+        return ClusterInput(attributes, cells, hasattr(self, "feature_names_in_"))
 
-    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+    def _plan(self, rows: ClusterInput, **settings: Any) -> Plan:
         init: Any = self.init
         if isinstance(init, str):
-            check_named("init", init, MIXED_STARTS)
+            check_named("init", init, K_PROTOTYPES_INITS)
         elif not isinstance(self.n_clusters, str):
             check_whole("n_clusters", self.n_clusters, least=1)
             init = given_prototypes(rows, init, self.n_clusters)
@@ -160,7 +160,7 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self)
-        cells = mixed_cells(self.clusters_.schema, self._read(X, reset=False))
+        cells = encode_mixed_cells(self.clusters_.schema, self._read(X, reset=False))
         return self.clusters_.nearest(cells, n_jobs=thread_count(self.n_jobs))
 
     @property
@@ -175,13 +175,13 @@ class KPrototypes(ClusterEstimator, BaseEstimator):  # type: ignore[misc]
         return self.inertia_
 
 
-def given_prototypes(rows: MeasuredRows, given: Any, n_clusters: int) -> Prototypes:
+def given_prototypes(rows: ClusterInput, given: Any, n_clusters: int) -> Prototypes:
     """Return the user's prototypes, from a table or an array of values."""
     schema = schema_of(rows.attributes, 1)
     if not has_names_only(given) and not is_framed(given):
         given = _columns(schema, given)
     table = read_with_schema(schema, range(len(schema.attributes)), given)
-    return prototypes_of(schema, table, n_clusters)
+    return prototypes_from_table(schema, table, n_clusters)
 
 
 def _columns(schema: Schema, given: Any) -> dict[str, list[Any]]:

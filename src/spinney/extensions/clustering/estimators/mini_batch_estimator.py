@@ -16,30 +16,30 @@ from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
 from spinney.estimators.table_estimator import learning_anew
-from spinney.extensions.clustering.clustering import weights_as_given
 from spinney.extensions.clustering.clusters import BATCHES, Clusters, schema_of
 from spinney.extensions.clustering.estimators.cluster_estimator import (
     Centroids,
-    later_numbers,
+    encode_later_rows,
     numeric_attributes,
-    rows_of_numbers,
-    warn_of_few,
+    numeric_input,
+    sample_weights,
+    warn_if_few,
     weighted_sum,
-    weights_of,
 )
-from spinney.extensions.clustering.exact_sums import means_of
+from spinney.extensions.clustering.exact_sums import exact_means
 from spinney.extensions.clustering.fit_k_means import (
     nearest_centroids,
-    one_thread_in,
-    rows_beside,
+    one_blas_thread_for,
+    scaled_rows_and_points,
 )
+from spinney.extensions.clustering.lloyd import prepare_weights
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import (
-    MeasuredRows,
-    check_enough,
-    clusters_of,
-    method_of,
-    settings_of,
+from spinney.extensions.clustering.models.fit_clusters import (
+    ClusterInput,
+    check_n_clusters,
+    make_clusters,
+    method_for,
+    recorded_settings,
 )
 
 FIRST_BATCHES = 3  # initial centroids come from these
@@ -106,39 +106,41 @@ class MiniBatchKMeans(Centroids):
 
     # Learning
 
-    def _find(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         check_whole("batch_size", self.batch_size, least=1)
         check_whole("n_clusters", self.n_clusters, least=1)
-        if is_relation(X) or _streams(X):
+        if is_relation(X) or _is_streamable(X):
             if sample_weight is not None:
                 msg = "sample_weight needs rows in memory"
                 raise DataError(msg, remedy="read the table first")
             self._fit_stream(X)
             return
-        rows = rows_of_numbers(self, X)
-        cells, weights = rows.cells, weights_of(sample_weight, len(rows.cells))
+        rows = numeric_input(self, X)
+        cells, weights = rows.cells, sample_weights(sample_weight, len(rows.cells))
         plan = self._plan(rows)
         first = self._first_rows(len(cells), weights, plan.seed)
         own = None if weights is None else weights[first]
-        self._start(replace(rows, cells=cells[first]), own, plan)
+        self._initialise(replace(rows, cells=cells[first]), own, plan)
         n_iter, _ = self._pass_until_done(
             lambda turn: (
                 (cells[some], None if weights is None else weights[some])
-                for some in in_batches(len(cells), self.batch_size, plan.seed, turn)
+                for some in shuffled_batches(
+                    len(cells), self.batch_size, plan.seed, turn
+                )
             )
         )
         points = self._running.centroids.astype(cells.dtype)
         jobs = thread_count(self.n_jobs)
         self.labels_, squares = nearest_centroids(cells, points, n_jobs=jobs)
         inertia = weighted_sum(squares, weights)
-        self._keep_running(cells.dtype, inertia, n_iter, rows.fingerprint(weights))
-        warn_of_few(len(points), self.labels_)
+        self._store_centroids(cells.dtype, inertia, n_iter, rows.fingerprint(weights))
+        warn_if_few(len(points), self.labels_)
 
     def _first_rows(self, n_rows: int, weights: Floats | None, seed: int) -> Integers:
         """Return the rows for the initial centroids, those with weight if possible."""
         heavy = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
         size = FIRST_BATCHES * self.batch_size
-        first = heavy[next(in_batches(len(heavy), size, seed, -1 % 2**32))]
+        first = heavy[next(shuffled_batches(len(heavy), size, seed, -1 % 2**32))]
         return first if len(first) >= self.n_clusters else np.arange(n_rows)
 
     def _fit_stream(self, X: Any) -> None:
@@ -146,30 +148,32 @@ class MiniBatchKMeans(Centroids):
         with number_batches(X, FIRST_BATCHES * self.batch_size) as (names, batches):
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, dtype=object)
-            cells = _at_least(batches, self.n_clusters)
-            rows = MeasuredRows(numeric_attributes(names), cells)
-            self._start(rows, None, self._plan(rows))
+            cells = _first_batches(batches, self.n_clusters)
+            rows = ClusterInput(numeric_attributes(names), cells)
+            self._initialise(rows, None, self._plan(rows))
 
         def batches_of(_: int) -> Iterator[tuple[NDArray[Any], None]]:
             with number_batches(X, self.batch_size) as (_names, batches):
                 yield from ((cells, None) for cells in batches)
 
         n_iter, inertia = self._pass_until_done(batches_of)
-        self._keep_running(cells.dtype, inertia, n_iter)
+        self._store_centroids(cells.dtype, inertia, n_iter)
 
-    def _start(self, rows: MeasuredRows, weights: Floats | None, plan: Plan) -> None:
+    def _initialise(
+        self, rows: ClusterInput, weights: Floats | None, plan: Plan
+    ) -> None:
         """Initialise the centroids from the first rows, as k-means does."""
         k = self.n_clusters
         check_whole("n_clusters", k, least=1)
-        check_enough(k, len(rows.cells))
-        method = method_of(plan, rows)
+        check_n_clusters(k, len(rows.cells))
+        method = method_for(plan, rows)
         clustering = replace(method, max_iter=0).fit(rows.cells, k, weights=weights)
         settings = {
-            **settings_of(plan, method, k),
+            **recorded_settings(plan, method, k),
             "batch_size": int(self.batch_size),
         }
         scale = np.ones(rows.cells.shape[1])
-        clusters = clusters_of(rows, clustering, scale, weights, settings)
+        clusters = make_clusters(rows, clustering, scale, weights, settings)
         self.clusters_ = replace(clusters, method=BATCHES, start=clusters.start[:0])
         self._running = RunningCentroids(clustering.centroids, np.zeros(k))
         self.n_steps_ = 0
@@ -180,7 +184,7 @@ class MiniBatchKMeans(Centroids):
         while True:
             inertia = weight = 0.0
             for cells, weights in batches_of(n_iter):
-                inertia += self._take(cells, weights)[1]
+                inertia += self._learn_batch(cells, weights)[1]
                 weight += len(cells) if weights is None else float(weights.sum())
             n_iter += 1
             mean = inertia / weight
@@ -188,11 +192,11 @@ class MiniBatchKMeans(Centroids):
                 return n_iter, inertia
             before = mean
 
-    def _take(self, cells: NDArray[Any], weights: Floats | None) -> Any:
+    def _learn_batch(self, cells: NDArray[Any], weights: Floats | None) -> Any:
         self.n_steps_ += 1
         return self._running.learn(cells, weights, thread_count(self.n_jobs))
 
-    def _keep_running(
+    def _store_centroids(
         self, kind: Any, inertia: float, n_iter: int, origin: Fingerprint | None = None
     ) -> None:
         """Store the present centroids; rows no longer in memory have no digest."""
@@ -211,14 +215,14 @@ class MiniBatchKMeans(Centroids):
         """Learn one batch; the first needs as many rows as there are clusters."""
         if "clusters_" in vars(self):
             n_iter = self.n_iter_
-            cells = later_numbers(self, X, self.clusters_.schema)
-            weights = weights_of(sample_weight, len(cells))
+            cells = encode_later_rows(self, X, self.clusters_.schema)
+            weights = sample_weights(sample_weight, len(cells))
         else:
-            n_iter, rows = 0, rows_of_numbers(self, X)
-            cells, weights = rows.cells, weights_of(sample_weight, len(rows.cells))
-            self._start(rows, weights, self._plan(rows))
-        self.labels_, inertia = self._take(cells, weights)
-        self._keep_running(cells.dtype, inertia, n_iter)
+            n_iter, rows = 0, numeric_input(self, X)
+            cells, weights = rows.cells, sample_weights(sample_weight, len(rows.cells))
+            self._initialise(rows, weights, self._plan(rows))
+        self.labels_, inertia = self._learn_batch(cells, weights)
+        self._store_centroids(cells.dtype, inertia, n_iter)
         return self
 
     @classmethod
@@ -252,30 +256,30 @@ class MiniBatchKMeans(Centroids):
             raise DataError(
                 Setting("batches", batches), " must be an iterable of tables"
             )
-        first: MeasuredRows | None = None
+        first: ClusterInput | None = None
         waiting: list[NDArray[Any]] = []
         for batch in batches:
             if first is None:
-                first = rows_of_numbers(self, batch)
+                first = numeric_input(self, batch)
                 waiting.append(first.cells)
             else:
                 schema = schema_of(first.attributes, 1)
-                waiting.append(later_numbers(self, batch, schema))
+                waiting.append(encode_later_rows(self, batch, schema))
             started = "clusters_" in vars(self)
             if started or sum(map(len, waiting)) >= self.n_clusters:
                 joined = np.concatenate(waiting)
                 if not started:
                     rows = replace(first, cells=joined)
-                    self._start(rows, None, self._plan(rows))
-                inertia = self._take(joined, None)[1]
+                    self._initialise(rows, None, self._plan(rows))
+                inertia = self._learn_batch(joined, None)[1]
                 waiting = []
         if "clusters_" not in vars(self):
             msg = "the batches have fewer rows than "
             raise DataError(msg, Setting("n_clusters", int(self.n_clusters)))
-        self._keep_running(joined.dtype, inertia, 1)
+        self._store_centroids(joined.dtype, inertia, 1)
 
 
-def _streams(X: Any) -> bool:
+def _is_streamable(X: Any) -> bool:
     """Return whether X names a file that can be read in batches."""
     if not isinstance(X, (str, os.PathLike)):
         return False
@@ -283,7 +287,7 @@ def _streams(X: Any) -> bool:
     return name.endswith((".csv", ".tsv", ".parquet"))
 
 
-def _at_least(batches: Iterator[Floats], n: int) -> Floats:
+def _first_batches(batches: Iterator[Floats], n: int) -> Floats:
     """Return the first batches that together have n rows."""
     parts: list[Floats] = []
     for batch in batches:
@@ -310,13 +314,13 @@ class RunningCentroids:
         self, cells: NDArray[Any], weights: Floats | None, n_jobs: int | None
     ) -> tuple[Integers, float]:
         """Learn a batch; return its labels and inertia before the update."""
-        own, heavy = weights_as_given(weights)
+        own, heavy = prepare_weights(weights)
         points = self.centroids.astype(cells.dtype)
-        rows, points, power = rows_beside(cells, points, own, n_jobs=n_jobs)
-        with one_thread_in(rows):
+        rows, points, power = scaled_rows_and_points(cells, points, own, n_jobs=n_jobs)
+        with one_blas_thread_for(rows):
             labels, squares = rows.nearest_to(points)
         centroids = np.ldexp(self.centroids, -power)
-        means, added = means_of(rows.sums(), rows.scales)
+        means, added = exact_means(rows.sums(), rows.scales)
         got = added > 0
         with np.errstate(over="ignore"):
             added = np.ldexp(added[got], heavy)
@@ -334,12 +338,14 @@ class RunningCentroids:
             return labels, float(np.ldexp(np.sum(sizes), 2 * power + heavy))
 
 
-def in_batches(n_rows: int, size: int, seed: int, turn: int) -> Iterator[Integers]:
+def shuffled_batches(
+    n_rows: int, size: int, seed: int, turn: int
+) -> Iterator[Integers]:
     """Yield the rows of each batch of a pass, in random order (NumPy's PCG64).
 
     A single batch of all rows stays in order.
 
-    >>> [len(batch) for batch in in_batches(10, 4, seed=0, turn=0)]
+    >>> [len(batch) for batch in shuffled_batches(10, 4, seed=0, turn=0)]
     [4, 4, 2]
     """
     if n_rows <= size:

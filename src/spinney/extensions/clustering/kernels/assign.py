@@ -4,8 +4,9 @@ A row has its cluster, an upper bound u of the distance to that centroid, and a 
 bound l of the distances to all others. As centroids move, u rises by the move of its
 own centroid and l falls by the largest move (Hamerly 2010). Stored bounds are relative
 to the initial centroids: ``moves`` has the sums of moves since. A row stays if u is
-below l, or below half of the distance from its centroid to the next (:func:`sift`). For
-the other rows a product of matrices yields x·c, and :func:`settle` finds the least ::
+below l, or below half of the distance from its centroid to the next
+(:func:`list_waiting`). For the other rows a product of matrices yields x·c, and
+:func:`assign_waiting` finds the least ::
 
     |x − c|² − |x|² = |c|² − 2 x·c
 
@@ -33,7 +34,7 @@ GROWN, HALF, FALLEN = np.arange(3)
 ERROR, TINY, KEPT, LONGEST = np.arange(4)
 
 
-class Assigning(NamedTuple):
+class AssignmentTask(NamedTuple):
     """Rows with their clusters (initially -1) and bounds, and the centroids.
 
     ``sizes`` are |x|² of the centred rows, ``norms`` |c|²; ``scales`` are those of the
@@ -43,7 +44,7 @@ class Assigning(NamedTuple):
     rows: NDArray[Any]
     weights: NDArray[np.float64]
     sizes: NDArray[Any]
-    own: NDArray[np.int32]
+    labels: NDArray[np.int32]
     upper: NDArray[Any]
     lower: NDArray[Any]
     centroids: NDArray[Any]
@@ -54,65 +55,65 @@ class Assigning(NamedTuple):
 
 
 @kernel
-def square(rows, row, points, point):
+def squared_distance(rows, row, points, point):
     """Return the squared distance of a row to a point, in float64."""
     total = 0.0
     for column in range(rows.shape[1]):
-        apart = np.float64(rows[row, column]) - np.float64(points[point, column])
-        total += apart * apart
+        difference = np.float64(rows[row, column]) - np.float64(points[point, column])
+        total += difference * difference
     return total
 
 
 @kernel
-def short_square(rows, row, points, point):
+def short_squared_distance(rows, row, points, point):
     """Return it in the precision of the rows: even columns plus odd ones."""
     width = rows.shape[1]
-    apart = rows[row, 0] - points[point, 0]
-    even = apart * apart
+    difference = rows[row, 0] - points[point, 0]
+    even = difference * difference
     odd = even - even
     for column in range(1, width - 1, 2):
-        apart = rows[row, column] - points[point, column]
-        odd += apart * apart
-        apart = rows[row, column + 1] - points[point, column + 1]
-        even += apart * apart
+        difference = rows[row, column] - points[point, column]
+        odd += difference * difference
+        difference = rows[row, column + 1] - points[point, column + 1]
+        even += difference * difference
     if width % 2 == 0:
-        apart = rows[row, width - 1] - points[point, width - 1]
-        odd += apart * apart
+        difference = rows[row, width - 1] - points[point, width - 1]
+        odd += difference * difference
     return even + odd
 
 
 @kernel
-def keep_upper(upper, row, reach, moved, limits):
+def store_upper(upper, row, reach, moved, limits):
     """Store an upper bound relative to the initial centroids."""
     upper[row] = reach - moved + limits[KEPT] * (reach + moved)
 
 
 @entry
-def sift(task, waiting, span):
+def list_waiting(task, pending, span):
     """List the rows of a range that may change cluster; return how many."""
     rows, centroids, moves, limits = task.rows, task.centroids, task.moves, task.limits
-    own, upper, lower = task.own, task.upper, task.lower
+    labels, upper, lower = task.labels, task.upper, task.lower
     n = 0
     for row in range(span[0], span[1]):
-        cluster = own[row]
+        cluster = labels[row]
         if cluster >= 0:
             others = np.float64(lower[row]) - moves[FALLEN, cluster]
             others = max(others, moves[HALF, cluster])
             moved = moves[GROWN, cluster]
             if np.float64(upper[row]) + moved < others:
                 continue
-            near = np.float64(short_square(rows, row, centroids, cluster))
+            near = np.float64(short_squared_distance(rows, row, centroids, cluster))
             reach = np.sqrt(near * (1.0 + limits[ERROR]) + limits[TINY])
             if reach < others:
-                keep_upper(upper, row, reach, moved, limits)
+                store_upper(upper, row, reach, moved, limits)
                 continue
-        waiting[n] = row
+        pending[n] = row
         n += 1
     return n
 
 
 @kernel
-def two_least(products, norms, best, second, nearest):
+def two_least_distances(products, norms, best, second, nearest):
     """Write the two least sums of each row, and the cluster of the least.
 
     The inner loop is over rows, so that it vectorises.
@@ -134,22 +135,22 @@ def two_least(products, norms, best, second, nearest):
 
 
 @entry
-def settle(task, products, waiting, room, span):
+def assign_waiting(task, products, pending, workspace, span):
     """Assign waiting rows to their nearest centroids; return how many changed.
 
-    ``products`` are −2 x·c with a column for each row of the range ``span``. ``room``
-    is (sums, best, second, nearest): the changes of sums, and the results of
-    :func:`two_least`.
+    ``products`` are −2 x·c with a column for each row of the range ``span``. The
+    workspace is (sums, best, second, nearest): the changes of sums, and the results of
+    :func:`two_least_distances`.
     """
     rows, weights, sizes, scales = task.rows, task.weights, task.sizes, task.scales
     centroids, norms = task.centroids, task.norms
-    own, upper, lower = task.own, task.upper, task.lower
+    labels, upper, lower = task.labels, task.upper, task.lower
     moves, limits = task.moves, task.limits
-    sums, firsts, seconds, clusters = room
-    two_least(products, norms, firsts, seconds, clusters)
+    sums, firsts, seconds, clusters = workspace
+    two_least_distances(products, norms, firsts, seconds, clusters)
     changed = 0
-    for turn in range(span[0], span[1]):
-        row, line = waiting[turn], turn - span[0]
+    for position in range(span[0], span[1]):
+        row, line = pending[position], position - span[0]
         best, second = np.float64(firsts[line]), np.float64(seconds[line])
         nearest = np.int64(clusters[line])
         size = np.float64(sizes[row])
@@ -161,15 +162,15 @@ def settle(task, products, waiting, room, span):
             high, low = high + 2.0 * error, best - error
             most = best + 2.0 * error
             nearest = first_nearest(rows, row, centroids, norms, products, line, most)
-        before = np.int64(own[row])
+        before = np.int64(labels[row])
         reach = np.sqrt(max(high + size, 0.0))
-        keep_upper(upper, row, reach, moves[GROWN, nearest], limits)
+        store_upper(upper, row, reach, moves[GROWN, nearest], limits)
         least = np.sqrt(max(low + size, 0.0))
         fallen = moves[FALLEN, nearest]
         lower[row] = least + fallen - limits[KEPT] * (least + fallen)
         if nearest != before:
             changed += 1
-            own[row] = nearest
+            labels[row] = nearest
             weight = weights[row] if weights.size else 1.0
             if before >= 0:
                 add_row(rows, row, weight, before, np.int64(-1), scales, sums)
@@ -184,7 +185,7 @@ def first_nearest(rows, row, centroids, norms, products, line, most):
     for cluster in range(centroids.shape[0]):
         if np.float64(products[cluster, line] + norms[cluster]) > most:
             continue
-        near = square(rows, row, centroids, cluster)
+        near = squared_distance(rows, row, centroids, cluster)
         if near < best:
             best, nearest = near, np.int64(cluster)
     return nearest
@@ -208,4 +209,4 @@ def add_row(rows, row, weight, cluster, sign, scales, sums):
 def squared_distances(rows, centroids, labels, out, span):
     """Write each row's squared distance to its centroid, in float64."""
     for row in range(span[0], span[1]):
-        out[row] = square(rows, row, centroids, labels[row])
+        out[row] = squared_distance(rows, row, centroids, labels[row])

@@ -17,11 +17,11 @@ from spinney.extensions.clustering.kernels.assign import (
     ERROR,
     LONGEST,
     TINY,
-    short_square,
+    short_squared_distance,
 )
 
 
-class Seeding(NamedTuple):
+class SeedingTask(NamedTuple):
     """The rows, their distances so far, and the candidate rows.
 
     ``sizes`` are |x|² of the centred rows; ``limits`` are those of ``assign``.
@@ -37,16 +37,16 @@ class Seeding(NamedTuple):
 
 
 @entry
-def gains_of(seeding, products, norms, room, gains, span):
+def add_gains(seeding, products, norms, workspace, gains, span):
     """Add up the decrease of squared distances by each candidate over a range of rows.
 
-    ``products`` are −2 x·y with a column for each row, ``norms`` |y|²; ``room`` is
+    ``products`` are −2 x·y with a column for each row, ``norms`` |y|²; ``workspace`` is
     (most, waiting), arrays for all rows.
     """
     rows, weights, sizes = seeding.rows, seeding.weights, seeding.sizes
     near, better, candidates = seeding.near, seeding.better, seeding.candidates
     limits, first = seeding.limits, span[0]
-    most, waiting = room
+    most, pending = workspace
     # (|x| + |y|)² is at most 2 |x|² + 2 |y|².
     wrong = 2.0 * limits[ERROR]
     most_wrong = wrong * limits[LONGEST] ** 2 + limits[TINY]
@@ -59,20 +59,22 @@ def gains_of(seeding, products, norms, room, gains, span):
         norm, gain, bit = norms[index], gains[index], np.uint32(1) << np.uint32(index)
         n = 0
         for row in range(first, span[1]):  # without an unpredictable branch
-            waiting[n] = row
+            pending[n] = row
             n += np.int64(products[index, row - first] + norm <= most[row - first])
-        for turn in range(n):
-            row = waiting[turn]
-            square = short_square(rows, row, rows, candidates[index])
-            if square < near[row]:
+        for position in range(n):
+            row = pending[position]
+            squared_distance = short_squared_distance(
+                rows, row, rows, candidates[index]
+            )
+            if squared_distance < near[row]:
                 weight = weights[row] if weights.size else 1.0
-                gain += np.float64(near[row] - square) * weight
+                gain += np.float64(near[row] - squared_distance) * weight
                 better[row] |= bit
         gains[index] = gain
 
 
 @entry
-def take(seeding, bins, totals, span):
+def choose_candidate(seeding, bins, totals, span):
     """Choose candidate ``span[3]``, and sum squared distances by block and bin.
 
     ``span`` begins with the size of a block, and the first and last block.
@@ -85,6 +87,6 @@ def take(seeding, bins, totals, span):
         totals[block] = 0.0
         for row in range(block * size, min(n, (block + 1) * size)):
             if (better[row] >> bit) & np.uint32(1):
-                near[row] = short_square(rows, row, rows, candidate)
+                near[row] = short_squared_distance(rows, row, rows, candidate)
             weight = weights[row] if weights.size else 1.0
             totals[block, bins[row]] += weight * np.float64(near[row])

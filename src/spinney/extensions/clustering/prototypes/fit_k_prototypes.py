@@ -12,30 +12,32 @@ from spinney._support.jit.loading_time import wants_kernels
 from spinney._support.row_order import keys_of
 from spinney._support.threads import n_threads
 from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES
-from spinney.extensions.clustering.choose_k.cluster_measures import mean_widths
-from spinney.extensions.clustering.cluster_draws import (
-    ClusterDraws,
-    filled_up,
-    weight_of_each,
+from spinney.extensions.clustering.choose_k.cluster_measures import (
+    mean_silhouette_widths,
 )
-from spinney.extensions.clustering.clustering import (
+from spinney.extensions.clustering.lloyd import (
     Clustering,
-    Starts,
-    Watch,
+    ClusterMethod,
+    IterationCallback,
     iterate,
-    unscaled,
-    weights_as_given,
+    prepare_weights,
+    undo_scaling,
 )
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
-    distances_to_all,
+    distances_between_rows,
 )
 from spinney.extensions.clustering.prototypes.mixed_rows import (
     MixedRows,
-    filled_in,
-    middle_of,
-    spreads_of,
+    exact_deviations,
+    fill_unknown_cells,
+    overall_prototype,
+)
+from spinney.extensions.clustering.random_rows import (
+    RandomStream,
+    filled_up,
+    weight_of_each,
 )
 from spinney.extensions.clustering.scaling import (
     in_groups,
@@ -44,12 +46,12 @@ from spinney.extensions.clustering.scaling import (
     scaling_power,
 )
 
-MIXED_STARTS = ("huang", "cao")
+K_PROTOTYPES_INITS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KPrototypesMethod(Starts):
+class KPrototypesMethod(ClusterMethod):
     """k-prototypes of mixed rows: the clustering of least cost among some restarts.
 
     ``init`` and ``gamma`` are those of :class:`spinney.KPrototypes`.
@@ -66,44 +68,50 @@ class KPrototypesMethod(Starts):
         k: int,
         *,
         weights: Floats | None = None,
-        watch: Watch | None = None,
+        on_iteration: IterationCallback | None = None,
     ) -> Clustering:
         """Return k clusters of at least k rows, with their γ.
 
         Rows of weight 0 only get labels.
         """
-        given, heavy = weights_as_given(weights)
+        row_weights, weight_power = prepare_weights(weights)
         n_starts = self.n_starts(cells, k)
-        weighty = cells[given > 0] if len(given) else cells
-        cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
+        with_weight = cells[row_weights > 0] if len(row_weights) else cells
+        cells = _without_unknown(
+            cells, np.asarray(np.isnan(with_weight.numbers).all(axis=0))
+        )
         power = power_of_mixed(cells)
         scaled = scaled_mixed(cells, power)
-        rows = rows_for(scaled, given, k * n_starts, self.n_jobs)
-        start, gamma, middle = self.init, self.gamma, middle_of(rows)
+        rows = make_mixed_rows(scaled, row_weights, k * n_starts, self.n_jobs)
+        start, gamma, overall = self.init, self.gamma, overall_prototype(rows)
         spreads = np.empty(0)
         if gamma is None or (isinstance(start, str) and start == "cao"):
-            spreads = spreads_of(scaled, given, middle)
+            spreads = exact_deviations(scaled, row_weights, overall)
         if gamma is None:
             gamma = default_gamma(np.ldexp(spreads, power))
         rows.gamma = scaled_gamma(scaled, gamma, power)
-        margins = Margins(scaled, given) if isinstance(start, str) else None
+        distributions = (
+            ColumnDistributions(scaled, row_weights) if isinstance(start, str) else None
+        )
 
-        def run(draws: ClusterDraws) -> Clustering:
-            if margins is None:
+        def run(draws: RandomStream) -> Clustering:
+            if distributions is None:
                 assert isinstance(start, Prototypes)
                 numbers = scaled_start(start.numbers, scaled.numbers, power)
                 first = Prototypes(numbers, start.codes)
             else:
                 if start == "cao":
-                    densities = margins.densities(spreads)
-                    chosen = cao_rows(rows, k, densities, middle)
+                    densities = distributions.densities(spreads)
+                    chosen = cao_initial_rows(rows, k, densities, overall)
                 else:
-                    chosen = huang_rows(rows, k, draws, margins)
+                    chosen = huang_initial_rows(rows, k, draws, distributions)
                 first = scaled[chosen].as_prototypes()
-            first = filled_in(scaled, first, middle)
-            return iterate(rows, first, max_iterations=self.max_iter, watch=watch)
+            first = fill_unknown_cells(scaled, first, overall)
+            return iterate(
+                rows, first, max_iterations=self.max_iter, on_iteration=on_iteration
+            )
 
-        best = unscaled(self.best(n_starts, run), power, heavy, _multiplied)
+        best = undo_scaling(self.best(n_starts, run), power, weight_power, _multiplied)
         return replace(best, gamma=gamma)
 
     def labels(self, cells: MixedCells, clustering: Clustering) -> Integers:
@@ -111,7 +119,7 @@ class KPrototypesMethod(Starts):
         prototypes, gamma = clustering.centroids, clustering.gamma
         return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
 
-    def small(self, cells: MixedCells) -> tuple[MixedCells, int]:
+    def rescaled(self, cells: MixedCells) -> tuple[MixedCells, int]:
         """Return rows as they are, because γ depends on the scale of numbers."""
         return cells, 0
 
@@ -132,15 +140,15 @@ class KPrototypesMethod(Starts):
         power = power_of_mixed(cells)
         small = scaled_mixed(cells, power)
         gamma = scaled_gamma(cells, clustering.gamma, power)
-        return mean_widths(
-            lambda part: distances_to_all(small, part, gamma),
+        return mean_silhouette_widths(
+            lambda part: distances_between_rows(small, part, gamma),
             codings,
             weights,
             n_jobs=self.n_jobs or 1,
         )
 
 
-def rows_for(
+def make_mixed_rows(
     cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
 ) -> MixedRows:
     """Return rows for NumPy or, for much work, for compiled kernels."""
@@ -148,10 +156,12 @@ def rows_for(
     if not wants_kernels("k-prototypes", len(cells) * columns * times):
         return MixedRows(cells, weights, 1.0)
     from spinney.extensions.clustering.prototypes.compiled_mixed_rows import (
-        CompiledMixed,
+        CompiledMixedRows,
     )
 
-    return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
+    return CompiledMixedRows(
+        cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs
+    )
 
 
 def default_gamma(spreads: Floats) -> float:
@@ -175,12 +185,14 @@ def nearest_prototypes(
     n_jobs: int | None = None,
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
-    cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
+    cells = _without_unknown(
+        cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0))
+    )
 
     def nearest(some: Any) -> tuple[Integers, Floats]:
         power = power_of_mixed(cells[some], prototypes.numbers)
         scaled = scaled_mixed(cells[some], power)
-        rows = rows_for(scaled, np.empty(0), len(prototypes.codes), n_jobs)
+        rows = make_mixed_rows(scaled, np.empty(0), len(prototypes.codes), n_jobs)
         rows.gamma = scaled_gamma(scaled, gamma, power)
         labels, costs = rows.nearest_to(_multiplied(prototypes, -power))
         with np.errstate(over="ignore"):
@@ -189,11 +201,11 @@ def nearest_prototypes(
     return in_groups(row_powers(cells.numbers, prototypes.numbers), nearest)
 
 
-def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
+def _without_unknown(cells: MixedCells, unknown: NDArray[np.bool_]) -> MixedCells:
     """Return the cells with NaN in the numeric columns without known prototypes."""
-    if not nowhere.any():
+    if not unknown.any():
         return cells
-    return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
+    return replace(cells, numbers=np.where(unknown, np.nan, cells.numbers))
 
 
 def power_of_mixed(cells: MixedCells, *more: Floats) -> int:
@@ -223,7 +235,7 @@ def _multiplied(prototypes: Prototypes, power: int) -> Prototypes:
     return prototypes._replace(numbers=np.ldexp(prototypes.numbers, power))
 
 
-class Margins:
+class ColumnDistributions:
     """The weighted distribution of the values of each column."""
 
     def __init__(self, cells: MixedCells, weights: Floats) -> None:
@@ -248,12 +260,12 @@ class Margins:
             self._keys = keys_of(self._cells.matrix())
         return self._keys
 
-    def draw(self, draws: ClusterDraws) -> Prototypes:
+    def draw(self, draws: RandomStream) -> Prototypes:
         """Return a point whose cells are drawn from the known cells of each column."""
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
-        for column, (values, running) in enumerate(self._sorted):
-            index = _drawn(running, draws.number())
+        for column, (values, cumulative) in enumerate(self._sorted):
+            index = _drawn(cumulative, draws.number())
             if index >= 0:
                 numbers[column] = values[index]
         codes = np.full(len(cells.ordinal), cells.missing)
@@ -272,15 +284,15 @@ class Margins:
         """
         cells, total = self._cells, self._weights.sum()
         densities = np.zeros(len(cells))
-        for column, (values, running) in enumerate(self._sorted):
+        for column, (values, cumulative) in enumerate(self._sorted):
             cell = cells.numbers[:, column]
             if not len(values):
                 continue
-            sums = np.append(0.0, running)
+            sums = np.append(0.0, cumulative)
             high = np.searchsorted(values, cell + spreads[column] / 2, side="right")
             low = np.searchsorted(values, cell - spreads[column] / 2, side="left")
-            share = (sums[high] - sums[low]) / total
-            densities += np.where(np.isnan(cell), 0.0, share)
+            proportion = (sums[high] - sums[low]) / total
+            densities += np.where(np.isnan(cell), 0.0, proportion)
         shares = self._counted / total
         shares[cells.missing] = 0.0
         for column in cells.codes.T:
@@ -288,16 +300,19 @@ class Margins:
         return densities / (len(self._sorted) + len(cells.ordinal))
 
 
-def _drawn(running: Floats, share: float) -> int:
+def _drawn(cumulative: Floats, proportion: float) -> int:
     """Return the index where a cumulative sum passes a fraction; -1 if it is empty."""
-    if not len(running) or not running[-1] > 0:
+    if not len(cumulative) or not cumulative[-1] > 0:
         return -1
-    index = np.searchsorted(running, share * running[-1], side="right")
-    return int(min(index, np.searchsorted(running, running[-1])))
+    index = np.searchsorted(cumulative, proportion * cumulative[-1], side="right")
+    return int(min(index, np.searchsorted(cumulative, cumulative[-1])))
 
 
-def huang_rows(
-    rows: MixedRows, n_clusters: int, draws: ClusterDraws, margins: Margins
+def huang_initial_rows(
+    rows: MixedRows,
+    n_clusters: int,
+    draws: RandomStream,
+    distributions: ColumnDistributions,
 ) -> Integers:
     """Return the rows nearest to points drawn by frequency (Huang 1998).
 
@@ -305,21 +320,21 @@ def huang_rows(
     least key, so the order of rows does not matter. If all distinct rows are chosen,
     the first fills up.
     """
-    left = weight_of_each(rows.weights, len(rows.cells)) > 0
-    keys, chosen = margins.keys(), list[int]()
-    while len(chosen) < n_clusters and left.any():
-        point = margins.draw(draws)
-        apart = rows.distances(point)[:, 0]
-        apart[~left] = np.inf
-        near = np.flatnonzero(apart == apart.min())
+    remaining = weight_of_each(rows.weights, len(rows.cells)) > 0
+    keys, chosen = distributions.keys(), list[int]()
+    while len(chosen) < n_clusters and remaining.any():
+        point = distributions.draw(draws)
+        distances = rows.distances(point)[:, 0]
+        distances[~remaining] = np.inf
+        near = np.flatnonzero(distances == distances.min())
         row = int(near[np.argmin(keys[near])])
         chosen.append(row)
-        left &= keys != keys[row]
+        remaining &= keys != keys[row]
     return filled_up(chosen, n_clusters)
 
 
-def cao_rows(
-    rows: MixedRows, n_clusters: int, densities: Floats, middle: Prototypes
+def cao_initial_rows(
+    rows: MixedRows, n_clusters: int, densities: Floats, overall: Prototypes
 ) -> Integers:
     """Return rows that are dense and far from each other (Cao, Liang and Bai 2009).
 
@@ -329,13 +344,13 @@ def cao_rows(
     weights = weight_of_each(rows.weights, len(rows.cells))
     density = np.where(weights > 0, densities, -1.0)
     chosen = [int(np.argmax(density))]
-    least = np.where(weights > 0, np.inf, 0.0)
+    nearest = np.where(weights > 0, np.inf, 0.0)
     while len(chosen) < n_clusters:
         point = rows.cells[chosen[-1:]].as_prototypes()
-        point = filled_in(rows.cells, point, middle)
-        least = np.minimum(least, rows.distances(point)[:, 0] * densities)
-        row = int(np.argmax(least))
-        if not least[row] > 0:
+        point = fill_unknown_cells(rows.cells, point, overall)
+        nearest = np.minimum(nearest, rows.distances(point)[:, 0] * densities)
+        row = int(np.argmax(nearest))
+        if not nearest[row] > 0:
             break
         chosen.append(row)
     return filled_up(chosen, n_clusters)

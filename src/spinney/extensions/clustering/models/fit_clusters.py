@@ -1,7 +1,7 @@
 """Clusters of a table in memory, for Python and the shell.
 
-``read_rows`` reads a table, ``measured_rows`` encodes its columns, and
-``find_clusters`` fits clusters to them as a ``Plan`` says.
+``read_rows`` reads a table, ``cluster_input`` encodes its columns, and
+``fit_clusters`` fits clusters to them as a ``Plan`` says.
 """
 
 import hashlib
@@ -35,30 +35,34 @@ from spinney.errors import (
     refusal,
 )
 from spinney.extensions.clustering.choose_k.choice import MIXED_MEASURES, Choice
-from spinney.extensions.clustering.choose_k.procedure import Method, choose
-from spinney.extensions.clustering.clustering import Clustering, Watch, is_drawn
+from spinney.extensions.clustering.choose_k.select_k import Method, choose
 from spinney.extensions.clustering.clusters import (
     MIXED,
     Clusters,
-    cells_of,
+    numeric_cells,
     schema_of,
-    spread_of,
+    standard_deviations,
 )
 from spinney.extensions.clustering.fit_k_means import (
-    STARTS,
+    K_MEANS_INITS,
     KMeansMethod,
-    checked_centroids,
+    check_centroids,
+)
+from spinney.extensions.clustering.lloyd import (
+    Clustering,
+    IterationCallback,
+    is_random_init,
 )
 from spinney.extensions.clustering.models.cluster_plan import MODES, RULE, Plan
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import (
-    MIXED_STARTS,
+    K_PROTOTYPES_INITS,
     KPrototypesMethod,
 )
-from spinney.extensions.clustering.prototypes.mixed_distances import (
+from spinney.extensions.clustering.prototypes.mixed_cells import (
     MixedCells,
     Prototypes,
-    mixed_cells,
-    prototypes_of,
+    encode_mixed_cells,
+    prototypes_from_table,
 )
 from spinney.extensions.clustering.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.sources.opened import TableInput, table_of_rows
@@ -72,7 +76,7 @@ MAX_ITER, MAX_ITER_MIXED = 300, 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MeasuredRows:
+class ClusterInput:
     """The columns and encoded rows that clusters are fitted to.
 
     ``cells`` are numbers for k-means, MixedCells for k-prototypes. ``named`` is false
@@ -94,7 +98,7 @@ class MeasuredRows:
         """The numeric columns."""
         return np.asarray(self.cells.numbers if self.mixed else self.cells)
 
-    def divided_by(self, scale: Floats) -> Any:
+    def scaled_by(self, scale: Floats) -> Any:
         """Return the cells with each numeric column divided by its scale."""
         if (scale == 1).all():
             return self.cells
@@ -159,10 +163,10 @@ def _weights(table: Table, name: str) -> Floats:
     if column.kind != "numeric" or column.missing.any():
         msg = f"the weight column {name!r} needs a number in every row"
         raise DataError(msg)
-    return usable_weights(column.cells.astype(np.float64), f"column {name!r}")
+    return check_weights(column.cells.astype(np.float64), f"column {name!r}")
 
 
-def usable_weights(weights: Floats, name: str) -> Floats:
+def check_weights(weights: Floats, name: str) -> Floats:
     """Return weights; refuse those that are negative, all 0 or too large."""
     if weights.min() < 0 or not weights.max() > 0:
         msg = f"{name} contains negative weights, or only zeros"
@@ -174,9 +178,9 @@ def usable_weights(weights: Floats, name: str) -> Floats:
     return weights
 
 
-def measured_rows(
+def cluster_input(
     used: Table, plan: Plan, *, markers: Sequence[str] = ()
-) -> MeasuredRows:
+) -> ClusterInput:
     """Return the rows of a table, encoded for the plan's method.
 
     The default method is k-means if all columns are numeric, else k-prototypes.
@@ -196,15 +200,15 @@ def measured_rows(
     numeric = all(column.kind == "numeric" for column in used.columns)
     cells: Any
     if method == "k-means" or (method is None and numeric):
-        cells = cells_of(used)
+        cells = numeric_cells(used)
     else:
-        cells = mixed_cells(schema_of(attributes, 1, markers), used)
-    rows = MeasuredRows(attributes, cells, markers=markers)
+        cells = encode_mixed_cells(schema_of(attributes, 1, markers), used)
+    rows = ClusterInput(attributes, cells, markers=markers)
     _check_settings(plan, rows)
     return rows
 
 
-def _check_settings(plan: Plan, rows: MeasuredRows) -> None:
+def _check_settings(plan: Plan, rows: ClusterInput) -> None:
     """Refuse settings that the method of the rows does not have."""
     coded = [a for a in rows.attributes if a.kind != "numeric"]
     if plan.gamma is not None and not coded:
@@ -234,7 +238,7 @@ class ClusterFit:
     clusters: Clusters
     labels: Integers
     converged: bool
-    rows: MeasuredRows
+    rows: ClusterInput
     weights: Floats | None
     plan: Plan
     method: Method
@@ -271,9 +275,9 @@ class ClusterFit:
         if self.choice is not None:
             return self.choice
         named = isinstance(self.method.init, str)
-        usual = (MIXED_STARTS if self.rows.mixed else STARTS)[0]
+        usual = (K_PROTOTYPES_INITS if self.rows.mixed else K_MEANS_INITS)[0]
         return choose(
-            self.rows.divided_by(self.clusters.scale),
+            self.rows.scaled_by(self.clusters.scale),
             weights=self.weights,
             rule="elbow",
             measures=["elbow"],
@@ -281,8 +285,8 @@ class ClusterFit:
         )
 
 
-def find_clusters(
-    rows: MeasuredRows,
+def fit_clusters(
+    rows: ClusterInput,
     plan: Plan,
     *,
     weights: Floats | None = None,
@@ -292,16 +296,16 @@ def find_clusters(
 
     >>> from spinney.data.readers import read_table
     >>> plan = Plan(n_clusters=2)
-    >>> rows = measured_rows(read_table({"size": [1.0, 2.0, 10.0, 11.0]}), plan)
-    >>> fit = find_clusters(rows, plan)
-    >>> np.sort(fit.clusters.places.ravel())
+    >>> rows = cluster_input(read_table({"size": [1.0, 2.0, 10.0, 11.0]}), plan)
+    >>> fit = fit_clusters(rows, plan)
+    >>> np.sort(fit.clusters.unscaled_centroids.ravel())
     array([ 1.5, 10.5])
     """
-    plan = _with_start(plan, rows)
+    plan = _with_init(plan, rows)
     scale = np.ones(rows.numbers.shape[1])
     if plan.standardise:
-        scale = spread_of(rows.numbers, weights)
-    cells, method = rows.divided_by(scale), _method(plan, rows, scale)
+        scale = standard_deviations(rows.numbers, weights)
+    cells, method = rows.scaled_by(scale), _scaled_method(plan, rows, scale)
     choice = None
     if plan.chooses:
         choice = choose(
@@ -314,17 +318,19 @@ def find_clusters(
         )
         method = replace(method, n_init=choice.n_starts)
     k = int(plan.n_clusters) if choice is None else choice.k  # type: ignore[arg-type]
-    check_enough(k, len(cells))
-    watch = watch_of(progress, method.n_starts(cells, k) * method.max_iter)
-    clustering = method.fit(cells, k, weights=weights, watch=watch)
-    settings = settings_of(plan, method, k)
-    clusters = clusters_of(rows, clustering, scale, weights, settings)
+    check_n_clusters(k, len(cells))
+    on_iteration = report_iterations(
+        progress, method.n_starts(cells, k) * method.max_iter
+    )
+    clustering = method.fit(cells, k, weights=weights, on_iteration=on_iteration)
+    settings = recorded_settings(plan, method, k)
+    clusters = make_clusters(rows, clustering, scale, weights, settings)
     labels, converged = clustering.labels, clustering.converged
     method = replace(method, n_init=plan.n_init)
     return ClusterFit(clusters, labels, converged, rows, weights, plan, method, choice)
 
 
-def check_enough(k: int, n_rows: int) -> None:
+def check_n_clusters(k: int, n_rows: int) -> None:
     """Refuse more clusters than rows."""
     if k > n_rows:
         raise DataError(
@@ -337,11 +343,11 @@ def check_enough(k: int, n_rows: int) -> None:
 # Initialisation
 
 
-def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
+def _with_init(plan: Plan, rows: ClusterInput) -> Plan:
     """Return a plan with max_iter, whose init is a name, a callable or centroids."""
     if plan.max_iter is None:
         plan = replace(plan, max_iter=MAX_ITER_MIXED if rows.mixed else MAX_ITER)
-    known = MIXED_STARTS if rows.mixed else STARTS
+    known = K_PROTOTYPES_INITS if rows.mixed else K_MEANS_INITS
     init = known[0] if plan.init is None else plan.init
     if not isinstance(init, str):
         if plan.chooses:
@@ -351,8 +357,8 @@ def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
                 remedy="use " + " or ".join(map(repr, known)),
             )
         return plan
-    if init not in known and init in (*STARTS, *MIXED_STARTS):
-        kinds = "numeric" if init in STARTS else "mixed"
+    if init not in known and init in (*K_MEANS_INITS, *K_PROTOTYPES_INITS):
+        kinds = "numeric" if init in K_MEANS_INITS else "mixed"
         remedy = f"use {' or '.join(known)}"
         raise refusal(Setting("init", init), f"is for {kinds} tables", remedy)
     if init not in known and not Path(init).suffix and not Path(init).exists():
@@ -360,7 +366,7 @@ def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
             Setting("init", init),
             f"is neither one of {', '.join(known)} nor a file of centroids",
         )
-    if plan.n_init not in ("auto", 1) and not is_drawn(init):
+    if plan.n_init not in ("auto", 1) and not is_random_init(init):
         raise refusal(
             Setting("n_init", plan.n_init),
             f"has no effect, because {init!r} is not random",
@@ -375,10 +381,10 @@ def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
             ("chooses among several k, but ", start, " has a row for each cluster"),
             "remove one of them",
         )
-    return _with_file(plan, Path(init), rows)
+    return _with_init_file(plan, Path(init), rows)
 
 
-def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
+def _with_init_file(plan: Plan, path: Path, rows: ClusterInput) -> Plan:
     """Return a plan with the centroids of a file; columns are matched by name."""
     schema = schema_of(rows.attributes, 1, rows.markers)
     table = read_with_schema(
@@ -387,7 +393,7 @@ def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
     n_clusters: Any = table.n_rows if plan.chooses else plan.n_clusters
     centroids: Any
     if rows.mixed:
-        centroids = prototypes_of(schema, table, n_clusters)
+        centroids = prototypes_from_table(schema, table, n_clusters)
     else:
         centroids = np.column_stack(schema.encode(table))
         if not np.isfinite(centroids).all():
@@ -404,12 +410,12 @@ def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
     return replace(plan, init=centroids, n_clusters=n_clusters)
 
 
-def method_of(plan: Plan, rows: MeasuredRows) -> Method:
+def method_for(plan: Plan, rows: ClusterInput) -> Method:
     """Return the method for rows as they are, whatever ``standardise``."""
-    return _method(_with_start(plan, rows), rows, np.ones(rows.numbers.shape[1]))
+    return _scaled_method(_with_init(plan, rows), rows, np.ones(rows.numbers.shape[1]))
 
 
-def _method(plan: Plan, rows: MeasuredRows, scale: Floats) -> Method:
+def _scaled_method(plan: Plan, rows: ClusterInput, scale: Floats) -> Method:
     """Return the method, with the user's centroids divided by the scale."""
     init: Any = plan.init
     shared: dict[str, Any] = {
@@ -424,15 +430,15 @@ def _method(plan: Plan, rows: MeasuredRows, scale: Floats) -> Method:
         return KPrototypesMethod(init=init, gamma=plan.gamma, **shared)
     if not isinstance(init, str) and not callable(init):
         k: Any = plan.n_clusters
-        init = checked_centroids(init, k, rows.numbers.shape[1]) / scale
+        init = check_centroids(init, k, rows.numbers.shape[1]) / scale
     return KMeansMethod(init=init, tol=plan.tol, **shared)
 
 
 # Results
 
 
-def clusters_of(
-    rows: MeasuredRows,
+def make_clusters(
+    rows: ClusterInput,
     clustering: Clustering,
     scale: Floats,
     weights: Floats | None,
@@ -465,7 +471,7 @@ def clusters_of(
     )
 
 
-def settings_of(plan: Plan, method: Method, k: int) -> dict[str, Any]:
+def recorded_settings(plan: Plan, method: Method, k: int) -> dict[str, Any]:
     """Return the estimator parameters that find the clusters again, for a model file.
 
     If another rule than the default chose k, or chose among a few, they have that k.
@@ -487,7 +493,9 @@ def settings_of(plan: Plan, method: Method, k: int) -> dict[str, Any]:
     return {**settings, "gamma": None if plan.gamma is None else float(plan.gamma)}
 
 
-def watch_of(progress: Progress | None, total: int) -> Watch | None:
+def report_iterations(
+    progress: Progress | None, total: int
+) -> IterationCallback | None:
     """Return a callback that reports each iteration."""
     if progress is None:
         return None

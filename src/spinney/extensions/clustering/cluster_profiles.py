@@ -48,10 +48,10 @@ class Mark:
 
     attribute: str
     kind: Literal["number", "value", "missing"]
-    here: float
+    in_cluster: float
     overall: float
     difference: float
-    weight_here: float
+    weight_in_cluster: float
     weight_overall: float
     value: Value | None = None
     unit: str | None = None
@@ -65,19 +65,21 @@ class Mark:
         sex = f: 6 of 8 (75 %) vs. 10 of 20 (50 %), +0.5 sd
         """
         name = shown(self.attribute)
-        step = f"{self.difference:+.3g} sd"
+        difference = f"{self.difference:+.3g} sd"
         if self.kind == "number":
-            here, overall = (self._number(mean) for mean in (self.here, self.overall))
-            rows = f"{weight_text(self.weight_here)} rows"
+            rows = f"{weight_text(self.weight_in_cluster)} rows"
             all_rows = f"{weight_text(self.weight_overall)} rows"
-            return f"{name}: mean {here} ({rows}) vs. {overall} ({all_rows}), {step}"
-        asked = f"{name} is missing"
+            return (
+                f"{name}: mean {self._number(self.in_cluster)} ({rows}) vs. "
+                f"{self._number(self.overall)} ({all_rows}), {difference}"
+            )
+        condition = f"{name} is missing"
         if self.kind == "value":
             assert self.value is not None
-            asked = f"{name} = {shown(self.value)}"
-        here = _share(self.here, self.weight_here)
+            condition = f"{name} = {shown(self.value)}"
+        in_cluster = _share(self.in_cluster, self.weight_in_cluster)
         overall = _share(self.overall, self.weight_overall)
-        return f"{asked}: {here} vs. {overall}, {step}"
+        return f"{condition}: {in_cluster} vs. {overall}, {difference}"
 
     def _number(self, mean: float) -> str:
         if self.unit is None:
@@ -94,7 +96,7 @@ def _share(share: float, weight: float) -> str:
     return f"{rows} of {weight_text(weight)} ({percent_text(share)})"
 
 
-def profiles_of(
+def cluster_profiles(
     table: Table, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[tuple[Mark, ...]]:
     """Return the marks of each cluster, the most unusual first.
@@ -105,7 +107,7 @@ def profiles_of(
 
     >>> from spinney import read_table
     >>> table = read_table({"size": [1, 2, 7, 8], "hue": ["a", "b", "b", "b"]})
-    >>> profiles = profiles_of(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
+    >>> profiles = cluster_profiles(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
     >>> for mark in profiles[0]:
     ...     print(mark)
     size: mean 1.5 (2 rows) vs. 4.5 (4 rows), -0.986 sd
@@ -135,10 +137,14 @@ def _marks(
         for own, mark in zip(marks, profile(*subset, n_clusters), strict=True):
             own += [] if mark is None else [mark]
     if missing[weights > 0].any():
-        here, overall, sizes = _means(missing.astype(float), codes, weights, n_clusters)
-        apart = _in_deviations(here - overall, np.sqrt(overall * (1 - overall)))
+        in_cluster, overall, sizes = _means(
+            missing.astype(float), codes, weights, n_clusters
+        )
+        differences = _in_deviations(
+            in_cluster - overall, np.sqrt(overall * (1 - overall))
+        )
         total = float(weights.sum())
-        for own, *means in zip(marks, here, apart, sizes, strict=True):
+        for own, *means in zip(marks, in_cluster, differences, sizes, strict=True):
             mean, difference, size = map(float, means)
             if size:
                 trait = (mean, overall, difference, size, total)
@@ -152,13 +158,17 @@ def _of_number(
     """Return a mark for the mean of each cluster."""
     cells, power = scaled(column.cells[:, None])
     numbers = cells[:, 0]
-    here, overall, sizes = _means(numbers, codes, weights, n_clusters)
+    in_cluster, overall, sizes = _means(numbers, codes, weights, n_clusters)
     variance = weights @ (numbers - overall) ** 2 / weights.sum()
     # Equal numbers differ from their mean by a rounding at most.
     flat = numbers.min() == numbers.max()
-    apart = _in_deviations(here - overall, 0.0 if flat else np.sqrt(variance))
+    differences = _in_deviations(
+        in_cluster - overall, 0.0 if flat else np.sqrt(variance)
+    )
     mean, total = float(np.ldexp(overall, power)), float(weights.sum())
-    columns = zip(np.ldexp(here, power).tolist(), apart.tolist(), sizes, strict=True)
+    columns = zip(
+        np.ldexp(in_cluster, power).tolist(), differences.tolist(), sizes, strict=True
+    )
     return [
         Mark(column.name, "number", own, mean, d, float(n), total, unit=column.unit)
         if n > 0
@@ -185,8 +195,8 @@ def _of_value(
         if not size > 0:
             marks.append(None)
             continue
-        apart = row / size - overall
-        size_of = np.abs(apart) + 1e-12 * (apart > 0)
+        differences = row / size - overall
+        size_of = np.abs(differences) + 1e-12 * (differences > 0)
         value = int(np.argmax(size_of >= size_of.max() - 1e-13))
         p = float(overall[value])
         deviation = np.sqrt(max(0.0, p * (1 - p)))
@@ -196,7 +206,7 @@ def _of_value(
                 "value",
                 float(row[value] / size),
                 p,
-                float(_in_deviations(apart[value], deviation)),
+                float(_in_deviations(differences[value], deviation)),
                 float(size),
                 total,
                 value=column.levels[value],
@@ -216,8 +226,8 @@ def _means(
     return means, overall, np.asarray(sizes, dtype=np.float64)
 
 
-def _in_deviations(apart: Any, deviation: Any) -> Any:
+def _in_deviations(differences: Any, deviation: Any) -> Any:
     """Return differences in standard deviations; 0 if the deviation is 0."""
     if not deviation > 0:
-        return np.zeros_like(apart)
-    return apart / deviation
+        return np.zeros_like(differences)
+    return differences / deviation

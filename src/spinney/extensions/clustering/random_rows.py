@@ -22,10 +22,10 @@ from spinney._support.row_order import keys_of
 BINS = 1024
 
 
-class ClusterDraws:
+class RandomStream:
     """A stream of random numbers from a seed, and streams that branch off.
 
-    >>> ClusterDraws(7).number() == ClusterDraws(7).number()
+    >>> RandomStream(7).number() == RandomStream(7).number()
     True
     """
 
@@ -33,9 +33,9 @@ class ClusterDraws:
         self._key = root_key(seed)
         self._turn = 0
 
-    def branch(self, number: int) -> "ClusterDraws":
+    def branch(self, number: int) -> "RandomStream":
         """Return the stream of a branch, whatever this one has drawn."""
-        return ClusterDraws(branch_key(self._key, number))
+        return RandomStream(branch_key(self._key, number))
 
     def number(self) -> float:
         """Return the next number from [0, 1)."""
@@ -53,7 +53,7 @@ def weight_of_each(weights: Floats, n_rows: int) -> Floats:
     return weights if len(weights) else np.ones(n_rows)
 
 
-class Pool:
+class RowSampler:
     """Draws rows by weight, whatever their order."""
 
     def __init__(self, cells: NDArray[Any]) -> None:
@@ -77,7 +77,7 @@ class Pool:
             self._members[number] = rows[order]
         return self._members[number]
 
-    def doubles(self, row: int) -> Integers:
+    def duplicates(self, row: int) -> Integers:
         """Return the rows equal to one, including itself."""
         rows = self.members(int(self.bins[row]))
         return np.asarray(rows[self._keys[rows] == self._keys[row]])

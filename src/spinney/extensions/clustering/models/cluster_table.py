@@ -1,7 +1,7 @@
 """Clusters of a table in memory or of a remote one.
 
 For a remote table a sample is read, drawn by row hash. k-means of the sample
-(``find.py``) chooses the number of clusters, the initial centroids and the scale of
+(``fit_clusters.py``) chooses the number of clusters, the initial centroids and the scale of
 columns. Each iteration over all rows then requests the sums of the clusters.
 """
 
@@ -15,18 +15,18 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import Progress
 from spinney.data import Column, Schema, Table
 from spinney.errors import DataError, Setting, phrase, refusal
-from spinney.extensions.clustering.clustering import iterate
+from spinney.extensions.clustering.lloyd import iterate
 from spinney.extensions.clustering.models.cluster_plan import Plan
-from spinney.extensions.clustering.models.find import (
+from spinney.extensions.clustering.models.fit_clusters import (
     MAX_ITER,
     ClusterFit,
-    MeasuredRows,
+    ClusterInput,
+    cluster_input,
     columns_chosen,
-    find_clusters,
-    measured_rows,
+    fit_clusters,
     no_columns,
     read_rows,
-    watch_of,
+    report_iterations,
 )
 from spinney.sources.opened import TableInput, open_source
 from spinney.sources.rows import (
@@ -38,7 +38,7 @@ from spinney.sources.rows import (
     share_of_rows,
 )
 
-STILL = 1e-12
+MOVE_TOLERANCE = 1e-12
 """A centroid that moves by less than this fraction of the rows' spread has not moved:
 the engine chooses the order of additions."""
 
@@ -51,16 +51,16 @@ class RemoteRows:
     of the last assignment.
     """
 
-    def __init__(self, ask: Callable[[Points], ClusterSums], points: Points) -> None:
-        self._ask, self._points = ask, points
+    def __init__(self, query: Callable[[Points], ClusterSums], points: Points) -> None:
+        self._query, self._points = query, points
 
-    def restart(self, _: Floats) -> None:
+    def reset(self, _: Floats) -> None:
         """Do nothing: no assignment is stored."""
 
     def assign(self, centroids: Floats) -> int:
         """Query the sums of the rows by their nearest centroid."""
         self._points = replace(self._points, centroids=centroids)
-        self.sums = self._ask(self._points)
+        self.sums = self._query(self._points)
         if self.sums.n_lacking:
             raise missing_cells(self.sums.n_lacking)
         if not np.isfinite(self.sums.sums).all():
@@ -68,21 +68,25 @@ class RemoteRows:
             raise DataError(msg, remedy="scale the column down, or exclude it")
         return 0
 
-    def moved(self, centroids: Floats) -> tuple[Floats, int]:
+    def update_centroids(self, centroids: Floats) -> tuple[Floats, int]:
         """Return the means of the clusters; empty ones are not filled."""
         means, sums = centroids.copy(), self.sums
-        some = sums.weights > 0
-        means[some] = self._points.origin + sums.sums[some] / sums.weights[some, None]
+        has_rows = sums.weights > 0
+        means[has_rows] = (
+            self._points.origin + sums.sums[has_rows] / sums.weights[has_rows, None]
+        )
         return means, 0
 
-    def same(self, before: Floats, after: Floats) -> bool:
+    def is_unchanged(self, before: Floats, after: Floats) -> bool:
         """Return whether no centroid has moved but for rounding.
 
         The sums of cells − origin are rounded, and so are the means.
         """
-        apart = np.abs(after - self._points.origin).max(axis=0)
-        within = np.sqrt(self.sums.squares.sum() / self.sums.weights.sum())
-        least = np.maximum(STILL * (apart + within), np.spacing(np.abs(after)))
+        distance = np.abs(after - self._points.origin).max(axis=0)
+        spread = np.sqrt(self.sums.squares.sum() / self.sums.weights.sum())
+        least = np.maximum(
+            MOVE_TOLERANCE * (distance + spread), np.spacing(np.abs(after))
+        )
         return bool((np.abs(after - before) <= least).all())
 
     def labels(self) -> Integers:
@@ -101,7 +105,7 @@ def missing_cells(n_rows: int) -> DataError:
 
 
 MOST_SAMPLED = 5_000
-_SAMPLED = mixing_of(2, MOST_SAMPLED)
+_SAMPLE_MIXING = mixing_of(2, MOST_SAMPLED)
 
 
 class ClusteredTable(NamedTuple):
@@ -110,7 +114,7 @@ class ClusteredTable(NamedTuple):
     fit: ClusterFit
     table: Table
     used: Table
-    away: bool
+    is_remote: bool
 
 
 def cluster_table(
@@ -125,7 +129,7 @@ def cluster_table(
         named = bool(columns)  # named identifiers stay, as in memory
         with open_source(table, hashed=True, identifiers=named) as opened:
             assert opened.hashed is not None
-            fit = clusters_of_hashed(opened.hashed, plan, columns, progress=progress)
+            fit = cluster_remote_rows(opened.hashed, plan, columns, progress=progress)
         sample = Table(
             tuple(
                 Column(attribute.name, "numeric", numbers, unit=attribute.unit)
@@ -135,7 +139,7 @@ def cluster_table(
             ),
             len(fit.rows.cells),
         )
-        return ClusteredTable(fit, sample, sample, away=True)
+        return ClusteredTable(fit, sample, sample, is_remote=True)
     return cluster_in_memory(table, plan, columns, progress=progress)
 
 
@@ -148,12 +152,12 @@ def cluster_in_memory(
 ) -> ClusteredTable:
     """Find the clusters of a table that is read into memory."""
     whole, chosen, weights = read_rows(table, columns)
-    rows = measured_rows(chosen, plan, markers=table.declarations.missing)
-    fit = find_clusters(rows, plan, weights=weights, progress=progress)
-    return ClusteredTable(fit, whole, chosen, away=False)
+    rows = cluster_input(chosen, plan, markers=table.declarations.missing)
+    fit = fit_clusters(rows, plan, weights=weights, progress=progress)
+    return ClusteredTable(fit, whole, chosen, is_remote=False)
 
 
-def clusters_of_hashed(
+def cluster_remote_rows(
     rows: SampleableRows,
     plan: Plan,
     columns: Sequence[str] = (),
@@ -162,9 +166,9 @@ def clusters_of_hashed(
 ) -> ClusterFit:
     """Return the clusters of remote rows; labels and rows are those of the sample."""
     assert isinstance(rows, SummedRows)
-    chosen = _numbers(rows.schema, columns, plan)
+    chosen = _numeric_columns(rows.schema, columns, plan)
     sample, weights = _sample(rows, chosen)
-    sampled = find_clusters(sample, plan, weights=weights)
+    sampled = fit_clusters(sample, plan, weights=weights)
     clusters = sampled.clusters
     most = MAX_ITER if plan.max_iter is None else plan.max_iter
     centroids = np.asarray(clusters.centroids, np.float64)
@@ -176,7 +180,7 @@ def clusters_of_hashed(
         centroids,
         max_iterations=most,
         tolerance=plan.tol * float(np.mean(np.var(cells, axis=0))),
-        watch=watch_of(progress, most),
+        on_iteration=report_iterations(progress, most),
     )
     if progress is not None:
         progress(most, most)
@@ -193,7 +197,7 @@ def clusters_of_hashed(
     return replace(sampled, clusters=clusters, labels=labels, converged=found.converged)
 
 
-def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
+def _numeric_columns(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
     """Return the indices of the columns to cluster by; refuse those not numeric."""
     if plan.method not in (None, "k-means"):
         raise refusal(
@@ -230,14 +234,14 @@ def _numbers(schema: Schema, columns: Sequence[str], plan: Plan) -> list[int]:
 
 def _sample(
     rows: SampleableRows, chosen: Sequence[int]
-) -> tuple[MeasuredRows, Floats | None]:
+) -> tuple[ClusterInput, Floats | None]:
     """Return a sample of the rows in the order of their hashes, and its weights."""
-    share = share_of_rows(MOST_SAMPLED / rows.root().n_rows, _SAMPLED)
+    share = share_of_rows(MOST_SAMPLED / rows.root().n_rows, _SAMPLE_MIXING)
     sample, hashes = rows.fetched(share)
     sample = sample.taken(np.argsort(hashes, kind="stable"))
-    attributes = tuple(sample.schema.attributes[at] for at in chosen)
-    cells = np.column_stack([sample.columns[at] for at in chosen])
+    attributes = tuple(sample.schema.attributes[index] for index in chosen)
+    cells = np.column_stack([sample.columns[index] for index in chosen])
     if n_rows := int(np.isnan(cells).any(axis=1).sum()):
         raise missing_cells(n_rows)
-    rows_sampled = MeasuredRows(attributes, cells, markers=sample.schema.markers)
+    rows_sampled = ClusterInput(attributes, cells, markers=sample.schema.markers)
     return rows_sampled, sample.weights

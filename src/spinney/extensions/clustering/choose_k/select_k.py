@@ -17,22 +17,26 @@ from spinney._support.checks import (
     is_whole,
 )
 from spinney.errors import DataError, Setting, refusal
-from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, Line
-from spinney.extensions.clustering.choose_k.choice_rules import Elbow, decided, elbow_of
+from spinney.extensions.clustering.choose_k.choice import MEASURES, Choice, CurvePoint
+from spinney.extensions.clustering.choose_k.choice_rules import (
+    Elbow,
+    apply_rule,
+    elbow_of,
+)
 from spinney.extensions.clustering.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
 )
 from spinney.extensions.clustering.choose_k.distinct_rows import (
-    Distinct,
+    DistinctRows,
     distinct_rows,
-    sampled,
+    sample_rows,
 )
-from spinney.extensions.clustering.choose_k.gap import Gaps, gaps_of
-from spinney.extensions.clustering.clustering import Clustering
+from spinney.extensions.clustering.choose_k.gap import GapStatistics, gap_statistics
 from spinney.extensions.clustering.fit_k_means import KMeansMethod
+from spinney.extensions.clustering.lloyd import Clustering
 from spinney.extensions.clustering.prototypes.fit_k_prototypes import KPrototypesMethod
-from spinney.extensions.clustering.prototypes.mixed_distances import MixedCells
+from spinney.extensions.clustering.prototypes.mixed_cells import MixedCells
 
 LARGEST_K = 10
 
@@ -83,31 +87,31 @@ def choose(
     6 rows, 6 of them distinct; 4 restarts per k, seed 0
     """
     method, limits = method or KMeansMethod(), limits or WorkLimits()
-    wanted = _measures(measures, rule, method)
-    small, power = method.small(cells)  # type: ignore[arg-type]
+    names = _measures(measures, rule, method)
+    small, power = method.rescaled(cells)  # type: ignore[arg-type]
     rows = distinct_rows(small, weights)
     if not len(rows):
         msg = "no row has weight"
         raise DataError(msg, remedy="give at least one row a weight above 0")
-    tried = numbers_to_try(ks, rule, len(rows))
-    n_starts = method.n_starts(small, tried[-1])
+    ks_tried = candidate_ks(ks, rule, len(rows))
+    n_starts = method.n_starts(small, ks_tried[-1])
     method = replace(method, n_init=n_starts)
     clusterings = []
-    for k in tried:
-        clusterings.append(method.fit(rows.cells, k, weights=rows.given))
+    for k in ks_tried:
+        clusterings.append(method.fit(rows.cells, k, weights=rows.weights_or_none))
         if progress is not None:
-            progress(len(clusterings), len(tried))
-    curve = _Curve(rows, tried, clusterings, method, limits, rule)
-    for name in wanted:
+            progress(len(clusterings), len(ks_tried))
+    curve = _Curve(rows, ks_tried, clusterings, method, limits, rule)
+    for name in names:
         getattr(curve, name)()
     lines = curve.lines(power)
-    k, why = decided(rule, lines, curve.bend)
+    k, why = apply_rule(rule, lines, curve.elbow_found)
     return Choice(
         k=k,
         rule=rule,
         why=why,
         curve=lines,
-        measures=wanted,
+        measures=names,
         n_rows=len(rows),
         weight=rows.weight,
         silhouette_rows=curve.silhouette_rows,
@@ -122,7 +126,7 @@ def choose(
 class _Curve:
     """Clusterings of the same rows by k, and their measures."""
 
-    rows: Distinct
+    rows: DistinctRows
     ks: Sequence[int]
     clusterings: Sequence[Clustering]
     method: Method
@@ -130,15 +134,15 @@ class _Curve:
     rule: str
     columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
     silhouette_rows: int | None = None
-    bend: Elbow | None = None
-    gaps: Gaps | None = None
+    elbow_found: Elbow | None = None
+    gaps: GapStatistics | None = None
 
     def silhouette(self) -> None:
         """Measure silhouettes, on a sample if there are many rows."""
         rows, labelings = self.rows, [one.labels for one in self.clusterings]
         if len(rows) > self.limits.silhouette_rows:
             self.silhouette_rows = self.limits.silhouette_rows
-            rows = sampled(rows, self.silhouette_rows, seed=self.method.seed)
+            rows = sample_rows(rows, self.silhouette_rows, seed=self.method.seed)
             labelings = [self.method.labels(rows.cells, c) for c in self.clusterings]
         self.columns["silhouette"] = self.method.silhouettes(
             rows.cells, labelings, rows.weights, self.clusterings[0]
@@ -162,8 +166,8 @@ class _Curve:
         """Find the elbow of the inertia, unless that overflows."""
         inertias = np.array([one.inertia for one in self.clusterings])
         if np.isfinite(inertias).all():
-            self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
-            self.columns["elbow"] = self.bend.differences.tolist()
+            self.elbow_found = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
+            self.columns["elbow"] = self.elbow_found.differences.tolist()
         elif self.rule == "elbow":
             raise DataError(
                 Setting("rule", "elbow"),
@@ -173,11 +177,11 @@ class _Curve:
 
     def gap(self) -> None:
         """Measure the gaps, on a sample if there are many rows."""
-        self.gaps = gaps_of(
+        self.gaps = gap_statistics(
             self.rows,
             self.ks,
             self._inertia,
-            known=[one.inertia for one in self.clusterings],
+            data_inertias=[one.inertia for one in self.clusterings],
             most_rows=self.limits.gap_rows,
             n_tables=self.limits.gap_tables,
             seed=self.method.seed,
@@ -191,11 +195,11 @@ class _Curve:
         alone = replace(self.method, seed=seed, n_jobs=1)
         return alone.fit(cells, k, weights=weights).inertia
 
-    def lines(self, power: int) -> tuple[Line, ...]:
+    def lines(self, power: int) -> tuple[CurvePoint, ...]:
         """Return the curve, with inertias times a power of four."""
         with np.errstate(over="ignore"):
             return tuple(
-                Line(
+                CurvePoint(
                     k,
                     float(np.ldexp(self.clusterings[index].inertia, 2 * power)),
                     **{name: column[index] for name, column in self.columns.items()},
@@ -227,7 +231,7 @@ def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 
-def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
+def candidate_ks(ks: Any, rule: str, n_distinct: int) -> list[int]:
     """Return the numbers of clusters to try, in order."""
     if isinstance(ks, str):
         check_named("ks", ks, ["auto"])

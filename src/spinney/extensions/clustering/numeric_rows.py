@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.extensions.clustering.cluster_draws import BINS
 from spinney.extensions.clustering.exact_sums import (
     Scales,
-    means_of,
-    parts_of,
-    scales_for,
-    sums_of,
+    exact_means,
+    exact_parts,
+    exact_scales,
+    sum_by_cluster,
 )
+from spinney.extensions.clustering.random_rows import BINS
 from spinney.extensions.clustering.scaling import rounding_square
 
 
-class ClusteredRows:
+class RowsInMemory:
     """Rows with weights and labels, numeric or mixed; their sums are exact.
 
     ``weights`` are empty if all are 1.
@@ -42,21 +42,21 @@ class ClusteredRows:
         """Return the distance of each row to the centroid of its cluster."""
         raise NotImplementedError
 
-    def alike(self, row: int, among: Integers) -> Integers:
+    def equal_rows(self, row: int, same_cost: Integers) -> Integers:
         """Return the rows among some that equal one row."""
         raise NotImplementedError
 
-    def rounding(self) -> float:
+    def rounding_cost(self) -> float:
         """Return the largest cost that rounding alone can cause."""
         raise NotImplementedError
 
-    def summands(self, some: Any) -> Any:
+    def summands(self, chosen: Any) -> Any:
         """Return the columns of some rows that are summed by cluster."""
         raise NotImplementedError
 
     # Shared
 
-    def restart(self, centroids: Any) -> None:
+    def reset(self, centroids: Any) -> None:
         """Forget all assignments, and take the number of clusters from centroids."""
         self._k = len(centroids)
         self._labels = np.full(len(self.cells), -1)
@@ -67,7 +67,7 @@ class ClusteredRows:
 
     def nearest_to(self, centroids: Any) -> tuple[Integers, Floats]:
         """Return the nearest centroid of each row, and the distance to it."""
-        self.restart(centroids)
+        self.reset(centroids)
         self.assign(centroids)
         labels = self.labels()
         return labels, self.costs(centroids, labels)
@@ -80,15 +80,15 @@ class ClusteredRows:
     @cached_property
     def scales(self) -> Scales:
         """The scales of the sums of the clusters."""
-        return scales_for(self.summands(slice(None)), self.weights)
+        return exact_scales(self.summands(slice(None)), self.weights)
 
     @cached_property
     def _parts(self) -> Integers:
-        return parts_of(self.summands(slice(None)), self.weights, self.scales)
+        return exact_parts(self.summands(slice(None)), self.weights, self.scales)
 
     def sums(self) -> Integers:
         """Return the sums of the clusters."""
-        return sums_of(self._parts, self._labels, self._k)
+        return sum_by_cluster(self._parts, self._labels, self._k)
 
     def fill_empty(
         self, centroids: Any, sums: Integers
@@ -100,30 +100,32 @@ class ClusteredRows:
         centroid, but for rounding, stays. Every move lowers the inertia, so the moves
         end. Yields the rows, the cluster they leave and the one they fill.
         """
-        waiting = np.flatnonzero(~(sums[:, :, -1] != 0).any(axis=0)).tolist()
-        if not waiting:
+        empty = np.flatnonzero(~(sums[:, :, -1] != 0).any(axis=0)).tolist()
+        if not empty:
             return
         labels = self.labels()
         costs = self.costs(centroids, labels)
         if len(self.weights):
             costs = np.where(self.weights > 0, costs, 0.0)
-        far = np.flatnonzero(costs > self.rounding())
-        seen: set[int] = set()
-        for row in far[np.argsort(-costs[far], kind="stable")].tolist():
-            if row in seen:
+        candidates = np.flatnonzero(costs > self.rounding_cost())
+        moved_rows: set[int] = set()
+        for row in candidates[np.argsort(-costs[candidates], kind="stable")].tolist():
+            if row in moved_rows:
                 continue
-            own = labels[row]
-            among = np.flatnonzero((costs == costs[row]) & (labels == own))
-            doubles = self.alike(row, among)
-            seen.update(doubles.tolist())
-            weights = self.weights[doubles] if len(self.weights) else self.weights
-            part = parts_of(self.summands(doubles), weights, self.scales).sum(axis=1)
-            if not (sums[:, own, -1] - part[:, -1] > 0).any():
+            cluster = labels[row]
+            same_cost = np.flatnonzero((costs == costs[row]) & (labels == cluster))
+            duplicates = self.equal_rows(row, same_cost)
+            moved_rows.update(duplicates.tolist())
+            weights = self.weights[duplicates] if len(self.weights) else self.weights
+            moved_parts = exact_parts(
+                self.summands(duplicates), weights, self.scales
+            ).sum(axis=1)
+            if not (sums[:, cluster, -1] - moved_parts[:, -1] > 0).any():
                 continue
-            sums[:, own] -= part
-            sums[:, waiting[0]] = part
-            yield doubles, own, waiting.pop(0)
-            if not waiting:
+            sums[:, cluster] -= moved_parts
+            sums[:, empty[0]] = moved_parts
+            yield duplicates, cluster, empty.pop(0)
+            if not empty:
                 return
 
 
@@ -142,19 +144,19 @@ def squares_between(cells: NDArray[Any], points: NDArray[Any]) -> Floats:
     for column in range(cells.shape[1]):
         one = cells[:, column].astype(np.float64)
         other = points[:, column].astype(np.float64)
-        apart = one[:, None] - other[None, :]
-        apart *= apart
-        total += apart
+        difference = one[:, None] - other[None, :]
+        difference *= difference
+        total += difference
     return total
 
 
-class Rows(ClusteredRows):
+class NumericRows(RowsInMemory):
     """Rows of numbers, all of one float type; NumPy computes every distance.
 
     The first five methods serve k-means++.
     """
 
-    def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
+    def start_seeding(self, row: int, bins: NDArray[np.uint16]) -> None:
         """Make a row the first centroid; ``totals`` sums by these bins."""
         self._bins = bins
         self._near = self._seeding_squares(row)
@@ -163,19 +165,19 @@ class Rows(ClusteredRows):
         """Return the decrease of the squared distances by each candidate row."""
         gains = []
         for row in candidates:
-            less = np.maximum(self._near - self._seeding_squares(row), 0)
-            less = less.astype(np.float64) * self._weight()
-            gains.append(float(np.sum(in_blocks(less, 0, 1))))
+            decrease = np.maximum(self._near - self._seeding_squares(row), 0)
+            decrease = decrease.astype(np.float64) * self._weight()
+            gains.append(float(np.sum(sum_by_block(decrease, 0, 1))))
         return np.array(gains)
 
-    def take(self, row: int) -> None:
+    def add_centroid(self, row: int) -> None:
         """Make a row the next centroid."""
         self._near = np.minimum(self._near, self._seeding_squares(row))
 
     def totals(self) -> Floats:
         """Return the weighted squared distances to the nearest, summed by bin."""
         sizes = self._near.astype(np.float64) * self._weight()
-        return np.asarray(np.sum(in_blocks(sizes, self._bins, BINS), axis=0))
+        return np.asarray(np.sum(sum_by_block(sizes, self._bins, BINS), axis=0))
 
     def nearest(self) -> NDArray[Any]:
         """Return the squared distance of each row to its nearest centroid."""
@@ -188,11 +190,11 @@ class Rows(ClusteredRows):
         """Return squared distances to a row: even columns plus odd ones."""
         totals = np.zeros((2, len(self.cells)), self.cells.dtype)
         for column in range(self.cells.shape[1]):
-            apart = self.cells[:, column] - self.cells[row, column]
-            totals[column % 2] += apart * apart
+            difference = self.cells[:, column] - self.cells[row, column]
+            totals[column % 2] += difference * difference
         return np.asarray(totals[0] + totals[1])
 
-    same = staticmethod(np.array_equal)
+    is_unchanged = staticmethod(np.array_equal)
 
     def assign(self, centroids: NDArray[Any]) -> int:
         """Assign each row to its nearest centroid; return how many rows changed."""
@@ -206,33 +208,35 @@ class Rows(ClusteredRows):
         total = np.zeros(len(self.cells))
         for column in range(self.cells.shape[1]):
             one = self.cells[:, column].astype(np.float64)
-            apart = one - centroids[labels, column].astype(np.float64)
-            total += apart * apart
+            difference = one - centroids[labels, column].astype(np.float64)
+            total += difference * difference
         return total
 
-    def moved(self, centroids: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    def update_centroids(self, centroids: NDArray[Any]) -> tuple[NDArray[Any], int]:
         """Return the means of the clusters, and how many empty ones were filled."""
         sums = self.sums().copy()
         filled = len(list(self.fill_empty(centroids, sums)))
-        means, weights = means_of(sums, self.scales)
-        stay = weights <= 0
-        means[stay] = centroids[stay]
+        means, weights = exact_means(sums, self.scales)
+        is_empty = weights <= 0
+        means[is_empty] = centroids[is_empty]
         return means.astype(centroids.dtype), filled
 
-    def summands(self, some: Any) -> NDArray[Any]:
+    def summands(self, chosen: Any) -> NDArray[Any]:
         """Return the columns of some rows that are summed by cluster: all."""
-        return np.asarray(self.cells[some])
+        return np.asarray(self.cells[chosen])
 
-    def alike(self, row: int, among: Integers) -> Integers:
+    def equal_rows(self, row: int, same_cost: Integers) -> Integers:
         """Return the rows among some that equal one row."""
-        return np.asarray(among[(self.cells[among] == self.cells[row]).all(axis=1)])
+        return np.asarray(
+            same_cost[(self.cells[same_cost] == self.cells[row]).all(axis=1)]
+        )
 
-    def rounding(self) -> float:
+    def rounding_cost(self) -> float:
         """Return the largest cost that rounding alone can cause."""
         return rounding_square(self.cells)
 
 
-def one_thread_a_product() -> Any:
+def one_blas_thread() -> Any:
     """Let BLAS use one thread: the number of threads changes no bit."""
     return _blas_libraries().limit(limits=1, user_api="blas")
 
@@ -244,7 +248,7 @@ def _blas_libraries() -> Any:
     return ThreadpoolController()
 
 
-def in_blocks(numbers: Floats, bins: Any, n_bins: int) -> Floats:
+def sum_by_block(numbers: Floats, bins: Any, n_bins: int) -> Floats:
     """Return sums by block and bin, each added row by row."""
     n_blocks = -(-len(numbers) // BLOCK)
     indices = np.arange(len(numbers)) // BLOCK * n_bins + bins

@@ -14,7 +14,7 @@ from spinney._support.text import percent_text, shown, weight_text
 from spinney.data import Column, Table, Value, factorise, is_missing, level_order
 from spinney.data.readers import read_table
 from spinney.errors import DataError
-from spinney.extensions.clustering.explained.profiles import Mark, profiles_of
+from spinney.extensions.clustering.cluster_profiles import Mark, cluster_profiles
 from spinney.models import FittedTree, grow_model
 from spinney.output.leaf_rules import Condition, Rules
 from spinney.recipes import Recipe
@@ -33,12 +33,12 @@ class ClusterRule:
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the conditions of the rule."""
-        asked = [one.text(ascii_only=ascii_only) for one in self.conditions]
-        if len(asked) > 1:
-            asked = [
-                f"({one})" if one.endswith(" or missing") else one for one in asked
+        conditions = [one.text(ascii_only=ascii_only) for one in self.conditions]
+        if len(conditions) > 1:
+            conditions = [
+                f"({one})" if one.endswith(" or missing") else one for one in conditions
             ]
-        return " and ".join(asked) if asked else "always"
+        return " and ".join(conditions) if conditions else "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class ExplainedCluster:
         head = f"cluster {shown(self.cluster)} ({rows}): "
         if not self.rules:
             return head + "no leaf of the tree predicts it"
-        asked = [rule.text(ascii_only=ascii_only) for rule in self.rules]
-        if len(asked) > 1:
-            asked = [f"({one})" if " and " in one else one for one in asked]
+        conditions = [rule.text(ascii_only=ascii_only) for rule in self.rules]
+        if len(conditions) > 1:
+            conditions = [f"({one})" if " and " in one else one for one in conditions]
         word = "other" if self.others == 1 else "others"
         others = f", and {weight_text(self.others)} {word}" if self.others else ""
         covers = f"covers {weight_text(self.covered)} of {whole}{others}"
-        return f"{head}{' or '.join(asked)}; {covers}"
+        return f"{head}{' or '.join(conditions)}; {covers}"
 
 
 def explained(
@@ -232,44 +232,48 @@ def explain_clusters(
         if not weights.any():
             msg = "sample_weight is 0 for every row"
             raise DataError(msg, remedy="give at least one row a weight above 0")
-    codes, labels = _codes(labels, table.n_rows)
+    codes, labels = _encode_labels(labels, table.n_rows)
     if weights is not None:
         weighty = weights > 0
         table, weights = table.take(weighty), weights[weighty]
-        codes, labels = _codes(np.asarray(labels, object)[codes[weighty]], len(weights))
+        codes, labels = _encode_labels(
+            np.asarray(labels, object)[codes[weighty]], len(weights)
+        )
     if len(labels) < 2:
         msg = (
             f"labels has one cluster only, {labels[0]!r}: give rows of at least two "
             "clusters"
         )
         raise DataError(msg)
-    own = np.ones(table.n_rows) if weights is None else weights
+    row_weights = np.ones(table.n_rows) if weights is None else weights
     if max_depth is None:
         max_depth = 1 + ceil(log2(len(labels)))
     if min_leaf is None:
-        min_leaf = _least(np.asarray(np.bincount(codes, own), dtype=np.float64))
-    tree = _grown(table, codes, labels, weights, max_depth, min_leaf)
+        min_leaf = _min_leaf_weight(
+            np.asarray(np.bincount(codes, row_weights), dtype=np.float64)
+        )
+    tree = _grow_tree(table, codes, labels, weights, max_depth, min_leaf)
     leaves = np.asarray(tree.apply(table))
-    marks = profiles_of(table, codes, own, len(labels))
-    clusters = explained(labels, tree.rules(), leaves, codes, own, marks)
-    right, weight = sum(one.covered for one in clusters), float(own.sum())
+    marks = cluster_profiles(table, codes, row_weights, len(labels))
+    clusters = explained(labels, tree.rules(), leaves, codes, row_weights, marks)
+    right, weight = sum(one.covered for one in clusters), float(row_weights.sum())
     return Explanation(
         clusters, right / weight, right, weight, tree, max_depth, min_leaf
     )
 
 
-def _least(sizes: Floats) -> float:
+def _min_leaf_weight(sizes: Floats) -> float:
     """Return the minimum weight of a leaf, given the weights of clusters.
 
-    >>> _least(np.array([50.0, 100.0])), _least(np.array([3.0, 900.0]))
-    (3.0, 1.0)
+    >>> _min_leaf_weight(np.array([50.0, 100.0]))
+    3.0
     """
     smallest = float(sizes.min())
     least = min(LEAST_SHARE * float(sizes.sum()), smallest / 2)
     return max(1.0, float(int(least))) if smallest >= 1 else least
 
 
-def _codes(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
+def _encode_labels(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
     """Return each row's cluster as a code, and the labels."""
     given = np.asarray(labels)
     if given.ndim != 1 or len(given) != n_rows:
@@ -298,7 +302,7 @@ def _codes(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
     return numbers.astype(np.int64), distinct
 
 
-def _grown(
+def _grow_tree(
     table: Table,
     codes: Integers,
     labels: tuple[Value, ...],

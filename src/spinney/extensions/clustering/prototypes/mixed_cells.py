@@ -27,10 +27,10 @@ class Prototypes(NamedTuple):
     numbers: Floats
     codes: Integers
 
-    def same(self, other: "Prototypes") -> bool:
+    def is_unchanged(self, mismatch_total: "Prototypes") -> bool:
         """Return whether two lists of prototypes are equal, cell by cell."""
-        return np.array_equal(self.codes, other.codes) and np.array_equal(
-            self.numbers, other.numbers, equal_nan=True
+        return np.array_equal(self.codes, mismatch_total.codes) and np.array_equal(
+            self.numbers, mismatch_total.numbers, equal_nan=True
         )
 
 
@@ -78,7 +78,7 @@ class MixedCells:
         return Prototypes(self.numbers.copy(), self.codes.astype(np.int64))
 
 
-def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
+def mismatch_table(cells: MixedCells, codes: Integers) -> Floats:
     """Return the mismatch of each code with each prototype, codes × prototypes.
 
     The last two rows are those of missing cells, 0, and of new values, 1.
@@ -87,48 +87,48 @@ def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
     table[cells.unseen] = 1.0
     for column, ordinal in enumerate(cells.ordinal):
         begin, end = cells.first[column : column + 2]
-        apart = np.abs(np.arange(begin, end)[:, None] - codes[None, :, column])
-        part = apart / max(1, end - begin - 1) if ordinal else apart != 0
+        difference = np.abs(np.arange(begin, end)[:, None] - codes[None, :, column])
+        part = difference / max(1, end - begin - 1) if ordinal else difference != 0
         table[begin:end] = np.where(codes[:, column] < cells.missing, part, 0.0)
     return table
 
 
-def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
+def distances_between_rows(cells: MixedCells, part: slice, gamma: float) -> Floats:
     """Return the square roots of distances from some rows to all rows.
 
     >>> cells = MixedCells(
     ...     np.array([[0.0], [3.0], [np.nan]]),
     ...     np.array([[0], [1], [1]], np.int32), np.array([0, 2]), np.array([False]),
     ... )
-    >>> distances_to_all(cells, slice(0, 1), 16.0)
+    >>> distances_between_rows(cells, slice(0, 1), 16.0)
     array([[0., 5., 4.]])
     """
-    table = unlikeness(cells, cells.codes[part].astype(np.int64))
+    table = mismatch_table(cells, cells.codes[part].astype(np.int64))
     total = np.zeros((len(cells.numbers[part]), len(cells)))
     for codes in cells.codes.T:
         total += table[codes].T
     total *= gamma
     for column in cells.numbers.T:
-        apart = column[part, None] - column[None, :]
-        total += np.where(np.isnan(apart), 0.0, apart * apart)
+        difference = column[part, None] - column[None, :]
+        total += np.where(np.isnan(difference), 0.0, difference * difference)
     return np.asarray(np.sqrt(total))
 
 
-def distances_to_few(
-    cells: MixedCells, points: Floats, unlike: Floats, gamma: float
+def distances_to_prototypes(
+    cells: MixedCells, points: Floats, mismatches: Floats, gamma: float
 ) -> Floats:
-    """Return distances to prototypes, given their numbers and :func:`unlikeness`."""
+    """Return distances to prototypes, given their numbers and mismatches."""
     total = np.zeros((len(cells), len(points)))
     for column in range(points.shape[1]):
-        cell = cells.numbers[:, column]
-        apart = cell[:, None] - points[None, :, column]
-        apart *= apart
-        apart[np.isnan(cell)] = 0.0
-        total += apart
-    other = np.zeros_like(total)
+        column_cells = cells.numbers[:, column]
+        difference = column_cells[:, None] - points[None, :, column]
+        difference *= difference
+        difference[np.isnan(column_cells)] = 0.0
+        total += difference
+    mismatch_total = np.zeros_like(total)
     for column in range(cells.codes.shape[1]):
-        other += unlike[cells.codes[:, column]]
-    return np.asarray(total + gamma * other)
+        mismatch_total += mismatches[cells.codes[:, column]]
+    return np.asarray(total + gamma * mismatch_total)
 
 
 def coded_levels(schema: Schema) -> tuple[list[Attribute], Integers]:
@@ -138,7 +138,7 @@ def coded_levels(schema: Schema) -> tuple[list[Attribute], Integers]:
     return coded, np.append(0, np.cumsum(sizes)).astype(np.int64)
 
 
-def mixed_cells(schema: Schema, table: Table) -> MixedCells:
+def encode_mixed_cells(schema: Schema, table: Table) -> MixedCells:
     """Return the rows of a table as numbers and codes."""
     numeric = [a for a in schema.attributes if a.kind == "numeric"]
     coded, first = coded_levels(schema)
@@ -155,7 +155,7 @@ def mixed_cells(schema: Schema, table: Table) -> MixedCells:
     return MixedCells(numbers, codes, first, ordinal)
 
 
-def values_of(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
+def prototype_values(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
     """Return prototypes as values: floats if all columns are numeric, else objects."""
     kinds = {attribute.kind for attribute in schema.attributes}
     if kinds == {"numeric"}:
@@ -169,13 +169,13 @@ def values_of(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
             values[:, index] = [float(number) for number in numbers.pop(0)]
         else:
             levels = (*attribute.values, None)  # the last of a missing value
-            own = np.minimum(codes.pop(0) - first, len(attribute.values))
-            values[:, index] = [levels[code] for code in own]
+            levels_of_codes = np.minimum(codes.pop(0) - first, len(attribute.values))
+            values[:, index] = [levels[code] for code in levels_of_codes]
             first += len(attribute.values)
     return values
 
 
-def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
+def prototypes_from_table(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
     """Return the user's prototypes from a table."""
     if table.n_rows != n_clusters:
         raise ParameterError(
@@ -183,7 +183,7 @@ def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
             f" has {table.n_rows} prototypes and ",
             Setting("n_clusters", int(n_clusters)),
         )
-    cells = mixed_cells(schema, table)
+    cells = encode_mixed_cells(schema, table)
     if (cells.codes == cells.unseen).any():
         coded, _ = coded_levels(schema)
         row, index = np.argwhere(cells.codes == cells.unseen)[0]

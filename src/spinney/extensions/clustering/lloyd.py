@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
-from spinney.extensions.clustering.cluster_draws import ClusterDraws
+from spinney.extensions.clustering.random_rows import RandomStream
 from spinney.extensions.clustering.scaling import scaled_weights
 
-DRAWN = ("k-means++", "random", "huang")
+RANDOM_INITS = ("k-means++", "random", "huang")
 """Random initialisations; a callable counts as random, too."""
 
 N_STARTS = 4
@@ -44,26 +44,26 @@ class Clustering:
     gamma: float = 0.0
 
 
-def weights_as_given(weights: Floats | None) -> tuple[Floats, int]:
+def prepare_weights(weights: Floats | None) -> tuple[Floats, int]:
     """Return a copy of weights, empty if all are 1, divided by a power of two."""
-    given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
-    return scaled_weights(given)
+    copied = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+    return scaled_weights(copied)
 
 
-def is_drawn(init: Any) -> bool:
+def is_random_init(init: Any) -> bool:
     """Return whether an initialisation is random, so that restarts may help."""
-    return callable(init) or (isinstance(init, str) and init in DRAWN)
+    return callable(init) or (isinstance(init, str) and init in RANDOM_INITS)
 
 
-def n_starts_of(n_init: int | str, init: Any, work: int) -> int:
+def count_restarts(n_init: int | str, init: Any, work: int) -> int:
     """Return the number of restarts; work is rows × columns × clusters.
 
-    >>> n_starts_of("auto", "k-means++", 10**7), n_starts_of("auto", "random", 10**8)
+    >>> count_restarts("auto", "random", 10**7), count_restarts("auto", "random", 10**8)
     (4, 1)
-    >>> n_starts_of("auto", "optimal", 10), n_starts_of(7, "huang", 10**8)
+    >>> count_restarts("auto", "optimal", 10), count_restarts(7, "huang", 10**8)
     (1, 7)
     """
-    if not is_drawn(init):
+    if not is_random_init(init):
         return 1
     if isinstance(n_init, str):
         return N_STARTS if work <= CHEAP_WORK else 1
@@ -71,7 +71,7 @@ def n_starts_of(n_init: int | str, init: Any, work: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Starts:
+class ClusterMethod:
     """Settings of k-means and k-prototypes, named as in scikit-learn.
 
     ``init`` is the name of a method, initial centroids or a callable. The same seed
@@ -86,43 +86,45 @@ class Starts:
 
     def n_starts(self, cells: Any, k: int) -> int:
         """Return the number of restarts for k clusters of some rows."""
-        return n_starts_of(self.n_init, self.init, cells.size * k)
+        return count_restarts(self.n_init, self.init, cells.size * k)
 
     def best(
-        self, n_starts: int, run: Callable[[ClusterDraws], Clustering]
+        self, n_starts: int, restart_once: Callable[[RandomStream], Clustering]
     ) -> Clustering:
-        """Return the clustering of least inertia; ``run`` makes one restart.
+        """Return the clustering of least inertia; ``restart_once`` makes one restart.
 
         The first wins among those that differ only by rounding.
         """
-        draws = ClusterDraws(self.seed)
-        best = run(draws.branch(0))
+        draws = RandomStream(self.seed)
+        best = restart_once(draws.branch(0))
         for turn in range(1, n_starts):
-            other = run(draws.branch(turn))
+            other = restart_once(draws.branch(turn))
             if other.inertia < best.inertia * (1 - TOLERANCE):
                 best = other
         return best
 
 
-def unscaled(
+def undo_scaling(
     clustering: Clustering,
     power: int,
-    heavy: int,
-    multiplied: Callable[[Any, int], Any] = np.ldexp,
+    weight_power: int,
+    multiply: Callable[[Any, int], Any] = np.ldexp,
 ) -> Clustering:
     """Return a clustering of cells and weights that were divided by powers of two."""
-    if not power and not heavy:
+    if not power and not weight_power:
         return clustering
     with np.errstate(over="ignore"):
         return replace(
             clustering,
-            centroids=multiplied(clustering.centroids, power),
-            start=multiplied(clustering.start, power),
-            inertia=float(np.ldexp(clustering.inertia, 2 * power + heavy)),
+            centroids=multiply(clustering.centroids, power),
+            start=multiply(clustering.start, power),
+            inertia=float(np.ldexp(clustering.inertia, 2 * power + weight_power)),
         )
 
 
-Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], object]
+IterationCallback = Callable[
+    [NDArray[Any], NDArray[Any], Callable[[], Integers], int], object
+]
 """Called after each iteration with the centroids before and after it, a function that
 returns the labels, and the number of rows that changed cluster."""
 
@@ -130,7 +132,7 @@ returns the labels, and the number of rows that changed cluster."""
 class IteratedRows(Protocol):
     """The operations that an iteration needs of rows."""
 
-    def restart(self, centroids: Any) -> None:
+    def reset(self, centroids: Any) -> None:
         """Forget all assignments, and take the number of clusters from centroids."""
         ...
 
@@ -138,11 +140,11 @@ class IteratedRows(Protocol):
         """Assign each row to its nearest centroid; return how many rows changed."""
         ...
 
-    def moved(self, centroids: Any) -> tuple[Any, int]:
+    def update_centroids(self, centroids: Any) -> tuple[Any, int]:
         """Return the centroids of least cost, and how many empty ones were filled."""
         ...
 
-    def same(self, before: Any, after: Any) -> bool:
+    def is_unchanged(self, before: Any, after: Any) -> bool:
         """Return whether no centroid has moved."""
         ...
 
@@ -161,7 +163,7 @@ def iterate(
     *,
     max_iterations: int,
     tolerance: float = 0.0,
-    watch: Watch | None = None,
+    on_iteration: IterationCallback | None = None,
 ) -> Clustering:
     """Iterate from initial centroids.
 
@@ -170,15 +172,17 @@ def iterate(
     weighted mean. It is the last if no row changed and no centroid moved, or if the
     squared moves of all centroids sum to at most a positive tolerance.
     """
-    rows.restart(centroids)
+    rows.reset(centroids)
     start, converged, n = centroids, False, 0
     while n < max_iterations and not converged:
         n += 1
         before, changed = centroids, rows.assign(centroids)
-        centroids, filled = rows.moved(before)
-        converged = changed == 0 and not filled and rows.same(before, centroids)
-        if watch is not None:
-            watch(before, centroids, rows.labels, changed)
+        centroids, n_filled = rows.update_centroids(before)
+        converged = (
+            changed == 0 and not n_filled and rows.is_unchanged(before, centroids)
+        )
+        if on_iteration is not None:
+            on_iteration(before, centroids, rows.labels, changed)
         if tolerance > 0:
             moves = centroids.astype(np.float64) - before
             if float(np.sum(moves**2)) <= tolerance:
