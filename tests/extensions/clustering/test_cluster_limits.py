@@ -144,13 +144,13 @@ def test_a_file_of_clusters_whose_inertia_is_beyond_floats(tmp_path):
 
 def test_few_rows_of_many_columns_are_for_compiled_loops(monkeypatch):
     asked = []
-    real = fit.rows_for
+    real = fit.make_numeric_rows
 
     def asking(cells, weights, work, n_jobs):
         asked.append(wants_kernels("k-means", work))
         return real(cells, weights, 0, n_jobs)
 
-    monkeypatch.setattr(fit, "rows_for", asking)
+    monkeypatch.setattr(fit, "make_numeric_rows", asking)
     KMeansMethod(n_init=2).fit(np.eye(4, 3000), 2)
     KMeansMethod(n_init=2).fit(np.eye(4, 30), 2)
     assert asked == [True, False]

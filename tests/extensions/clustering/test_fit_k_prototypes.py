@@ -191,7 +191,7 @@ def test_weights_are_copies(table, start):
     assert one.gamma == pytest.approx(two.gamma, rel=1e-12)
     kept = np.repeat(one.labels, np.array(weights).astype(int))
     assert kept.tolist() == two.labels.tolist()
-    assert one.centroids.same(two.centroids) or np.allclose(
+    assert one.centroids.is_unchanged(two.centroids) or np.allclose(
         one.centroids.numbers, two.centroids.numbers, equal_nan=True
     )
     assert one.inertia == pytest.approx(two.inertia, rel=1e-9, abs=1e-12)
@@ -247,7 +247,7 @@ def test_many_rows_in_threads(weighted):
         found.append(iterate(own, first, max_iterations=15))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
-        assert found[0].centroids.same(other.centroids)
+        assert found[0].centroids.is_unchanged(other.centroids)
         assert found[0].inertia == other.inertia
         assert found[0].n_iterations == other.n_iterations
 

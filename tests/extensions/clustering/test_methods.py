@@ -136,7 +136,7 @@ def test_hard_cases():
     assert (one.k, one.n_rows) == (1, 1)
     with pytest.raises(DataError, match="contains 5, but there are 3 distinct rows"):
         choose_mixed(numeric_cells([[x, 0, 0] for x in (1.0, 2.0, 3.0)], KINDS), [2, 5])
-    with pytest.raises(DataError, match="no row of weight"):
+    with pytest.raises(DataError, match="no row has weight"):
         choose_mixed(numeric_cells(clumps(), KINDS), weights=np.zeros(18))
     with pytest.raises(ParameterError, match="rule='gap' is of k-means"):
         choose_mixed(numeric_cells(clumps(), KINDS), rule="gap")

@@ -291,7 +291,7 @@ def test_bad_input():
         spinney.choose_k([[np.nan], [1.0]])
     with pytest.raises(DataError, match="weight"):
         spinney.choose_k(cells, sample_weight=np.zeros(len(cells)))
-    with pytest.raises(DataError, match="no row of weight"):
+    with pytest.raises(DataError, match="no row has weight"):
         choose(cells, weights=np.zeros(len(cells)))
     with pytest.raises(DataError, match="nominal"):
         spinney.choose_k({"hue": ["a", "b", "a"]})

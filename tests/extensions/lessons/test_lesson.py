@@ -134,11 +134,11 @@ def test_001_the_lesson_of_the_five_entities():
     trace = explain_k_means(five, five[[1, 3]], names=["attr1", "attr2"])
     slides = cluster_slides(trace)
     assert [slide.title for slide in slides] == [
-        "Where the centroids begin",
-        "Iteration 1: the nearest",
-        "Iteration 1: the means",
-        "Iteration 2: the nearest",
-        "Iteration 2: the means",
+        "Initial centroids",
+        "Iteration 1: assign",
+        "Iteration 1: update",
+        "Iteration 2: assign",
+        "Iteration 2: update",
         "The clusters",
     ]
     assert "1 1 1 1.12 7.21 0" in flat(words(slides[1]))

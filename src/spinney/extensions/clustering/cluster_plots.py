@@ -175,7 +175,7 @@ def _draw(
         _number_at(axes, cluster, middle, n=n)
     if n <= IN_LEGEND:
         with_legend(axes, title="cluster (rows)")
-    axes.distributions(0.06)
+    axes.margins(0.06)
 
 
 def _number_at(axes: Any, cluster: int, point: Floats, *, n: int) -> None:

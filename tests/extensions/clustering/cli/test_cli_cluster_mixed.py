@@ -113,7 +113,7 @@ def test_a_column_that_decides_alone_is_told(tool, write):
     told = tool("cluster", PENGUINS, "--ignore", "species", "-k", 3)
     line = "column 'body_mass_g' has over 99.9 % of the total variance"
     assert line in told.err
-    assert "--standardise lets columns count alike" in told.err
+    assert "--standardise gives columns equal" in told.err
     for option in ("--standardise", "--quiet"):
         told = tool("cluster", PENGUINS, "--ignore", "species", "-k", 3, option)
         assert told.err == ""

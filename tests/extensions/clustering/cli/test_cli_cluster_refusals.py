@@ -120,7 +120,7 @@ def test_refusals_name_options(refused, write):
     for method in ("k-means", "k-prototypes"):
         numbers = ("cluster", FIVE, "--ignore", "entity", "--method", method)
         line = refused(3, *numbers, "--k", "2-999")
-        assert "error: --k asks for 999 clusters of 5 distinct rows" in line
+        assert "error: --k contains 999, but there are 5 distinct rows" in line
         far = write("far.csv", "attr1,attr2\n1,1\n1e300,2\n")
         line = refused(3, *numbers, "--start", far)
         assert "error: --start contains 1e+300, and the rows nothing beyond" in line

@@ -205,8 +205,8 @@ def _labelled(
     )
     if rows.ndim != 2 or not len(rows) == len(labels_given) == len(row_weights):
         msg = (
-            f"{len(labels_given)} labels and {len(row_weights)} weights for rows of the "
-            f"shape {rows.shape}: a measure needs a label and a weight for each row"
+            f"{len(labels_given)} labels and {len(row_weights)} weights for rows of "
+            f"the shape {rows.shape}: give one label and one weight per row"
         )
         raise DataError(msg)
     if not (

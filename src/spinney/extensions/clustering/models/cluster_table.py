@@ -1,8 +1,8 @@
 """Clusters of a table in memory or of a remote one.
 
 For a remote table a sample is read, drawn by row hash. k-means of the sample
-(``fit_clusters.py``) chooses the number of clusters, the initial centroids and the scale of
-columns. Each iteration over all rows then requests the sums of the clusters.
+(``fit_clusters.py``) chooses the number of clusters, the initial centroids and the
+scale of columns. Each iteration over all rows then requests the sums of the clusters.
 """
 
 from collections.abc import Callable, Sequence
