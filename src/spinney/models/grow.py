@@ -30,8 +30,12 @@ from spinney.growth import (
     overfitting_columns,
     with_constant_columns,
 )
-from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squares
-from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
+from spinney.growth.folds import (
+    RecipeChoice,
+    choose_recipe,
+    warn_of_squared_error_pruning,
+)
+from spinney.growth.prune import EncodedRows, Pruned, pruned_by_impurity
 from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.validation_split import (
     Held,
@@ -201,7 +205,7 @@ def grow_model(
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
@@ -291,7 +295,7 @@ def _options(
     if rows.training is not None or progress is None:
         return options
     counted.progress = None  # there is one tree: its levels are told
-    return replace(options, heard=_levels(progress, recipe.max_depth))
+    return replace(options, on_level=_levels(progress, recipe.max_depth))
 
 
 def _choose(
@@ -320,12 +324,12 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     recipe, growth = choice.recipe, choice.growth
     if recipe.pruning != "cost-complexity" or options.validation is not None:
         return 0
-    return 0 if growth is not None and growth.before is not None else recipe.folds
+    return 0 if growth is not None and growth.known_folds is not None else recipe.folds
 
 
 def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
     """Return a tree pruned where a leaf costs this, in the mean impurity."""
-    warn_of_squares(recipe, tree.schema.target)
+    warn_of_squared_error_pruning(recipe, tree.schema.target)
     result = pruned_by_impurity(tree, recipe, alpha)
     return replace(result, tree=without_unused(result.tree))
 
@@ -372,13 +376,13 @@ def _levels(progress: Progress, max_depth: int | None) -> Callable[[int], object
     """Return what tells of levels: how many are done, and how many are known of."""
     done = 0
 
-    def heard(depth: int) -> None:
+    def on_level(depth: int) -> None:
         nonlocal done
         if depth >= done:
             done = depth + 1
             progress(done, max(done + (done != max_depth), max_depth or 0))
 
-    return heard
+    return on_level
 
 
 def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:

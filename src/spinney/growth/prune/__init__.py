@@ -1,11 +1,10 @@
 """Pruning: from a tree to a smaller one, with a record of every step.
 
-Each method is a pure function of a finished tree, in a file of its own; ``METHODS``
-says what it needs besides.
+Each method is a pure function of a finished tree; ``METHODS`` lists what it needs.
 """
 
-from spinney.growth.prune.by_validation import CodedRows, Validation, validate
-from spinney.growth.prune.cost_complexity import TrainingRows, validated
+from spinney.growth.prune.by_validation import EncodedRows, Validation, validate
+from spinney.growth.prune.cost_complexity import CrossValidationRows, validated
 from spinney.growth.prune.cost_complexity_sequence import (
     RULES,
     Sequence,
@@ -17,7 +16,7 @@ from spinney.growth.prune.impurity_complexity import (
     impurity_sequence,
     pruned_by_impurity,
 )
-from spinney.growth.prune.mutable_nodes import DraftRows
+from spinney.growth.prune.mutable_nodes import NodeRecounter
 from spinney.growth.prune.prune_folds import folds_of
 from spinney.growth.prune.prune_methods import (
     METHODS,
@@ -28,23 +27,22 @@ from spinney.growth.prune.prune_methods import (
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.reserve_rows import check_share, reserved
-from spinney.growth.prune.risk import below, leaf_risks
+from spinney.growth.prune.risk import leaf_risks, sums_below
 
 __all__ = [
     "CONFIDENCE",
     "METHODS",
     "RULES",
-    "CodedRows",
-    "DraftRows",
+    "CrossValidationRows",
+    "EncodedRows",
     "Method",
+    "NodeRecounter",
     "PruneStep",
     "Pruned",
     "Sequence",
     "Steps",
     "Subtree",
-    "TrainingRows",
     "Validation",
-    "below",
     "check_confidence",
     "check_share",
     "folds_of",
@@ -56,6 +54,7 @@ __all__ = [
     "pruned_by_impurity",
     "reserved",
     "sequence_of",
+    "sums_below",
     "upper_errors",
     "validate",
     "validated",
