@@ -261,7 +261,7 @@ def test_bad_input():
         explain(table, [[0], [1], [1]])
     with pytest.raises(DataError, match="missing in row 1"):
         explain(table, ["a", None, "b"])
-    with pytest.raises(DataError, match="none in row 2"):
+    with pytest.raises(DataError, match="missing in row 2"):
         explain(table, [0.0, 1.0, np.nan])
     with pytest.raises(DataError, match="inf in row 0"):
         explain(table, [np.inf, 1.0, 2.0])

@@ -138,7 +138,7 @@ def test_hard_cases():
         choose_mixed(numeric_cells([[x, 0, 0] for x in (1.0, 2.0, 3.0)], KINDS), [2, 5])
     with pytest.raises(DataError, match="no row has weight"):
         choose_mixed(numeric_cells(clumps(), KINDS), weights=np.zeros(18))
-    with pytest.raises(ParameterError, match="rule='gap' is of k-means"):
+    with pytest.raises(ParameterError, match="rule='gap' applies to k-means"):
         choose_mixed(numeric_cells(clumps(), KINDS), rule="gap")
     unknown = choose_mixed(numeric_cells([[None, 0, 0], [None, 1, 2]], KINDS))
     assert [line.k for line in unknown.curve] == [2]

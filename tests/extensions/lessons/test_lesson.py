@@ -144,7 +144,7 @@ def test_001_the_lesson_of_the_five_entities():
     assert "1 1 1 1.12 7.21 0" in flat(words(slides[1]))
     assert "3 3 4 2.50 3.61 0" in flat(words(slides[1]))
     assert "1.8333 2.3333" in flat(words(slides[2]))
-    assert "Nothing moves any more after 2 iterations" in words(slides[-1])
+    assert "Converged after 2 iterations" in words(slides[-1])
     assert "<svg" in LessonPage.of(slides, "k-means").html
     three = explain_k_means(np.eye(3), np.eye(3)[:2])
     assert "<svg" not in "".join(cluster_slides(three)[0].parts)

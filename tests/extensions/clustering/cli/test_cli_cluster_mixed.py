@@ -120,7 +120,7 @@ def test_a_column_that_decides_alone_is_told(tool, write):
     # Shares of 990 / 991 and of 81 / 82.
     rows = [f"{9.9**0.5 * sign * 10},{sign}" for sign in (-1, 1)] * 2
     told = tool("cluster", write("ten.csv", "\n".join(["a,b", *rows])), "-k", 2)
-    assert "column 'a' has 99.9 % of the variance" in told.err
+    assert "column 'a' has 99.9 % of the total variance" in told.err
     rows = [f"{sign * 9},{sign}" for sign in (-1, 1)] * 2
     path = write("nine.csv", "\n".join(["a,b", *rows]))
     assert "variance" not in tool("cluster", path, "-k", 2).err
