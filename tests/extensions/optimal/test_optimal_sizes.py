@@ -72,7 +72,7 @@ def test_leaves_and_questions_equal_brute_force(data):
     found = search_trees(problem, depth, max_leaves=limit)
     most = min(2**depth, limit or 2**depth)
     rows = range(n_rows)
-    every = {"price": leaf_cost, "asked": path_cost}
+    every = {"leaf_cost": leaf_cost, "path_cost": path_cost}
     wanted = least_by_leaves(ranks, losses, rows, depth, most, **every)[-1] + leaf_cost
     assert found.loss == pytest.approx(wanted, abs=1e-9)
     assert found.bound == found.loss

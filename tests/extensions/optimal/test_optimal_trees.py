@@ -127,7 +127,7 @@ def test_flags_equal_brute_force(data):
         numbers = numbers - np.average(numbers, weights=weights)
         far = np.maximum(numbers - numbers.min(), numbers.max() - numbers)
         sums = np.array([weights, weights * numbers, weights * numbers**2]).T
-        kinds = {"family": Family.MOMENTS, "price": leaf_cost}
+        kinds = {"family": Family.MOMENTS, "leaf_cost": leaf_cost}
         problem = make_problem(ranks, sums, weights * far**2, **kinds)
         wanted = least_squares(ranks, numbers, weights, depth, leaf_cost)
     else:
@@ -135,7 +135,10 @@ def test_flags_equal_brute_force(data):
         classes = np.array([data.draw(st.integers(0, n_classes - 1)) for _ in weights])
         losses = weights[:, None] * (1.0 - np.eye(n_classes))[classes]
         pair = n_classes == 2
-        kinds = {"family": Family.PAIR if pair else Family.LABELS, "price": leaf_cost}
+        kinds = {
+            "family": Family.PAIR if pair else Family.LABELS,
+            "leaf_cost": leaf_cost,
+        }
         sums = losses[:, :1] - losses[:, 1:] if pair else losses
         problem = make_problem(ranks, sums, losses.max(axis=1), **kinds)
         wanted = least_loss(ranks, losses, depth, leaf_cost)
@@ -256,7 +259,7 @@ def test_columns_that_part_rows_alike_are_searched_once():
         return kept
 
     label = np.array([0, 0, 0, 1, 0, 1])
-    with patch.object(grow_optimal, "question_columns", columns):
+    with patch.object(grow_optimal, "feature_columns", columns):
         tree = TreeClassifier("optimal", max_depth=2).fit(table, label).tree
     names = [tree.schema.attributes[column.attribute].name for column in kept]
     assert names == ["flag", "other", "scores"]
