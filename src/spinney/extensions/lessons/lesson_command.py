@@ -116,10 +116,10 @@ def _of_tree(data: str, options: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyNote)  # as was said before
         rows = model.read(data, **file_arguments(options), whole=True)
-    pruning, validation = options["pruning"], options["validation"]
-    if pruning is None and validation is None:
+    method, validation = options["pruning"], options["validation"]
+    if method is None and validation is None:
         return model.lesson(rows)
-    return model.lesson(rows, pruned=model.prune(pruning, validation=validation))
+    return model.lesson(rows, pruned=model.prune(method, validation=validation))
 
 
 def _of_clusters(data: str, options: dict[str, Any]) -> Any:
@@ -131,16 +131,15 @@ def _of_clusters(data: str, options: dict[str, Any]) -> Any:
         names_in(all_of(tree_options, pruning_options)),
         "says nothing without --target COLUMN, which the tree predicts",
     )
-    init = options["init"]
+    start = options["init"]
     plan = clustering.Plan(
         n_clusters=options["n_clusters"],
         seed=options["random_state"],
         n_init=1,
-        **({} if init is None else {"init": init}),
+        **({} if start is None else {"init": start}),
     )
-    _, used, _ = clustering.read_rows(table_input(data, options), options["columns"])
-    rows = clustering.measured_rows(used, plan, markers=options["missing_values"])
-    fit = clustering.find_clusters(rows, plan)
+    table = table_input(data, options)
+    fit = clustering.cluster_in_memory(table, plan, options["columns"]).fit
     trace = fit.trace(ROWS_TRACED)
     if trace is None:
         msg = "a lesson of clusters is of numbers: name such columns by --columns A,B"

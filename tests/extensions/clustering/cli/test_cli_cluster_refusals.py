@@ -19,12 +19,12 @@ FIVE = TABLES / "kmeans_five.csv"
         (
             2,
             ("--n-clusters", "two"),
-            "--n-clusters 'two' must be a whole number, two such as 2-15",
+            "--n-clusters 'two' must be an integer, a range such as 2-15",
         ),
         (2, ("--n-clusters", "5-2"), "--n-clusters '5-2' must be"),
         (2, ("--n-clusters", "0-2"), "--n-clusters 0 must be"),
-        (3, ("--n-clusters", "6"), "--n-clusters 6 is more than the 5 rows"),
-        (3, ("--n-clusters", "2-9"), "5 different rows"),
+        (3, ("--n-clusters", "6"), "--n-clusters 6 exceeds the 5 rows"),
+        (3, ("--n-clusters", "2-9"), "5 distinct rows"),
         (2, ("--rule", "best"), "--rule 'best' is unknown"),
         (
             2,
@@ -39,24 +39,20 @@ FIVE = TABLES / "kmeans_five.csv"
         (
             2,
             ("--init", "two.csv", "--n-init", "3"),
-            "--n-init 3 makes no difference",
+            "--n-init 3 has no effect",
         ),
         (
             2,
             ("--n-clusters", "2", "--explain-rows", "3"),
-            "--explain-rows is of what --explain",
+            "--explain-rows needs --explain",
         ),
         (2, ("--method", "k-medians"), "--method 'k-medians' is unknown"),
         (3, ("--columns", "attr3"), "no column 'attr3': did you mean"),
         (3, ("--ignore", "attr3"), "attr3"),
-        (2, ("--columns", "attr1", "--ignore", "attr1"), "do one of both"),
+        (2, ("--columns", "attr1", "--ignore", "attr1"), "remove one of the two"),
         (3, ("--ignore", "attr1", "--ignore", "attr2", "--ignore", "entity"), "every"),
         (2, ("--n-clusters", "2", "--init", "nearby"), "--init 'nearby' is neither"),
-        (
-            2,
-            ("--n-clusters", "2", "--init", "cao"),
-            "--init 'cao' is for tables that are not",
-        ),
+        (2, ("--n-clusters", "2", "--init", "cao"), "--init 'cao' is for mixed tables"),
         (3, ("--n-clusters", "2", "--init", "none.csv"), "there is no file 'none.csv'"),
         (2, ("--n-clusters", "2", "--init", "optimal"), "one column"),
         (2, ("--n-clusters", "2", "--n-init", "0"), "--n-init 0"),
@@ -64,13 +60,17 @@ FIVE = TABLES / "kmeans_five.csv"
         (2, ("--n-clusters", "2", "--tol", "-1"), "--tol -1.0"),
         (2, ("--n-clusters", "2", "--random-state", "-1"), "--random-state -1"),
         (2, ("--n-clusters", "2", "--n-jobs", "0"), "--n-jobs 0"),
-        (2, ("--n-clusters", "2", "--gamma", "1"), "gamma weighs nominal columns"),
+        (
+            2,
+            ("--n-clusters", "2", "--gamma", "1"),
+            "gamma 1.0 applies to nominal columns",
+        ),
         (3, ("--n-clusters", "2", "--weight", "w"), "no column 'w'"),
         (2, ("--quiet", "--json"), "exclude each other"),
         (2, ("--quiet", "--explain"), "exclude each other"),
-        (2, ("-o", "-", "--json"), "leave --json and --explain out"),
-        (2, ("--model", "-"), "--model '-'"),
-        (2, ("--model", "a", "-o", "a"), "is the file of -o, too"),
+        (2, ("-o", "-", "--json"), "remove --json and --explain"),
+        (2, ("--model", "-"), "--model cannot write"),
+        (2, ("--model", "a", "-o", "a"), "and -o name the same file"),
         (2, ("--model", "nowhere/a"), "--model 'nowhere/a': there is no folder"),
     ],
 )
@@ -118,7 +118,7 @@ def test_start_of_other_columns(refused, write):
         3, "cluster", FIVE, "--ignore", "entity", "--init", path
     )
     path.write_text("attr1,attr2\n1,1\n2,2\n3,3\n")
-    assert "has 3 rows where 2 centroids are needed" in refused(
+    assert "has 3 rows, but 2 centroids are needed" in refused(
         3, "cluster", FIVE, "--ignore", "entity", "--init", path, "--n-clusters", 2
     )
 
@@ -154,10 +154,10 @@ def test_refusals_name_options(refused, write):
     for method in ("k-means", "k-prototypes"):
         numbers = ("cluster", FIVE, "--ignore", "entity", "--method", method)
         line = refused(3, *numbers, "--n-clusters", "2-999")
-        assert "error: --n-clusters asks for 999 clusters of 5 different rows" in line
+        assert "error: --n-clusters contains 999, but there are 5 distinct rows" in line
         far = write("far.csv", "attr1,attr2\n1,1\n1e300,2\n")
         line = refused(3, *numbers, "--init", far)
-        assert "error: --init holds 1e+300, and the rows nothing beyond" in line
+        assert "error: --init contains 1e+300, and the rows nothing beyond" in line
     line = refused(2, "cluster", FIVE, "--n-clusters", 2, "--init", "optimal")
     assert "error: --init 'optimal' is for one column, not 3" in line
 
