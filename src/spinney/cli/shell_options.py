@@ -190,7 +190,6 @@ def _refuse_setting(option: str, value: str, known: Collection[str]) -> None:
     from spinney.recipes import SETTINGS
 
     name = option.removeprefix("--").replace("-", "_")
-    name = "random_state" if name == "seed" else name
     here = option_of(name, known)
     if here is not None:
         given = "" if not value or value.startswith("--") else f" {shlex.quote(value)}"

@@ -126,7 +126,7 @@ def recipes_of(
     options: Mapping[str, Any], default: "Recipe | str | None" = None
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the recipes that options name, and the settings that change them all."""
-    from spinney.cli.shell_words import option_name
+    from spinney.cli.shell_words import option_name, option_of
     from spinney.recipes import Recipe
 
     values = {name: options.get(name) for name in OPTIONS}
@@ -137,7 +137,7 @@ def recipes_of(
     recipes = list(options["recipe"]) or [default]
     for name in further:
         if name in settings:
-            option = option_name("random_state" if name == "seed" else name)
+            option = option_of(name, known)
             msg = f"{option} and --set {name} are the same setting: leave one out"
             raise ParameterError(msg)
     empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}

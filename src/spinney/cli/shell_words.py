@@ -21,14 +21,15 @@ def option_name(parameter: str) -> str:
 def option_of(parameter: str, known: Collection[str]) -> str | None:
     """Return which of a command's options sets a parameter of Python, if any does.
 
-    A repeatable option may drop the plural s of its parameter.
+    A repeatable option may drop the plural s of its parameter. The seed of a recipe or
+    a plan is what users call random_state.
 
     >>> option_of("n_jobs", ["--n-jobs"]), option_of("priors", ["--prior"])
     ('--n-jobs', '--prior')
     >>> option_of("folds", ["--n-jobs"]) is None
     True
     """
-    name = option_name(parameter)
+    name = option_name("random_state" if parameter == "seed" else parameter)
     names = (name, name.removesuffix("s"))
     return next((name for name in names if name in known), None)
 
