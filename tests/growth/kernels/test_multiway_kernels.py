@@ -33,7 +33,7 @@ LIMITS = layout.Limits(
     runners_up=100,
     most_in_side=25.0,
     altered=np.ones(2),
-    reuse_attributes=True,
+    reuse=True,
 )
 
 
