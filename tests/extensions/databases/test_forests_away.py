@@ -31,7 +31,7 @@ COUNTED = 36 * BYTES * 8  # of 48 rows
 @pytest.fixture(autouse=True)
 def room(monkeypatch):
     monkeypatch.setattr(open_rows, "usual_room", lambda: COUNTED)
-    monkeypatch.setattr(bags, "MOST_ASKED", 24)
+    monkeypatch.setattr(bags, "SAMPLE_SIZE", 24)
 
 
 def assert_same_forest(one, other):

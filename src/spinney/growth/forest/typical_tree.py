@@ -46,8 +46,8 @@ def find_typical(
 
 def _said(forest: Forest, columns: Columns, rows: Integers) -> tuple[Floats, Floats]:
     """Return what each tree says of rows, rows × trees × outputs, and the forest."""
-    trees, roots = forest.laid_out(forest.numbers)
-    voters, _ = forest.side_by_side(forest.numbers)
+    trees, roots = forest.packed_trees(forest.numbers)
+    voters, _ = forest.voting_trees(forest.numbers)
     by_tree = np.zeros((len(rows), len(forest), forest.n_outputs))
     together = np.zeros((len(rows), forest.n_outputs))
     for block in blocks_of(np.arange(len(rows)), len(forest)):

@@ -70,7 +70,7 @@ def added_votes(
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
     if len(rows):
-        trees, roots = forest.side_by_side(numbers)
+        trees, roots = forest.voting_trees(numbers)
         for here in blocks_of(rows, len(numbers)):
             voters = np.ones((len(here), len(numbers)), bool)
             tree, row = np.nonzero((voters if out is None else out[here]).T)
@@ -113,7 +113,7 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
         leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
     rows = np.flatnonzero((leaves < 0).any(axis=1))
     if len(rows):
-        trees, roots = forest.side_by_side(forest.numbers)
+        trees, roots = forest.voting_trees(forest.numbers)
         for here in blocks_of(rows, len(forest)):
             tree, row = np.nonzero((leaves[here] < 0).T)
             own = subset(columns, here[row])
@@ -140,7 +140,9 @@ def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
         return np.asarray(total / trees[:, None]), trees
 
 
-def score_of(outputs: Floats, trees: Integers, training: "TrainingSet") -> float | None:
+def oob_score(
+    outputs: Floats, trees: Integers, training: "TrainingSet"
+) -> float | None:
     """Return the accuracy, or R², of what is predicted out of the bag; None of no row.
 
     Rows count by their weights, and those that every tree has seen not at all.
