@@ -108,7 +108,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
             forest,
             forest.numbers,
             subset(training.columns, rows),
-            sample.unseen(range(15)),
+            sample.out_of_bag(range(15)),
             own.astype(np.int64),
             (0.0, 2.0, 50.0),
         )

@@ -403,11 +403,17 @@ def _can_compile(bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet) -> b
     # Fractions are of a bag's weight, which may differ from bag to bag.
     has_shares = recipe.has_shares and bags.bags.weight is None
     limited = recipe.max_leaves is not None or recipe.pruning != "none"
-    # Some splits depend on the root of their bag: which attributes count in an average
-    # gain depends on its weight.
-    average = recipe.measure(numeric=numbered.schema.target.is_numeric).average
-    by_root = policy_named(recipe.missing).by_root or recipe.bucketing is not None
-    by_root = by_root or recipe.min_deviation > 0 or average
+    by_root = _depends_on_root(recipe, numeric=numbered.schema.target.is_numeric)
     if bags.settings.extra_random or has_shares or limited or by_root:
         return False
     return can_grow_binned(numbered, recipe, Options())
+
+
+def _depends_on_root(recipe: Recipe, *, numeric: bool) -> bool:
+    """Return whether splits depend on all rows of a bag.
+
+    Its weight decides which attributes count in an average gain.
+    """
+    by_root = policy_named(recipe.missing).by_root or recipe.bucketing is not None
+    average = recipe.measure(numeric=numeric).average
+    return by_root or recipe.min_deviation > 0 or average
