@@ -75,7 +75,7 @@ def test_growing_nodes_are_freed_with_the_learner():
     gc.disable()
     try:
         grow_tree(source, ID3)
-        left = [each for each in gc.get_objects() if isinstance(each, GrowingNode)]
+        left = [each for each in gc.get_objects() if type(each) is GrowingNode]
     finally:
         gc.enable()
     assert not left
