@@ -12,8 +12,25 @@ MESSAGES = [
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     "extensions/streaming",
+    "growth/folds",
+    "growth/forest",
+    "growth/model_trees",
+    "growth/plain",
+    "growth/prune",
 ]
-DOCSTRINGS = ["__init__.py", "api.py", "registry.py", "extensions/explorer"]
+DOCSTRINGS = [
+    "__init__.py",
+    "api.py",
+    "registry.py",
+    "extensions/explorer",
+    "extensions/incremental",
+    "extensions/streaming",
+    "growth/folds",
+    "growth/forest",
+    "growth/model_trees",
+    "growth/plain",
+    "growth/prune",
+]
 COMMANDS = {"recipes"}
 
 PAGE = """\

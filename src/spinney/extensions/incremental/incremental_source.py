@@ -480,7 +480,7 @@ class IncrementalSource:
         return self._same[1:]
 
     def _rewritten(self, outcome: NodeOutcome, search: Search) -> NodeOutcome | None:
-        """Return what was outcome, with thresholds where all rows put them now."""
+        """Return an outcome with its thresholds by the rows now."""
         decision = under_search(outcome.decision, search, self._levels)
         if decision is None or outcome.route is None:
             return None if decision is None else replace(outcome, decision=decision)

@@ -299,7 +299,7 @@ class ForestBags:
         return numbers_of_rows(self.training)
 
     def out(self, number: int) -> NDArray[np.bool_]:
-        """Return which rows are out of the bag of a tree, with all their twins."""
+        """Return the out-of-bag rows of a tree, whose twins are out too, as a mask."""
         copies = self.copies
         counts = self.counts(number)
         return np.asarray((counts if copies is None else counts[copies.twins]) == 0)

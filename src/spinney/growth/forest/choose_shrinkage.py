@@ -12,7 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.compact_tree import outputs_of_trees
 from spinney.growth.forest.forest import Forest
-from spinney.growth.forest.shrinkage import parts_of
+from spinney.growth.forest.shrinkage import step_factors
 from spinney.growth.forest.voting import Columns, subset
 
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)  # candidates, in weights of a mean row
@@ -21,7 +21,7 @@ MAX_NUMBERS = 250_000  # at the nodes of trees that vote together
 
 
 class OutOfBagSample:
-    """A sample of rows, and the trees for which each is out of the bag.
+    """A sample of rows, and the trees for which each is out-of-bag.
 
     They are spread evenly among the copies, whose order depends on the cells: so
     neither the rows' order nor a weight instead of copies changes anything.
@@ -40,7 +40,7 @@ class OutOfBagSample:
         self._out_of_bag.update(zip(numbers, drawn[:, self._places] == 0, strict=True))
 
     def out_of_bag(self, numbers: range) -> NDArray[np.bool_]:
-        """Return which rows are out of the bags of some trees, rows × trees."""
+        """Return which rows are out-of-bag for some trees, rows × trees."""
         for number in numbers:
             if number not in self._out_of_bag:
                 tree = range(number, number + 1)
@@ -147,7 +147,7 @@ def _compiled_votes(
         whole.cuts,
         np.stack(whole.starts, axis=1),
         outputs_of_trees(whole, target, recipes),
-        parts_of(whole.weight(target), shrinkages),
+        step_factors(whole.weight(target), shrinkages),
         np.empty((2, len(whole) + 1), np.int64),
     )
     cells = np.empty((len(out), len(used)))
