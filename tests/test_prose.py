@@ -7,16 +7,13 @@ shows what is left.
 import pytest
 from tools.prose import SOURCE, Text, check, help_texts, pages, sentences, sources
 
+GROWTH = ("folds", "forest", "model_trees", "plain", "prune")
 MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
     "extensions/streaming",
-    "growth/folds",
-    "growth/forest",
-    "growth/model_trees",
-    "growth/plain",
-    "growth/prune",
+    *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
     "__init__.py",
@@ -25,11 +22,7 @@ DOCSTRINGS = [
     "extensions/explorer",
     "extensions/incremental",
     "extensions/streaming",
-    "growth/folds",
-    "growth/forest",
-    "growth/model_trees",
-    "growth/plain",
-    "growth/prune",
+    *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
 
