@@ -317,7 +317,7 @@ def _grow_tree(
     target, classes = as_target(Column(name, "nominal", codes, labels))
     rows = training_set(table, target, classes=classes, weights=weights)
     recipe = Recipe.named("cart").changed(
-        missing="branch",
+        missing_policy="branch",
         max_depth=max_depth,
         min_samples_leaf=max(1.0, min_samples_leaf),  # below 1 it would be a fraction
     )
