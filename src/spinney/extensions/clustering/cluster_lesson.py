@@ -42,7 +42,9 @@ def cluster_slides(trace: Trace) -> list[Slide]:
         slides.append(Slide(f"Iteration {number}: the means", moved))
     rest = len(trace.iterations) - MOST_STEPS
     if rest > 0:
-        slides.append(Slide("And so on", (paragraph(f"{rest} further iterations."),)))
+        slides.append(
+            Slide("Further iterations", (paragraph(f"{rest} further iterations."),))
+        )
     end = trace.clustering
     last = (
         paragraph(
