@@ -48,10 +48,8 @@ def test_000_the_lesson_of_the_watermelons(melons):
     inner = [node for node in melons.tree.nodes if not node.is_leaf]
     assert len(titles) == 2 + 2 * len(inner)
     first, candidates, best = map(words, page.slides[:3])
-    assert (
-        "entropy (expected information) = −(9/17 · log₂ 9/17 + 8/17 · log₂ 8/17) = 0.998"
-        in first
-    )
+    assert "entropy (expected information) = −(9/17 · log₂ 9/17 + " in first
+    assert "8/17 · log₂ 8/17) = 0.998" in first
     assert "= 0.381" in candidates
     # Fig. 4.2: the rows in each child.
     assert "1, 2, 3, 4, 5, 6, 8, 10, 15" in flat(best)
