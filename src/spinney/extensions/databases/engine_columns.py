@@ -177,7 +177,7 @@ def _checked(
     listed: list[exp.Expr] = []
     for raw, each in zip(raws, columns, strict=True):
         cell = cells[each.name]
-        listed += [exp.Count(this=cell.copy()), exp.Max(this=_odd(each, cell))]
+        listed += [exp.Count(this=cell.copy()), exp.Max(this=_invalid_cell(each, cell))]
         large = exp.GT(
             this=exp.Abs(this=double(column(raw.name))) if raw.is_wide else whole(0),
             expression=bound(float(LARGEST_EXACT_INTEGER)),
@@ -194,7 +194,7 @@ def _checked(
         n_known, odd, n_large = answers[3 * at : 3 * at + 3]
         if odd is not None:
             raise refused_cell(
-                each, odd if isinstance(odd, str) else _digits_or_inf(odd)
+                each, odd if isinstance(odd, str) else _number_digits(odd)
             )
         if n_large and raw.is_wide and each.kind == "numeric":
             warn_of_large_integers(each.name)
@@ -205,7 +205,7 @@ def _checked(
     return tuple(checked)
 
 
-def _odd(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
+def _invalid_cell(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
     """Return a cell that is to be refused, or NULL."""
     if each.levels and not each.of_type:
         raws = [
@@ -220,6 +220,6 @@ def _odd(each: SqlColumn, cell: exp.Expr) -> exp.Expr:
     return exp.Null()
 
 
-def _digits_or_inf(odd: object) -> str:
+def _number_digits(odd: object) -> str:
     number = float(odd)  # type: ignore[arg-type]
     return repr(number) if abs(number) == float("inf") else _digits(number)
