@@ -11,9 +11,12 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    "extensions/streaming",
+    *("data", "extensions/partitions", "extensions/streaming"),
 ]
-DOCSTRINGS = ["__init__.py", "api.py", "registry.py", "extensions/explorer"]
+DOCSTRINGS = [
+    *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
+    *("extensions/explorer", "extensions/partitions"),
+]
 COMMANDS = {"recipes"}
 
 PAGE = """\
