@@ -363,7 +363,8 @@ class NodeRows:
             child_node = first_known([child_node, column("to", SHARE)])
             share = first_known([double(column("share", SHARE)), bound(1.0)])
             weight = share if weight is None else product(weight, share)
-        most = max((*arrived.values(), *_numbers_of(steps.values())), default=0)
+        sent_to = (n for step in steps.values() for n in step.children.values())
+        most = max((*arrived.values(), *sent_to), default=0)
         most = MOST_NUMBER if self._engine.changes else most
         number = exp.Cast(this=child_node, to=self._engine.whole_type(DROPPED, most))
         listed = [
@@ -403,11 +404,6 @@ def with_weights(relation: exp.Query | exp.Table) -> exp.Select:
 def _is_at_a_node() -> exp.Expr:
     """Return whether a line is at an active node."""
     return exp.GTE(this=column("node"), expression=whole(0))
-
-
-def _numbers_of(steps: Iterable[SplitStep]) -> list[int]:
-    """Return the numbers of all children that rows are sent to."""
-    return [number for step in steps for number in step.children.values()]
 
 
 def _routes_of(location: Location) -> dict[tuple[object, ...], object]:

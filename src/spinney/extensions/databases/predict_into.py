@@ -212,7 +212,7 @@ def _create_stand_in(engine: SqlEngine, name: str) -> str:
 
     SQLite gives no column of a view the name "true" or "false"; a table may have one.
     """
-    rows = _rows_of(engine)
+    rows = _sql(engine, select([exp.Star()], engine.rows))
     # PostgreSQL binds no values where it defines a view, and there are none here.
     engine.run(f"CREATE TEMPORARY VIEW {name} AS {rows}")
     wanted = _described(engine, rows)
@@ -241,10 +241,6 @@ def _described(engine: SqlEngine, query: str) -> list[str]:
     with engine.translated():
         described = engine.connection.execute(f"{query}\nLIMIT 0").description
     return [each[0] for each in described]
-
-
-def _rows_of(engine: SqlEngine) -> str:
-    return engine.written(select([exp.Star()], engine.rows))[0]
 
 
 def _sql(engine: SqlEngine, expression: exp.Expr) -> str:

@@ -210,7 +210,9 @@ class FetchedRows:
         node, weight, classes, *cells = answer
         as_target = floats if schema.target.is_numeric else integers
         columns = tuple(
-            floats(each) if attribute.kind == "numeric" else _codes(each)
+            floats(each)
+            if attribute.kind == "numeric"
+            else integers(each).astype(np.int32)
             for each, attribute in zip(cells, schema.attributes, strict=False)
         )
         return cls(integers(node), floats(weight), as_target(classes), columns)
@@ -245,7 +247,3 @@ def rows_query(relation: exp.Query | exp.Table, schema: Schema) -> exp.Select:
             cell = exp.Coalesce(this=cell, expressions=[whole(-1)])
         listed.append(exp.alias_(cell, f"a{index}", quoted=True, copy=False))
     return select(listed, relation)
-
-
-def _codes(cells: Sequence[Any]) -> NDArray[np.int32]:
-    return integers(cells).astype(np.int32)

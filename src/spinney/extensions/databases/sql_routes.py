@@ -128,8 +128,9 @@ def child_by_lists(
     ``leaving`` are routes and the nodes of their branches, by node; a branch that has
     none leads ``nowhere``. None is returned where a route has another form than these.
     """
-    if not all(_is_simple(route) for route, _ in leaving.values()):
-        return None
+    for route, _ in leaving.values():
+        if route.surrogates or isinstance(route.split, Intervals):
+            return None  # lists hold one cut, or codes
     first, last = min({**leaving, **staying}), max({**leaving, **staying})
     asks, begins, cuts, goes = (list[exp.Expr]() for _ in range(4))
     for numbers in (asks, begins, cuts):
@@ -158,11 +159,6 @@ def child_by_lists(
         ]
     place = _place(engine, asks, cuts, first, attribute)
     return engine.item(goes, total_of([engine.item(begins, _at(first)), place]))
-
-
-def _is_simple(route: Route) -> bool:
-    """Return whether a split alone says where rows go, by one cut or by codes."""
-    return not route.surrogates and not isinstance(route.split, Intervals)
 
 
 def _place(

@@ -16,7 +16,6 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import (
     REMOTE_ISSUES,
-    Attribute,
     Declarations,
     IntegerSummary,
     IssueFacts,
@@ -162,7 +161,11 @@ def count_partitions(
         warn(*warning.args, remedy=warning.remedy)
     target = target_of_partitions(facts, roles)
     columns = _attributes(facts, roles)
-    schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
+    schema = Schema(
+        tuple(attribute_of(each.column) for each in columns),
+        target,
+        roles.declared.missing,
+    )
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
     edges = {i: _edges(c.numbers) for i, c in numbers.items() if not c.is_all}
     few = {i: c.numbers for i, c in numbers.items() if c.is_all}
@@ -297,10 +300,6 @@ def _edges(numbers: Floats) -> Floats:
     """Return the edges between bins that have about as many numbers each."""
     places = np.linspace(0, len(numbers) - 1, N_BINS + 1)[1:-1].astype(np.int64)
     return np.unique(numbers[places])
-
-
-def _attribute(column: ColumnFacts) -> Attribute:
-    return attribute_of(column.column)
 
 
 def _report(facts: PartitionFacts, roles: Roles) -> None:
