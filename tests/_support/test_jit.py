@@ -276,8 +276,8 @@ PLAIN = """
 import numpy as np
 from spinney._support.jit.compile import LeftToNumba
 from spinney._support.kernels.hashing import mark_rows
-from spinney.growth.binned.binned_rows import cells_of
-from spinney.growth.binned.kernels.send import SentTree, send_all
+from spinney.growth.binned.binned_dataset import cells_of
+from spinney.growth.binned.kernels.route import RoutedTree, route_tree
 from spinney.data import Attribute
 assert LeftToNumba.now
 numbers = np.array([3.0, 1.0, np.nan, 2.0])
@@ -290,8 +290,8 @@ real = np.array([[1.0, 2.0, 1.0, 0.5]] * 3)
 spans = np.array([[0, 4], [0, 0], [0, 0]])
 rows, spare = np.arange(4, dtype=np.uint32), np.zeros(4, np.int64)
 codes = np.zeros((0, 2), np.int64)
-tree = SentTree(cells, whole, real, codes, spans, rows)
-send_all(tree, np.zeros(256, np.int64), spare)
+tree = RoutedTree(cells, whole, real, codes, spans, rows)
+route_tree(tree, np.zeros(256, np.int64), spare)
 print(marks[0], rows.tolist(), spans.tolist(), type(mark_rows).__name__)
 """
 

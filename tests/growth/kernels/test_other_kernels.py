@@ -1,11 +1,11 @@
-"""The loops of forests and of hashes, against plain Python and NumPy."""
+"""The kernels of forests and of hashes, against plain Python and NumPy."""
 
 import struct
 from collections import Counter
 
 import numpy as np
 import pytest
-from tests.helpers.plain_loops import plain
+from tests.helpers.plain_kernels import plain
 
 from spinney._support.seed_sequences import generator_words
 

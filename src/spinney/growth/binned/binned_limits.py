@@ -22,9 +22,9 @@ MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several class
 
 # Of loops of several branches, too: a depth that no tree has; and the splits that lost
 # are kept at nodes with so large a share of the rows, of two branches where every row
-# weighs 1 (``growth/binned/kernels/runners_up.py`` says why).
-DEEP = 2**31 - 1
-RUNNERS_UP_SHARE = 2000
+# weighs 1 (``growth/binned/kernels/competitors.py`` says why).
+MAX_DEPTH = 2**31 - 1
+COMPETITOR_SHARE = 2000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
 SETTINGS = {**UNBOUNDED_SETTINGS, "reuse": True}

@@ -11,25 +11,25 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import (
     Buckets,
-    SentRows,
+    SurrogateTotals,
     arrays_of_grown,
+    branch_counts,
     moments_of,
-    sides_of,
 )
-from spinney.growth.binned.binned_surrogates import GrownSurrogates, UnfoundSurrogates
-from spinney.growth.binned.kernels.nodes import (
-    ABOVE,
-    CUT_HIGH,
-    CUT_LOW,
-    Lines,
-    Shape,
-    cut,
-    taken,
-)
-from spinney.growth.binned.runners_up import (
+from spinney.growth.binned.binned_competitors import (
     Sides,
     competitors_as_arrays,
     counted_candidates,
+)
+from spinney.growth.binned.binned_surrogates import GrownSurrogates, LazySurrogates
+from spinney.growth.binned.kernels.nodes import (
+    CUT_HIGH,
+    CUT_LOW,
+    PARENT_NODE,
+    CodeCounts,
+    NodeRecords,
+    copied_head,
+    selected,
 )
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
@@ -50,27 +50,27 @@ class GrownNodes(LazyNodes):
     none where no row lacks a value, or no surrogate sends it.
     """
 
-    shape: Shape
-    lines: Lines
-    competitors: Shape
+    records: NodeRecords
+    code_counts: CodeCounts
+    competitors: NodeRecords
     schema: Schema
     recipe: Recipe
     buckets: Buckets
-    surrogates: GrownSurrogates | UnfoundSurrogates | None = None
-    sent: SentRows | None = None
+    surrogates: GrownSurrogates | LazySurrogates | None = None
+    sent: SurrogateTotals | None = None
     class_weights: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of nodes."""
-        return len(self.shape.whole)
+        return len(self.records.ints)
 
     def _arrays(self) -> TreeArrays:
         """Return the tree with what its nodes predict, and with its surrogates."""
         target = self.schema.target
-        grown = self.shape, self.lines, self.schema, self.recipe
+        grown = self.records, self.code_counts, self.schema, self.recipe
         arrays = arrays_of_grown(*grown, self.buckets)
         inner = np.flatnonzero(arrays.inner)
-        weights, _, shares = self._sides(inner)
+        weights, _, shares = self._branch_counts(inner)
         outputs = outputs_of_tree(arrays, target, self.recipe)
         arrays = replace(arrays, outputs=outputs, shares=shares.ravel())
         if self.surrogates is None:
@@ -95,39 +95,39 @@ class GrownNodes(LazyNodes):
         target = self.schema.target
         if target.is_numeric or self.sent is not None:
             return None
-        from spinney.growth.binned.recount import recount
+        from spinney.growth.binned.recount_nodes import recount
 
         weighed = training.weighed(self.class_weights)
-        shape, lines = recount(
-            self.shape, self.lines, weighed, self.recipe, target.costs
+        records, code_counts = recount(
+            self.records, self.code_counts, weighed, self.recipe, target.costs
         )
         # What lost, lost on other labels.
-        none = cut(self.competitors, 0)
-        return replace(self, shape=shape, lines=lines, competitors=none)
+        none = copied_head(self.competitors, 0)
+        return replace(self, records=records, code_counts=code_counts, competitors=none)
 
-    def _sides(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
+    def _branch_counts(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
         """Return weights, rows and shares of both branches of some inner nodes."""
         numeric = self.schema.target.is_numeric
-        return sides_of(self.shape, inner, self.sent, numeric=numeric)
+        return branch_counts(self.records, inner, self.sent, numeric=numeric)
 
-    def _absent(self, nodes: Integers) -> tuple[Floats, Integers]:
+    def _missing(self, nodes: Integers) -> tuple[Floats, Integers]:
         """Return weights and numbers of the rows whose value is missing at nodes."""
         width, n_counts = (
-            array.shape[1] // 2 for array in (self.shape.weights, self.shape.counts)
+            array.shape[1] // 2 for array in (self.records.weights, self.records.counts)
         )
-        own = self.shape.weights[nodes, width:]
+        own = self.records.weights[nodes, width:]
         weights = moments_of(own, numeric=self.schema.target.is_numeric)
-        return np.array(weights), np.array(self.shape.counts[nodes, n_counts:])
+        return np.array(weights), np.array(self.records.counts[nodes, n_counts:])
 
     def _candidate_arrays(self) -> CandidateArrays:
         inner, owners = (
             np.flatnonzero(self.arrays.inner),
-            self.competitors.whole[:, ABOVE],
+            self.competitors.ints[:, PARENT_NODE],
         )
         lost = competitors_as_arrays(
             self.competitors,
-            self.shape,
-            self.lines,
+            self.records,
+            self.code_counts,
             self.schema,
             self.recipe,
             self.buckets,
@@ -145,14 +145,14 @@ class GrownNodes(LazyNodes):
     def _winners(self, inner: Integers) -> CandidateArrays:
         """Return the winning splits of inner nodes."""
         arrays = self.arrays
-        weights, rows, shares = self._sides(inner)
-        away = self._absent(inner)
-        values = self.shape.real[inner][:, [CUT_LOW, CUT_HIGH]]
+        weights, rows, shares = self._branch_counts(inner)
+        away = self._missing(inner)
+        values = self.records.floats[inner][:, [CUT_LOW, CUT_HIGH]]
         return counted_candidates(
             QuestionArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
             Sides(values, weights, rows, *away, shares),
-            records=taken(self.shape, inner),
-            lines=self.lines,
+            records=selected(self.records, inner),
+            code_counts=self.code_counts,
             schema=self.schema,
             missing=arrays.missing[inner],
             exact=np.ones(len(inner), np.int64),

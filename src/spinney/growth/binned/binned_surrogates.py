@@ -20,26 +20,31 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
 from spinney.growth.binned.binned_arrays import Buckets, thresholds_between
-from spinney.growth.binned.binned_rows import BinnedDataset, in_buckets
+from spinney.growth.binned.binned_dataset import BinnedDataset, with_buckets
 from spinney.growth.binned.kernels.layout import Cells
-from spinney.growth.binned.kernels.nodes import ATTRIBUTE, CHILD, Lines, Shape
-from spinney.growth.binned.kernels.surrogates import SurrogateLines
-from spinney.growth.binned.parallel_search import least_together
+from spinney.growth.binned.kernels.nodes import (
+    ATTRIBUTE,
+    LEFT_CHILD,
+    CodeCounts,
+    NodeRecords,
+)
+from spinney.growth.binned.kernels.surrogates import SurrogateRecords
+from spinney.growth.binned.parallel_search import min_parallel_rows
 from spinney.growth.binned.surrogate_finder import (
-    Finder,
-    own_weights,
-    room_for_lines,
+    SurrogateFinder,
+    empty_surrogates,
+    row_weights,
 )
 from spinney.trees import LaterSurrogates, SurrogateArrays
 
-MOST_KEPT = 2**27  # bytes of a table that is kept until its surrogates are found
+MAX_KEPT_BYTES = 2**27  # bytes of a table that is kept until its surrogates are found
 
 
 @dataclass(frozen=True, eq=False)
 class GrownSurrogates:
     """The surrogates of nodes as the kernels keep them."""
 
-    kept: SurrogateLines
+    kept: SurrogateRecords
     nominal: NDArray[np.bool_]
     buckets: Buckets
 
@@ -48,9 +53,9 @@ class GrownSurrogates:
         there = self.kept.attributes >= 0
         attribute = self.kept.attributes[there]
         grouped = self.nominal[attribute]
-        real, masks = self.kept.real[there], self.kept.masks[there][grouped]
+        floats, masks = self.kept.floats[there], self.kept.masks[there][grouped]
         cut = np.full(len(attribute), np.nan)
-        low, high = real[~grouped, :2].T
+        low, high = floats[~grouped, :2].T
         own = attribute[~grouped]
         cut[~grouped] = thresholds_between(low, high, own, self.buckets)
         # Branches are 1 and 2 there, and no branch is 0.
@@ -66,9 +71,9 @@ class GrownSurrogates:
             branches=masks[within].astype(np.int32) - 1,
             cuts=np.zeros(0),
             count=count,
-            agreement=real[:, 2],
-            adjusted=real[:, 3],
-            reversed=real[:, 4] > 0,
+            agreement=floats[:, 2],
+            adjusted=floats[:, 3],
+            reversed=floats[:, 4] > 0,
         )
 
 
@@ -78,7 +83,7 @@ def _ends(masks: NDArray[np.uint8]) -> Integers:
     return np.asarray(np.where(masks > 0, codes, 0).max(axis=1, initial=0))
 
 
-class UnfoundSurrogates:
+class LazySurrogates:
     """The surrogates of a tree none of whose cells is missing, found when asked for.
 
     The rows are kept until then. There are up to ``most`` of every inner node, by the
@@ -87,19 +92,19 @@ class UnfoundSurrogates:
 
     def __init__(
         self,
-        ready: BinnedDataset,
+        dataset: BinnedDataset,
         own: Floats | None,
-        shape: Shape,
-        lines: Lines,
+        records: NodeRecords,
+        code_counts: CodeCounts,
         most: int,
     ) -> None:
-        cells = in_buckets(ready.cells, ready.buckets)
-        self.nominal, self.buckets = cells.nominal, ready.buckets
-        self._rows: Any = cells, own, shape, lines, most
+        cells = with_buckets(dataset.cells, dataset.buckets)
+        self.nominal, self.buckets = cells.nominal, dataset.buckets
+        self._rows: Any = cells, own, records, code_counts, most
         self._found: GrownSurrogates | None = None
         self._finding = Lock()
 
-    def apart(self) -> "UnfoundSurrogates":
+    def apart(self) -> "LazySurrogates":
         """Return these, of rows that whoever gave them may change."""
         cells, own, *tree = self._rows
         kept = slice(None if np.any(cells.column >= 0) else 0)
@@ -123,11 +128,11 @@ class UnfoundSurrogates:
         """Return the surrogates, and let go of the rows."""
         with self._finding:
             if self._found is None:
-                cells, own, shape, lines, most = self._rows
-                inner = shape.whole[:, ATTRIBUTE] >= 0
-                kept = room_for_lines(inner, cells, most)
+                cells, own, records, code_counts, most = self._rows
+                inner = records.ints[:, ATTRIBUTE] >= 0
+                kept = empty_surrogates(inner, cells, most)
                 if inner.any() and most:
-                    _Walk(cells, own, shape, lines, kept).run()
+                    _SurrogateWalk(cells, own, records, code_counts, kept).run()
                 self._found = GrownSurrogates(kept, self.nominal, self.buckets)
                 self._rows = None
         return self._found
@@ -143,48 +148,52 @@ class UnfoundSurrogates:
 
 
 def surrogates_of_grown(
-    ready: BinnedDataset, own: Floats | None, shape: Shape, lines: Lines, most: int
-) -> GrownSurrogates | UnfoundSurrogates:
+    dataset: BinnedDataset,
+    own: Floats | None,
+    records: NodeRecords,
+    code_counts: CodeCounts,
+    most: int,
+) -> GrownSurrogates | LazySurrogates:
     """Return up to ``most`` surrogates of every inner node, by the rows' own weights.
 
     Of a table that is too large to be kept they are found at once.
     """
-    unfound = UnfoundSurrogates(ready, own, shape, lines, most)
-    return unfound.apart() if unfound.n_bytes <= MOST_KEPT else unfound.found()
+    unfound = LazySurrogates(dataset, own, records, code_counts, most)
+    return unfound.apart() if unfound.n_bytes <= MAX_KEPT_BYTES else unfound.found()
 
 
-class _Walk:
+class _SurrogateWalk:
     def __init__(
         self,
         cells: Cells,
         own: Floats | None,
-        shape: Shape,
-        lines: Lines,
-        kept: SurrogateLines,
+        records: NodeRecords,
+        code_counts: CodeCounts,
+        kept: SurrogateRecords,
     ) -> None:
         n_rows = len(cells.codes)
-        self.whole, self.least = shape.whole, least_together(n_rows)
-        self.spans = np.zeros((len(self.whole), 2), np.int64)
+        self.ints, self.least = records.ints, min_parallel_rows(n_rows)
+        self.spans = np.zeros((len(self.ints), 2), np.int64)
         self.spans[0] = 0, n_rows
-        tree = (shape.whole, shape.real, lines.codes, self.spans)
+        tree = (records.ints, records.floats, code_counts.codes, self.spans)
         rows = np.arange(n_rows, dtype=np.uint64)
-        self.finder = Finder(cells, own_weights(own, n_rows), rows, tree, kept)
+        self.finder = SurrogateFinder(cells, row_weights(own, n_rows), rows, tree, kept)
 
     def run(self) -> None:
         """Search the largest nodes together, and walk the subtrees side by side."""
-        whole = self.whole
+        ints = self.ints
         # A node, and the number after the last one of its subtree.
-        stack, small = [(0, len(whole))], []
+        stack, small = [(0, len(ints))], []
         while stack:
             node, last = stack.pop()
             n_rows = int(self.spans[node, 1] - self.spans[node, 0])
-            if whole[node, ATTRIBUTE] < 0:
+            if ints[node, ATTRIBUTE] < 0:
                 continue
             if len(self.finder.ranges) == 1 or n_rows <= self.least:
                 small.append((-n_rows, node, last))
                 continue
             self.finder.find_together(node, n_rows, sends=True)
-            left, right = map(int, whole[node, CHILD : CHILD + 2])
+            left, right = map(int, ints[node, LEFT_CHILD : LEFT_CHILD + 2])
             stack += [(right, last), (left, right)]
         run_all([partial(self.walk, *each) for each in sorted(small)])
 

@@ -13,19 +13,19 @@ from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.growth.multiway.kernels.layout import (
     ATTRIBUTE,
-    CANDIDATE,
-    CANDIDATES,
-    CHILD,
-    CHILDREN,
     CHOSEN,
     CUT,
+    FIRST_CANDIDATE,
+    FIRST_CHILD,
+    FIRST_LINE,
     GAIN,
     HIGH,
-    LINE,
-    LINES,
     LOW,
     MERIT,
-    NODES,
+    N_CANDIDATES,
+    N_CHILDREN,
+    N_LINES,
+    N_NODES,
     PARENT,
     REASON,
     Grown,
@@ -84,17 +84,19 @@ class MultiwayNodes(LazyNodes):
 
     def _candidate_arrays(self) -> CandidateArrays:
         nodes = self.grown.nodes[self.order]
-        count = nodes[:, CANDIDATES].astype(np.int64)
-        every = np.repeat(nodes[:, CANDIDATE].astype(np.int64), count) + ramps(count)
+        count = nodes[:, N_CANDIDATES].astype(np.int64)
+        every = np.repeat(nodes[:, FIRST_CANDIDATE].astype(np.int64), count) + ramps(
+            count
+        )
         chosen = np.maximum(nodes[:, CHOSEN], -1).astype(np.int64)
-        return replace(self._found(every), count=count, chosen=chosen)
+        return replace(self._candidates_at(every), count=count, chosen=chosen)
 
-    def _found(self, every: Integers) -> CandidateArrays:
+    def _candidates_at(self, every: Integers) -> CandidateArrays:
         """Return some splits with the counts behind them, of no node yet."""
         grown, none = self.grown, np.zeros(0, np.int64)
         facts = grown.candidates[every]
-        asked, first = facts[:, ATTRIBUTE], facts[:, LINE].astype(np.int64)
-        cuts, n_values = self._cuts(facts), facts[:, LINES].astype(np.int64) - 1
+        asked, first = facts[:, ATTRIBUTE], facts[:, FIRST_LINE].astype(np.int64)
+        cuts, n_values = self._cuts(facts), facts[:, N_LINES].astype(np.int64) - 1
         sizes = np.array([len(values) for values in self.values], np.int64)
         n_branches = np.where(np.isnan(cuts), sizes[asked], 2)
         listed = np.where(np.isnan(cuts), n_branches, 0)
@@ -160,7 +162,7 @@ class MultiwayNodes(LazyNodes):
     def _arrays(self) -> TreeArrays:
         grown, nodes = self.grown, self.grown.nodes[self.order]
         asks, parent = nodes[:, CHOSEN] >= 0, nodes[:, PARENT]
-        won = self._found((nodes[:, CANDIDATE] + nodes[:, CHOSEN])[asks])
+        won = self._candidates_at((nodes[:, FIRST_CANDIDATE] + nodes[:, CHOSEN])[asks])
         tree = TreeArrays(
             **winner_arrays(asks, won.splits, won.gain, won.missing_rows.sum(axis=1)),
             parent=np.where(parent < 0, -1, self.numbers[parent]).astype(np.int32),
@@ -192,16 +194,16 @@ def _shares(
 def cut_back(grown: Grown, lines: Integers, reason: int) -> Grown:
     """Return what was grown with some nodes as leaves, and nothing below them."""
     nodes = grown.nodes.copy()
-    nodes[lines, CHILDREN], nodes[lines, CHOSEN], nodes[lines, REASON] = 0, -1, reason
+    nodes[lines, N_CHILDREN], nodes[lines, CHOSEN], nodes[lines, REASON] = 0, -1, reason
     left = np.sort(np.concatenate(levels_of(nodes)))
     line = np.full(len(nodes), -1, np.int32)  # children stay together, and in order
     line[left] = np.arange(len(left))
     nodes = nodes[left]
     nodes[1:, PARENT] = line[nodes[1:, PARENT]]
-    inner = nodes[:, CHILDREN] > 0
-    nodes[inner, CHILD] = line[nodes[inner, CHILD]]
+    inner = nodes[:, N_CHILDREN] > 0
+    nodes[inner, FIRST_CHILD] = line[nodes[inner, FIRST_CHILD]]
     state = grown.state.copy()
-    state[NODES] = len(left)
+    state[N_NODES] = len(left)
     return grown._replace(
         nodes=nodes, weights=grown.weights[left], counts=grown.counts[left], state=state
     )
@@ -211,8 +213,8 @@ def levels_of(nodes: NDArray[np.int32]) -> list[Integers]:
     """Return the lines of the nodes at each depth; children stand together."""
     levels = [np.zeros(1, np.int64)]
     while True:
-        number = nodes[levels[-1], CHILDREN].astype(np.int64)
-        first = np.repeat(nodes[levels[-1], CHILD].astype(np.int64), number)
+        number = nodes[levels[-1], N_CHILDREN].astype(np.int64)
+        first = np.repeat(nodes[levels[-1], FIRST_CHILD].astype(np.int64), number)
         ends = np.cumsum(number)
         if not len(first):
             return levels
@@ -223,7 +225,7 @@ def sums_below(
     nodes: NDArray[np.int32], levels: Sequence[Integers], own: NDArray[Any]
 ) -> NDArray[Any]:
     """Return for each node the sum over its leaves, or its own if it is one."""
-    sums = np.where(nodes[: len(own), CHILDREN] > 0, 0, own)
+    sums = np.where(nodes[: len(own), N_CHILDREN] > 0, 0, own)
     for level in reversed(levels[1:]):
         np.add.at(sums, nodes[level, PARENT], sums[level])
     return sums

@@ -14,7 +14,7 @@ ONE = np.uint64(1)
 
 
 @kernel
-def mixed(word):
+def mix(word):
     """Return a word that looks like chance (the last step of splitmix64)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -22,13 +22,13 @@ def mixed(word):
 
 
 @kernel
-def key_of_branch(key, branch):
+def branch_key(key, branch):
     """Return the key of a branch of a node."""
-    return mixed(key + (np.uint64(branch) + ONE) * GOLDEN)
+    return mix(key + (np.uint64(branch) + ONE) * GOLDEN)
 
 
 @kernel
-def draw(state, n):
+def draw_below(state, n):
     """Return a random whole number below n (xorshift64*, Vigna 2016)."""
     x = state[0]
     x ^= x >> np.uint64(12)

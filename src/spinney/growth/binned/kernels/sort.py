@@ -16,7 +16,7 @@ HALF = np.uint64(32)
 
 
 @kernel
-def key_of(number, place):
+def sort_key(number, place):
     """Return the key of a number at a place."""
     bits = np.float32(number).view(np.uint32)
     # Negative numbers grow as their bits fall.
@@ -25,7 +25,7 @@ def key_of(number, place):
 
 
 @kernel
-def place_of(key):
+def key_place(key):
     """Return the place that a key ends with."""
     return np.int64(key & LOWER)
 
@@ -68,11 +68,11 @@ def sort(keys, places, n, waiting):
                 waiting[2 * depth], waiting[2 * depth + 1] = first, high
                 first = low
             depth += 1
-        insert(keys, places, first, last)
+        insertion_sort(keys, places, first, last)
 
 
 @kernel
-def insert(keys, places, first, last):
+def insertion_sort(keys, places, first, last):
     """Sort a short run by insertion."""
     for at in range(first + 1, last + 1):
         key, before = keys[at], at - 1
@@ -95,7 +95,7 @@ def _swap(keys, places, one, other):
 
 
 @kernel
-def settle(keys, n, values):
+def order_rounded(keys, n, values):
     """Put sorted keys whose numbers round to one in the order of the true values."""
     for at in range(1, n):
         key = keys[at]

@@ -32,23 +32,23 @@ def _label_of(rules, weights, node, prior, scale):
     for turn in range(2):
         for c in range(n_classes):
             if len(costs) > 0:
-                worth = 0.0
+                merit = 0.0
                 for true in range(n_classes):
                     x = weights[node, true]
                     x = (x + prior[true]) / size if by_share else x
-                    worth -= x * (costs[c, true] / rules.dearest)
+                    merit -= x * (costs[c, true] / rules.max_cost)
             else:
-                worth = weights[node, c]
-                worth = (worth + prior[c]) / size if by_share else worth
+                merit = weights[node, c]
+                merit = (merit + prior[c]) / size if by_share else merit
             if turn == 0:
-                best = max(best, worth)
-            elif worth >= best - TOLERANCE * max(1.0, abs(best)):
+                best = max(best, merit)
+            elif merit >= best - TOLERANCE * max(1.0, abs(best)):
                 label = c
     return label
 
 
 @kernel
-def wrong(rules, weights, node, prior):
+def leaf_errors(rules, weights, node, prior):
     """Return the weight that is not of the label that the weights give."""
     label = _label_of(rules, weights, node, prior, 0.0)
     return _size(weights, node) - weights[node, label]
@@ -67,7 +67,7 @@ def risk(rules, weights, node, prior):
 
 
 @kernel
-def _added(weight, errors, z):
+def _added_errors(weight, errors, z):
     """Return the errors to add to one or more that were seen."""
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
@@ -78,15 +78,15 @@ def _added(weight, errors, z):
 
 
 @kernel
-def estimate(rules, weights, node, prior):
+def estimated_errors(rules, weights, node, prior):
     """Return how many errors a node may make as a leaf."""
     weight = _size(weights, node)
     if weight <= EQUAL:
         return 0.0
-    errors = wrong(rules, weights, node, prior)
+    errors = leaf_errors(rules, weights, node, prior)
     if errors >= 1:
-        return errors + _added(weight, errors, rules.z)
+        return errors + _added_errors(weight, errors, rules.z)
     none = weight * (1 - rules.confidence ** (1 / weight))
     if errors <= 0:
         return errors + none
-    return errors + none + errors * (_added(weight, 1.0, rules.z) - none)
+    return errors + none + errors * (_added_errors(weight, 1.0, rules.z) - none)

@@ -23,25 +23,35 @@ GINI, ENTROPY = range(2)
 # Columns of the facts of attributes: kind, number of codes, where the counts of its
 # codes begin (in lines), where its numbers begin, and whether it has so many values
 # that it does not count in the average gain.
-KIND, CODES, OFFSET, NUMBERS, MANY = range(5)
+KIND, N_CODES, TABLE_START, NUMBERS_START, MANY_VALUES = range(5)
 
 # Columns of what waits: where its members begin and end, its node, whether it is plain,
 # and for pruning whether its children were looked at.
-BEGIN, END, NODE, PLAIN, PHASE = range(5)
+BEGIN, END, NODE, UNWEIGHTED, VISITED = range(5)
 
 # Columns of nodes: parent, branch, depth, why it is a leaf, first child, number of
 # children, first candidate, number of candidates, and which of them won, or -1.
-PARENT, BRANCH, DEPTH, REASON, CHILD, CHILDREN, CANDIDATE, CANDIDATES, CHOSEN = range(9)
+(
+    PARENT,
+    BRANCH,
+    DEPTH,
+    REASON,
+    FIRST_CHILD,
+    N_CHILDREN,
+    FIRST_CANDIDATE,
+    N_CANDIDATES,
+    CHOSEN,
+) = range(9)
 
 # Columns of candidates: attribute, first line, number of lines, the codes on both sides
 # of a threshold where it was found, and the last code that goes left.
-ATTRIBUTE, LINE, LINES, LOW, HIGH, CUT = range(6)
+ATTRIBUTE, FIRST_LINE, N_LINES, LOW, HIGH, CUT = range(6)
 GAIN, MERIT = range(2)
 
 # Columns of the results by attribute: how many values occur (-1 where it was
 # not looked at), whether it can be split, the codes on both sides of a threshold, and
 # how many members have no value.
-VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
+N_VALUES, CAN_SPLIT, LOW_CODE, HIGH_CODE, N_MISSING = range(5)
 
 # Why a node is a leaf; an inner node has none.
 (
@@ -60,7 +70,7 @@ VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
 
 # Places of ``state``: how many wait, and how many nodes, candidates, lines and steps
 # of pruning there are; at how many nodes growing pauses.
-WAITING, NODES, FOUND, WRITTEN, STEPS, PAUSE = range(6)
+N_WAITING, N_NODES, N_FOUND, N_WRITTEN, N_STEPS, PAUSE_AT = range(6)
 
 # What the loop says when it returns: all is done, or what is short of room.
 (
@@ -79,7 +89,7 @@ BEFORE, AFTER, RISK_BEFORE, RISK_AFTER = range(4)
 
 # Lines of ``vectors``, each with weights and counts by class: known rows, those whose
 # value is missing, both sides of a cut, both sides of the cut before.
-KNOWN, AWAY, LEFT, RIGHT, LAST_LEFT, LAST_RIGHT = range(6)
+KNOWN, MISSING, LEFT, RIGHT, LAST_LEFT, LAST_RIGHT = range(6)
 VECTORS = 6
 
 
@@ -113,8 +123,8 @@ class Limits(NamedTuple):
     cut_share: float
     branch_share: float
     min_gain: float
-    correct: bool
-    runners_up: int
+    mdl_correction: bool
+    competitor_rows: int
     most_in_side: float
     altered: NDArray[np.float64]
     reuse: bool
@@ -128,9 +138,9 @@ class Members(NamedTuple):
     """
 
     rows: NDArray[np.uint32]
-    parts: NDArray[np.float64]
+    fractions: NDArray[np.float64]
     spare_rows: NDArray[np.uint32]
-    spare_parts: NDArray[np.float64]
+    spare_fractions: NDArray[np.float64]
     stack: NDArray[np.int64]
     used: NDArray[np.uint8]
 
@@ -158,7 +168,7 @@ class Rules(NamedTuple):
 
     Whether branches are raised, the confidence, its quantile, 1 more than the weight of
     the prior in what a node predicts, and what errors cost, by label and class; no line
-    where all cost the same. ``dearest`` is the greatest of them.
+    where all cost the same. ``max_cost`` is the greatest of them.
     """
 
     raising: bool
@@ -166,10 +176,10 @@ class Rules(NamedTuple):
     z: float
     scale: float
     costs: NDArray[np.float64]
-    dearest: float
+    max_cost: float
 
 
-class Drafts(NamedTuple):
+class PruneRecords(NamedTuple):
     """What pruning knows of nodes.
 
     The node whose question each asks, whether it has other rows than that, estimates
@@ -178,7 +188,7 @@ class Drafts(NamedTuple):
     """
 
     origin: NDArray[np.int32]
-    moved: NDArray[np.uint8]
+    is_recounted: NDArray[np.uint8]
     estimates: NDArray[np.float64]
     risks: NDArray[np.float64]
     steps: NDArray[np.int64]
@@ -198,7 +208,7 @@ class Workspace(NamedTuple):
     table: NDArray[np.float64]
     listed: NDArray[np.uint64]
     codes: NDArray[np.int64]
-    runs: NDArray[np.float64]
+    value_weights: NDArray[np.float64]
     scores: NDArray[np.float64]
     keys: NDArray[np.uint64]
     spare_keys: NDArray[np.uint64]
@@ -228,26 +238,26 @@ class Pruning(NamedTuple):
     rules: Rules
     members: Members
     grown: Grown
-    drafts: Drafts
+    records: PruneRecords
     work: Workspace
 
 
 @kernel
-def stretch(members, top):
+def member_range(members, top):
     """Return where the members of a waiting node begin and end, and if it is plain."""
     stack = members.stack
-    return stack[top, BEGIN], stack[top, END], stack[top, PLAIN] > 0
+    return stack[top, BEGIN], stack[top, END], stack[top, UNWEIGHTED] > 0
 
 
 @kernel
-def question_of(grown, node):
+def chosen_candidate(grown, node):
     """Return which candidate a node is split by."""
-    return grown.nodes[node, CANDIDATE] + grown.nodes[node, CHOSEN]
+    return grown.nodes[node, FIRST_CANDIDATE] + grown.nodes[node, CHOSEN]
 
 
 @kernel
 def is_nominal(growth, node):
     """Return whether a node has a branch for every value."""
     grown = growth.grown
-    a = grown.candidates[question_of(grown, node), ATTRIBUTE]
+    a = grown.candidates[chosen_candidate(grown, node), ATTRIBUTE]
     return growth.columns.facts[a, KIND] == NOMINAL

@@ -206,7 +206,7 @@ def majority(flat: Flat, costs: Sequence[Sequence[float]] | None = None) -> Flat
     return flat._replace(outputs=votes)
 
 
-def words_of(flat: Flat) -> NDArray[np.uint64]:
+def pack_nodes(flat: Flat) -> NDArray[np.uint64]:
     """Return the nodes of trees without tables as words, for cells of float32.
 
     None where a tree has too many nodes or attributes; see ``loops/walk.py``. A value

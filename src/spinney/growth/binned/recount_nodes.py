@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney.growth.binned.binned_arrays import REASONS
-from spinney.growth.binned.binned_rows import cells_of
-from spinney.growth.binned.kernels.layout import ABSENT, BINS
+from spinney.growth.binned.binned_dataset import cells_of
+from spinney.growth.binned.kernels.layout import BINS, MISSING_CODE
 from spinney.growth.binned.kernels.nodes import (
-    ABOVE,
     ATTRIBUTE,
-    CHILD,
+    FIRST_LINE,
     GAIN,
-    HEIGHT,
-    LINE,
-    LINES,
+    LEFT_CHILD,
+    N_LINES,
+    NODE_DEPTH,
+    PARENT_NODE,
     REASON,
-    Lines,
-    Shape,
+    CodeCounts,
+    NodeRecords,
 )
-from spinney.growth.binned.kernels.send import SentTree, send_all
+from spinney.growth.binned.kernels.route import RoutedTree, route_tree
 from spinney.recipes import Recipe
 from spinney.trees import CountTable, Reason, altered_priors
 
@@ -37,64 +37,66 @@ PURE, PRUNED = (
 
 
 def recount(
-    shape: Shape,
-    lines: Lines,
+    records: NodeRecords,
+    code_counts: CodeCounts,
     training: "TrainingSet",
     recipe: Recipe,
     costs: Costs | None = None,
-) -> tuple[Shape, Lines]:
+) -> tuple[NodeRecords, CodeCounts]:
     """Return the records of a tree of classes, counted on the true classes.
 
     The rows are those that it was grown on. Under ``costs`` gains are those of altered
     weights.
     """
-    counter = _Counter(shape, lines, training)
-    whole, real = shape.whole.copy(), shape.real.copy()
-    leaf = whole[:, ATTRIBUTE] < 0
+    counter = _RowCounter(records, code_counts, training)
+    ints, floats = records.ints.copy(), records.floats.copy()
+    leaf = ints[:, ATTRIBUTE] < 0
     leaves = counter.rows_at(np.flatnonzero(leaf))
-    weights, counts = counter.tallied(*leaves, len(whole))
-    for depth in range(int(whole[:, HEIGHT].max()), 0, -1):
-        here = np.flatnonzero(whole[:, HEIGHT] == depth)
-        np.add.at(weights, whole[here, ABOVE], weights[here])
-        np.add.at(counts, whole[here, ABOVE], counts[here])
+    weights, counts = counter.tallied(*leaves, len(ints))
+    for depth in range(int(ints[:, NODE_DEPTH].max()), 0, -1):
+        here = np.flatnonzero(ints[:, NODE_DEPTH] == depth)
+        np.add.at(weights, ints[here, PARENT_NODE], weights[here])
+        np.add.at(counts, ints[here, PARENT_NODE], counts[here])
     # By code, or missing where it is asked for: at the other nodes nobody looks.
-    lacking = (counter.cells.codes == ABSENT).any(axis=0)
-    listed = whole[:, LINES] > 0
-    asks = ~leaf & (listed | lacking[whole[:, ATTRIBUTE]])
+    lacking = (counter.cells.codes == MISSING_CODE).any(axis=0)
+    listed = ints[:, N_LINES] > 0
+    asks = ~leaf & (listed | lacking[ints[:, ATTRIBUTE]])
     node, rows = counter.rows_at(np.flatnonzero(asks))
-    code = counter.cells.codes[rows, whole[node, ATTRIBUTE]].astype(np.int64)
-    away, coded = code == ABSENT, listed[node] & (code != ABSENT)
-    absent = counter.tallied(node[away], rows[away], len(whole))
-    line = _lines_of(shape, lines, node[coded], code[coded])
-    by_code = counter.tallied(line, rows[coded], len(lines.codes))
+    code = counter.cells.codes[rows, ints[node, ATTRIBUTE]].astype(np.int64)
+    away, coded = code == MISSING_CODE, listed[node] & (code != MISSING_CODE)
+    absent = counter.tallied(node[away], rows[away], len(ints))
+    line = _lines_of_codes(records, code_counts, node[coded], code[coded])
+    by_code = counter.tallied(line, rows[coded], len(code_counts.codes))
     inner = np.flatnonzero(~leaf)
-    children = whole[inner][:, [CHILD, CHILD + 1]]
+    children = ints[inner][:, [LEFT_CHILD, LEFT_CHILD + 1]]
     none = np.zeros(weights.shape[1]), np.zeros(weights.shape[1], np.int64)
     sides = CountTable(np.arange(2), weights[children], counts[children], *none)
     if costs is not None:
         sides = sides.scaled(altered_priors(weights[0], costs))
     criterion = recipe.measure(numeric=False)
-    real[inner, GAIN] = criterion.gain(sides) if len(inner) else 0.0
+    floats[inner, GAIN] = criterion.gain(sides) if len(inner) else 0.0
     pure = (counts > 0).sum(axis=1) <= 1
-    whole[leaf & ~pure & (whole[:, REASON] == PURE), REASON] = PRUNED
-    whole[leaf & pure, REASON] = PURE
+    ints[leaf & ~pure & (ints[:, REASON] == PURE), REASON] = PRUNED
+    ints[leaf & pure, REASON] = PURE
     both = (np.hstack(pair) for pair in zip((weights, counts), absent, strict=True))
-    return Shape(whole, real, *both), Lines(lines.codes, *by_code)
+    return NodeRecords(ints, floats, *both), CodeCounts(code_counts.codes, *by_code)
 
 
-class _Counter:
+class _RowCounter:
     """Rows that are sent down a tree, and counted by class."""
 
-    def __init__(self, shape: Shape, lines: Lines, training: "TrainingSet") -> None:
+    def __init__(
+        self, records: NodeRecords, code_counts: CodeCounts, training: "TrainingSet"
+    ) -> None:
         self.cells = cells_of(training.schema.attributes, training.columns)
         self.classes, self.width = training.classes, training.schema.n_classes
         self.weights, n_rows = training.own_weights, len(training.classes)
         self.rows = np.arange(n_rows, dtype=np.uint32)
-        self.spans = np.zeros((len(shape.whole), 2), np.int64)
+        self.spans = np.zeros((len(records.ints), 2), np.int64)
         self.spans[0] = 0, n_rows
-        of_nodes = shape.whole, shape.real, lines.codes
-        tree = SentTree(self.cells, *of_nodes, self.spans, self.rows)
-        send_all(tree, np.zeros(BINS, np.int64), np.empty(n_rows, np.int64))
+        of_nodes = records.ints, records.floats, code_counts.codes
+        tree = RoutedTree(self.cells, *of_nodes, self.spans, self.rows)
+        route_tree(tree, np.zeros(BINS, np.int64), np.empty(n_rows, np.int64))
 
     def rows_at(self, nodes: Integers) -> tuple[Integers, NDArray[np.uint32]]:
         """Return the rows of nodes, and the node of each."""
@@ -108,16 +110,18 @@ class _Counter:
         self, owner: Integers, rows: NDArray[np.uint32], n: int
     ) -> tuple[Floats, Integers]:
         """Return the weights and numbers of rows by their owners, and by class."""
-        keys, shape = owner * self.width + self.classes[rows], (n, self.width)
+        keys, records = owner * self.width + self.classes[rows], (n, self.width)
         weights = np.bincount(keys, self.weights[rows], minlength=n * self.width)
         counts = np.bincount(keys, minlength=n * self.width)
-        return weights.astype(np.float64).reshape(shape), counts.reshape(shape)
+        return weights.astype(np.float64).reshape(records), counts.reshape(records)
 
 
-def _lines_of(shape: Shape, lines: Lines, node: Integers, code: Integers) -> Integers:
+def _lines_of_codes(
+    records: NodeRecords, code_counts: CodeCounts, node: Integers, code: Integers
+) -> Integers:
     """Return the lines of the codes of nodes."""
-    own = shape.whole[:, LINES].astype(np.int64)
+    own = records.ints[:, N_LINES].astype(np.int64)
     nodes = np.repeat(np.arange(len(own)), own)
-    line = np.repeat(shape.whole[:, LINE], own) + ramps(own)
-    keys = nodes * BINS + lines.codes[line, 0]  # rising, as codes are
+    line = np.repeat(records.ints[:, FIRST_LINE], own) + ramps(own)
+    keys = nodes * BINS + code_counts.codes[line, 0]  # rising, as codes are
     return np.asarray(line[np.searchsorted(keys, node * BINS + code)])

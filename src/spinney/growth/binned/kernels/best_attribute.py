@@ -5,19 +5,23 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.kernels import layout
-from spinney.growth.binned.kernels.score import score_of, size_of, slack_of
+from spinney.growth.binned.kernels.split_scores import (
+    side_score,
+    side_weight,
+    tie_tolerance,
+)
 
 
 @kernel
-def gain_of(search, top, a):
+def best_gain(search, top, a):
     """Return what the best split of an attribute gains."""
     kind, totals = search.rules.kind, search.stack.weights
-    gained = search.work.cuts[a, layout.SCORE] - score_of(kind, totals, top)
-    return max(gained / size_of(kind, totals, top), 0.0)
+    gained = search.work.cuts[a, layout.SCORE] - side_score(kind, totals, top)
+    return max(gained / side_weight(kind, totals, top), 0.0)
 
 
 @kernel
-def choose(search, top, n):
+def choose_attribute(search, top, n):
     """Return the attribute of the best split among the first ``n``, -1 without any.
 
     Of equals the first column wins, in whatever order they were drawn.
@@ -25,10 +29,10 @@ def choose(search, top, n):
     if search.rules.by_ratio:
         return _choose_by_ratio(search, top, n)
     work = search.work
-    slack = slack_of(search.rules.kind, search.stack.weights, top)
+    slack = tie_tolerance(search.rules.kind, search.stack.weights, top)
     best, chosen = -np.inf, -1
     for i in range(n):
-        a = work.order[layout.PLACE, i]
+        a = work.order[layout.ATTRIBUTE_AT, i]
         here = work.cuts[a, layout.SCORE]
         if here > best + slack or (a < chosen and here >= best - slack):
             best, chosen = here, a
@@ -44,9 +48,9 @@ def _choose_by_ratio(search, top, n):
     rules, order, cuts = search.rules, search.work.order, search.work.cuts
     total, most, number, able = 0.0, 1.0, 0, -1
     for i in range(n):
-        a = order[layout.PLACE, i]
+        a = order[layout.ATTRIBUTE_AT, i]
         if cuts[a, layout.SCORE] > -np.inf:
-            gain = gain_of(search, top, a)
+            gain = best_gain(search, top, a)
             total, most, number, able = total + gain, max(most, gain), number + 1, a
     if number == 0:
         return -1
@@ -55,10 +59,10 @@ def _choose_by_ratio(search, top, n):
     best, chosen = -np.inf, -1
     for turn in range(2):
         for i in range(n):
-            a = order[layout.PLACE, i]
-            if cuts[a, layout.SCORE] == -np.inf or gain_of(search, top, a) < least:
+            a = order[layout.ATTRIBUTE_AT, i]
+            if cuts[a, layout.SCORE] == -np.inf or best_gain(search, top, a) < least:
                 continue
-            merit = gain_of(search, top, a) / _information(search, top, a)
+            merit = best_gain(search, top, a) / _information(search, top, a)
             if turn == 0:
                 best = max(best, merit)
             elif merit >= best - TOLERANCE * max(1.0, best):
@@ -70,11 +74,11 @@ def _choose_by_ratio(search, top, n):
 def _information(search, top, a):
     """Return the entropy of the sizes of both sides."""
     kind, cuts, width = search.rules.kind, search.work.cuts, search.rules.width
-    whole = size_of(kind, search.stack.weights, top)
+    whole = side_weight(kind, search.stack.weights, top)
     left = 0.0
     for c in range(width):
         left += cuts[a, layout.TOTALS + c]
-        if cuts[a, layout.MISSING] == 0:
+        if cuts[a, layout.MISSING_SIDE] == 0:
             left += cuts[a, layout.TOTALS + width + c]
     one, other = left / whole, 1 - left / whole
     return -one * np.log2(one) - other * np.log2(other)

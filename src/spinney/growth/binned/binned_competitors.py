@@ -10,16 +10,16 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import Buckets, moments_of, questions_of
 from spinney.growth.binned.kernels.nodes import (
-    ABOVE,
     CUT_HIGH,
     CUT_LOW,
     CUT_MISSING,
     EXACT,
+    FIRST_LINE,
     GAIN,
-    LINE,
-    LINES,
-    Lines,
-    Shape,
+    N_LINES,
+    PARENT_NODE,
+    CodeCounts,
+    NodeRecords,
 )
 from spinney.recipes import Recipe
 from spinney.search import count_missing_at, policy_named
@@ -44,58 +44,57 @@ class Sides(NamedTuple):
 
 
 def competitors_as_arrays(
-    records: Shape,
-    shape: Shape,
-    lines: Lines,
+    records: NodeRecords,
+    nodes: NodeRecords,
+    code_counts: CodeCounts,
     schema: Schema,
     recipe: Recipe,
     buckets: Buckets,
 ) -> CandidateArrays:
     """Return splits that lost, in the order of their nodes, of no node yet.
 
-    ``records`` are lines of ``growth/binned/kernels/runners_up.py``, ``shape`` has the
-    nodes' totals. Rows of later tables whose value is missing go to the heavier side
-    where no row here was missing.
+    ``records`` are those of the competitors, ``nodes`` those of the tree. Missing values
+    of later rows go to the heavier side where no row was missing in training.
     """
     numeric = schema.target.is_numeric
     policy = policy_named(recipe.missing)
-    sides = _sides(records, shape, numeric=numeric)
-    into = records.real[:, CUT_MISSING].astype(np.int64)
+    sides = _branch_counts(records, nodes, numeric=numeric)
+    into = records.floats[:, CUT_MISSING].astype(np.int64)
     if not (policy.divides or policy.surrogates):
         shares = sides.shares
         heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
         into = np.where(into < 0, heavier, into)
     return counted_candidates(
-        QuestionArrays(**questions_of(records, lines, schema, buckets)),
+        QuestionArrays(**questions_of(records, code_counts, schema, buckets)),
         sides,
         records=records,
-        lines=lines,
+        code_counts=code_counts,
         schema=schema,
         missing=into,
-        exact=records.whole[:, EXACT],
-        gain=records.real[:, GAIN],
+        exact=records.ints[:, EXACT],
+        gain=records.floats[:, GAIN],
         criterion=recipe.measure(numeric=numeric),
     )
 
 
-def _sides(records: Shape, shape: Shape, *, numeric: bool) -> Sides:
+def _branch_counts(records: NodeRecords, nodes: NodeRecords, *, numeric: bool) -> Sides:
     """Return the counts on both sides of splits that lost."""
-    owners = records.whole[:, ABOVE]
+    owners = records.ints[:, PARENT_NODE]
     left, missing = (
         moments_of(half, numeric=numeric)
         for half in np.split(records.weights, 2, axis=1)
     )
-    width = shape.weights.shape[1] // 2
-    total = moments_of(shape.weights[owners, :width], numeric=numeric)
-    n_counts = shape.counts.shape[1] // 2
+    width = nodes.weights.shape[1] // 2
+    total = moments_of(nodes.weights[owners, :width], numeric=numeric)
+    n_counts = nodes.counts.shape[1] // 2
     left_rows, missing_rows = np.split(records.counts, 2, axis=1)
-    rows = shape.counts[owners, :n_counts] - left_rows - missing_rows
+    rows = nodes.counts[owners, :n_counts] - left_rows - missing_rows
     right = _amounts(total - left - missing, rows, numeric=numeric)
     left = _amounts(left, left_rows, numeric=numeric)
     missing = _amounts(missing, missing_rows, numeric=numeric)
     weights = np.stack([left, right], axis=1)
     sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
-    low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
+    low, high = records.floats[:, CUT_LOW], records.floats[:, CUT_HIGH].copy()
     edge = np.isnan(high)
     high[edge] = np.nextafter(low[edge], np.inf)
     return Sides(
@@ -138,8 +137,8 @@ def counted_candidates(
     questions: QuestionArrays,
     sides: Sides,
     *,
-    records: Shape,
-    lines: Lines,
+    records: NodeRecords,
+    code_counts: CodeCounts,
     schema: Schema,
     missing: NDArray[np.integer],
     exact: NDArray[np.integer],
@@ -148,17 +147,17 @@ def counted_candidates(
 ) -> CandidateArrays:
     """Return splits of two branches with their counts, of no node yet.
 
-    The counts of a number are those of both sides, others are by code, as ``lines``
+    The counts of a number are those of both sides, others are by code, as ``code_counts``
     have them.
     """
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
     numeric, n = kinds[questions.attribute], len(questions)
-    own = records.whole[:, LINES].astype(np.int64)
+    own = records.ints[:, N_LINES].astype(np.int64)
     count = np.where(numeric, 2, own)
     of_sides = np.repeat(numeric, count)
     coded = np.flatnonzero(~numeric)
-    line = np.repeat(records.whole[coded, LINE], own[coded]) + ramps(own[coded])
-    by_line = moments_of(lines.weights[line], numeric=schema.target.is_numeric)
+    line = np.repeat(records.ints[coded, FIRST_LINE], own[coded]) + ramps(own[coded])
+    by_line = moments_of(code_counts.weights[line], numeric=schema.target.is_numeric)
 
     def table(by_side: NDArray[Any], by_code: NDArray[Any]) -> NDArray[Any]:
         """Return the lines of all, in their order."""
@@ -182,9 +181,9 @@ def counted_candidates(
         exact=exact,
         p_value=np.full(n, np.nan),
         n_values=count,
-        values=table(sides.values, lines.codes[line, 0]),
+        values=table(sides.values, code_counts.codes[line, 0]),
         weights=table(sides.weights, by_line),
-        rows=table(sides.rows, lines.counts[line]),
+        rows=table(sides.rows, code_counts.counts[line]),
         missing_weights=sides.missing,
         missing_rows=sides.missing_rows,
     )

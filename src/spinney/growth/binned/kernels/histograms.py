@@ -4,16 +4,16 @@ import numpy as np
 
 from spinney._support.jit.compile import kernel, prefetch
 from spinney.growth.binned.kernels import layout
-from spinney.growth.binned.kernels.row_words import (
+from spinney.growth.binned.kernels.packed_rows import (
     class_of,
-    half_of,
-    number_of,
+    packed_count_of,
+    row_of,
     weight_of,
 )
-from spinney.growth.binned.kernels.score import of_numbers
+from spinney.growth.binned.kernels.split_scores import is_numeric
 
 AHEAD = 16  # rows that are asked for before they are read
-LINE = 64  # bytes that the memory gives at once
+FIRST_LINE = 64  # bytes that the memory gives at once
 LOWER = np.uint64(0xFFFFFFFF)
 HALF, BYTE = np.uint64(32), np.uint64(255)
 ONE, SOON = np.uint64(1), np.uint64(AHEAD)
@@ -21,27 +21,27 @@ ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 
 @kernel
-def count(search, start, stop, first, last, lines):
+def count(search, start, stop, first, last, histograms):
     """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    n_bins, rules, words = search.cells.n_bins, search.rules, search.work.words
+    n_bins, rules, words = search.cells.n_bins, search.rules, search.work.packed_counts
     two = search.labels.halves
     for a in range(first, last):
-        clear(n_bins[a], a, two, rules.width, lines, words)
-    if of_numbers(rules.kind):
-        count_moments(search, start, stop, first, last, lines)
+        clear(n_bins[a], a, two, rules.width, histograms, words)
+    if is_numeric(rules.kind):
+        count_moments(search, start, stop, first, last, histograms)
     elif two:
         count_halves(search, start, stop, first, last)
         for a in range(first, last):
-            unpack(n_bins[a], a, lines, words)
+            unpack(n_bins[a], a, histograms, words)
     else:
-        count_classes(search, start, stop, first, last, lines)
+        count_classes(search, start, stop, first, last, histograms)
 
 
 @kernel
-def ask_ahead(codes, rows, i, stop, first, last):
+def prefetch_codes(codes, rows, i, stop, first, last):
     """Ask for the codes of a row that will be read soon."""
-    soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
-    for a in range(first, last, LINE):
+    soon = np.int64(row_of(rows[min(i + AHEAD, stop - 1)]))
+    for a in range(first, last, FIRST_LINE):
         prefetch(codes, soon, a)
 
 
@@ -49,34 +49,34 @@ def ask_ahead(codes, rows, i, stop, first, last):
 def count_halves(search, start, stop, first, last):
     """Count two classes, each in its half of a word."""
     codes, labels, rows = search.cells.codes, search.labels, search.rows
-    words, begin, end = search.work.words, np.uint64(first), np.uint64(last)
+    words, begin, end = search.work.packed_counts, np.uint64(first), np.uint64(last)
     for i in range(start, stop):
-        ask_ahead(codes, rows, i, stop, first, last)
-        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        prefetch_codes(codes, rows, i, stop, first, last)
+        row, half = row_of(rows[i]), packed_count_of(labels, rows[i])
         for a in range(begin, end):
             words[a, codes[row, a]] += half
 
 
 @kernel
-def count_moments(search, start, stop, first, last, lines):
+def count_moments(search, start, stop, first, last, histograms):
     """Add up the moments of numbers."""
     codes, labels, rows = search.cells.codes, search.labels, search.rows
     begin, end = np.uint64(first), np.uint64(last)
     for i in range(start, stop):
-        ask_ahead(codes, rows, i, stop, first, last)
-        row, weight = number_of(rows[i]), weight_of(labels, rows[i])
+        prefetch_codes(codes, rows, i, stop, first, last)
+        row, weight = row_of(rows[i]), weight_of(labels, rows[i])
         number = labels.numbers[row]
-        moved = weight * number
+        weighted = weight * number
         side = 1 if number > 0 else 2
         for a in range(begin, end):
             b = codes[row, a]
-            lines[a, b, 0] += weight
-            lines[a, b, side] += moved
-            lines[a, b, 3] += moved * number
+            histograms[a, b, 0] += weight
+            histograms[a, b, side] += weighted
+            histograms[a, b, 3] += weighted * number
 
 
 @kernel
-def count_classes(search, start, stop, first, last, lines):
+def count_classes(search, start, stop, first, last, histograms):
     """Count classes.
 
     Of the attributes in the tail, code 0 is what remains of all rows, where sums are
@@ -88,81 +88,86 @@ def count_classes(search, start, stop, first, last, lines):
         tail = last
     if tail < last:
         for c in range(rules.width):
-            lines[tail, ALL, c] = 0.0
+            histograms[tail, ALL, c] = 0.0
     codes, begin, end = cells.codes, np.uint64(first), np.uint64(tail)
     for i in range(start, stop):
-        ask_ahead(codes, rows, i, stop, first, last)
+        prefetch_codes(codes, rows, i, stop, first, last)
         word = rows[i]
-        row, c, weight = number_of(word), class_of(word), weight_of(labels, word)
+        row, c, weight = row_of(word), class_of(word), weight_of(labels, word)
         for a in range(begin, end):
-            lines[a, codes[row, a], c] += weight
+            histograms[a, codes[row, a], c] += weight
         if tail < last:
-            lines[end, ALL, c] += weight
-            count_tail(cells.eights[row], tail, last, c, weight, lines)
+            histograms[end, ALL, c] += weight
+            count_tail(cells.code_words[row], tail, last, c, weight, histograms)
     for a in range(tail, last):
         for c in range(rules.width):
-            rest = lines[tail, ALL, c] - lines[a, layout.ABSENT, c]
+            rest = histograms[tail, ALL, c] - histograms[a, layout.MISSING_CODE, c]
             for b in range(1, cells.n_bins[a]):
-                rest -= lines[a, b, c]
-            lines[a, 0, c] = rest
+                rest -= histograms[a, b, c]
+            histograms[a, 0, c] = rest
 
 
 @kernel
-def count_tail(eights, tail, last, c, weight, lines):
+def count_tail(code_words, tail, last, c, weight, histograms):
     """Count the codes of a row that are not 0, from an attribute on."""
     for at in range(tail >> 3, (last + 7) >> 3):
-        codes = eights[np.uint64(at)]
+        codes = code_words[np.uint64(at)]
         if codes == 0:
             continue
         for k in range(8):
             code = (codes >> np.uint64(8 * k)) & BYTE
             if code:
-                lines[np.uint64(8 * at + k), code, c] += weight
+                histograms[np.uint64(8 * at + k), code, c] += weight
 
 
 @kernel
-def count_drawn(search, start, stop, first, n, lines):
+def count_drawn(search, start, stop, first, n, histograms):
     """Count ``n`` attributes of an order over a stretch of rows.
 
     Their codes are kept in the order of rows, where there is room.
     """
     cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     work = search.work
-    codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
-    drawn, kept = work.order[layout.PLACE, first:], work.gathered[first:]
+    codes, two, width, words = (
+        cells.codes,
+        labels.halves,
+        rules.width,
+        work.packed_counts,
+    )
+    drawn, kept = work.order[layout.ATTRIBUTE_AT, first:], work.drawn_codes[first:]
     keep = n <= len(kept)
     for k in range(n):
-        work.order[layout.LINE_OF, drawn[k]] = first + k if keep else -1
-        clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
+        work.order[layout.CODES_LINE, drawn[k]] = first + k if keep else -1
+        clear(cells.n_bins[drawn[k]], drawn[k], two, width, histograms, words)
     if two:
         count_drawn_halves(search, start, stop, drawn[:n], kept, keep)
         for k in range(n):
-            unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)
+            unpack(cells.n_bins[drawn[k]], drawn[k], histograms, words)
         return
     for i in range(start, stop):
-        soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+        soon = np.int64(row_of(rows[min(i + AHEAD, stop - 1)]))
         prefetch(codes, soon, drawn[0])
         word = rows[i]
-        row = number_of(word)
+        row = row_of(word)
         weight = weight_of(labels, word)
-        if of_numbers(rules.kind):
+        if is_numeric(rules.kind):
             number = labels.numbers[row]
-            moved = weight * number
+            weighted = weight * number
             side = 1 if number > 0 else 2
             for k in range(n):
                 a = np.uint64(drawn[np.uint64(k)])
                 b = codes[row, a]
                 if keep:
                     kept[np.uint64(k), np.uint64(i - start)] = b
-                lines[a, b, 0] += weight
-                lines[a, b, side] += moved
-                lines[a, b, 3] += moved * number
+                histograms[a, b, 0] += weight
+                histograms[a, b, side] += weighted
+                histograms[a, b, 3] += weighted * number
         else:
             c = class_of(word)
             for k in range(n):
                 a = np.uint64(drawn[np.uint64(k)])
                 b = codes[row, a]
-                lines[a, b, c] += weight
+                histograms[a, b, c] += weight
                 if keep:
                     kept[np.uint64(k), np.uint64(i - start)] = b
 
@@ -174,10 +179,10 @@ def count_drawn_halves(search, start, stop, drawn, kept, keep):
     In a loop of its own, which has few things to remember: they stay in registers.
     """
     codes, labels, rows = search.cells.codes, search.labels, search.rows[start:stop]
-    words, last = search.work.words, np.uint64(stop - start - 1)
+    words, last = search.work.packed_counts, np.uint64(stop - start - 1)
     for i in range(np.uint64(0), last + ONE):
-        prefetch(codes, np.int64(number_of(rows[min(i + SOON, last)])), drawn[0])
-        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        prefetch(codes, np.int64(row_of(rows[min(i + SOON, last)])), drawn[0])
+        row, half = row_of(rows[i]), packed_count_of(labels, rows[i])
         for k in range(np.uint64(0), np.uint64(len(drawn))):
             a = np.uint64(drawn[k])
             b = codes[row, a]
@@ -187,25 +192,29 @@ def count_drawn_halves(search, start, stop, drawn, kept, keep):
 
 
 @kernel
-def clear(n_bins, a, two, width, lines, words):
+def clear(n_bins, a, two, width, histograms, words):
     """Begin the counts of an attribute: its bins, and the one of missing cells."""
     if two:
         for b in range(n_bins):
             words[a, b] = 0
-        words[a, layout.ABSENT] = 0
+        words[a, layout.MISSING_CODE] = 0
         return
     for b in range(n_bins):
         for c in range(width):
-            lines[a, b, c] = 0.0
+            histograms[a, b, c] = 0.0
     for c in range(width):
-        lines[a, layout.ABSENT, c] = 0.0
+        histograms[a, layout.MISSING_CODE, c] = 0.0
 
 
 @kernel
-def unpack(n_bins, a, lines, words):
+def unpack(n_bins, a, histograms, words):
     """Set the counts of two classes from the halves of words."""
     for b in range(n_bins):
-        lines[a, b, 0] = np.float64(words[a, b] & LOWER)
-        lines[a, b, 1] = np.float64(words[a, b] >> HALF)
-    lines[a, layout.ABSENT, 0] = np.float64(words[a, layout.ABSENT] & LOWER)
-    lines[a, layout.ABSENT, 1] = np.float64(words[a, layout.ABSENT] >> HALF)
+        histograms[a, b, 0] = np.float64(words[a, b] & LOWER)
+        histograms[a, b, 1] = np.float64(words[a, b] >> HALF)
+    histograms[a, layout.MISSING_CODE, 0] = np.float64(
+        words[a, layout.MISSING_CODE] & LOWER
+    )
+    histograms[a, layout.MISSING_CODE, 1] = np.float64(
+        words[a, layout.MISSING_CODE] >> HALF
+    )

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.binned.kernels import layout
 
-CELLS = 4096
+LOOKUP_CELLS = 4096
 # Few rows have fewer bins: each of them is looked at in every node.
-FEWEST_BINS, ROWS_OF_A_BIN = 32, 8
+MIN_BINS, MIN_ROWS_PER_BIN = 32, 8
 ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
 
 
-def edges_of(
+def bin_edges(
     sample: NDArray[Any],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return rising edges between bins, and the values if each bin has one of them.
@@ -42,12 +42,12 @@ def edges_of(
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    n_bins = min(layout.ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    n_bins = min(layout.MISSING_CODE, max(MIN_BINS, len(known) // MIN_ROWS_PER_BIN))
     places = np.arange(1, n_bins) * len(known) // n_bins
     return np.unique(known[places]), None
 
 
-class Coding(NamedTuple):
+class ColumnEncoding(NamedTuple):
     """How columns of numbers are coded, and where their codes go.
 
     By column: ``edges`` and how many there are; by cell ``first``, how many edges lie
@@ -70,7 +70,7 @@ class Coding(NamedTuple):
 
 
 @entry
-def prepare(coding):
+def index_edges(coding):
     """Find for each column, and each of its cells, how many edges lie in cells before.
 
     A column whose range is no finite number, or nothing, has one cell: all its edges
@@ -82,13 +82,15 @@ def prepare(coding):
         low[j], scale[j] = 0.0, 0.0
         if k > 1:
             low[j] = edges[j, 0]
-            wide = (CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
+            wide = (LOOKUP_CELLS - 1) / (edges[j, k - 1] - edges[j, 0])
             scale[j] = wide if 0 < wide < np.inf else 0.0
         before, most = 0, 0
-        for cell in range(CELLS):
+        for cell in range(LOOKUP_CELLS):
             coding.first[j, cell] = before
             here = 0
-            while before < k and cell_of(edges[j, before], low[j], scale[j]) == cell:
+            while (
+                before < k and lookup_cell(edges[j, before], low[j], scale[j]) == cell
+            ):
                 before += 1
                 here += 1
             most = max(most, here)
@@ -96,14 +98,14 @@ def prepare(coding):
 
 
 @kernel
-def cell_of(number, low, scale):
+def lookup_cell(number, low, scale):
     """Return the cell of a number; infinite ones, and NaN from 0 · ∞, have one too."""
     at = (number - low) * scale
-    return np.int64(min(at, CELLS - 1.0)) if at > 0 else 0
+    return np.int64(min(at, LOOKUP_CELLS - 1.0)) if at > 0 else 0
 
 
 @entry
-def code_rows(coding, matrix, start, stop, wanted, odd):
+def encode_rows(coding, matrix, start, stop, wanted, odd):
     """Code wanted columns of a stretch of rows.
 
     Where a bin is expected to hold one value, what differs from it is counted in
@@ -119,9 +121,9 @@ def code_rows(coding, matrix, start, stop, wanted, odd):
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, a] = by_attribute[a, i] = layout.ABSENT
+                    codes[i, a] = by_attribute[a, i] = layout.MISSING_CODE
                     continue
-                code = np.int64(first[j, cell_of(number, low, scale)])
+                code = np.int64(first[j, lookup_cell(number, low, scale)])
                 for _ in range(most):
                     code += number > edges[j, code]
                 codes[i, a] = by_attribute[a, i] = code

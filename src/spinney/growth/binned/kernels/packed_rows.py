@@ -12,11 +12,11 @@ A weight that is not in the word is among the labels.
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.jit.compile import kernel
+from spinney._support.jit.compile import kernel, prefetch
 from spinney.growth.binned.kernels.layout import Labels
-from spinney.growth.binned.kernels.score import of_numbers
+from spinney.growth.binned.kernels.split_scores import is_numeric
 
-RowWords = NDArray[np.uint64]
+PackedRows = NDArray[np.uint64]
 
 LOWER = np.uint64(0xFFFFFFFF)
 HALF, LAST = np.uint64(32), np.uint64(48)
@@ -24,7 +24,7 @@ CLASSES = np.uint64(0xFFFF)
 HALF_BITS = np.uint64(5)  # 32 = 1 << 5
 
 
-def words_of(labels: Labels, rows: NDArray[np.integer] | None = None) -> RowWords:
+def pack_rows(labels: Labels, rows: NDArray[np.integer] | None = None) -> PackedRows:
     """Return the words of rows, or of all rows."""
     n_rows = max(len(labels.classes), len(labels.numbers))
     own: NDArray[np.integer] | slice = slice(None) if rows is None else rows
@@ -39,13 +39,13 @@ def words_of(labels: Labels, rows: NDArray[np.integer] | None = None) -> RowWord
 
 
 @kernel
-def word_of(number, label, weight):
+def pack_row(number, label, weight):
     """Return the word of a row; its weight must fit."""
     return np.uint64(number) | (np.uint64(label) << HALF) | (np.uint64(weight) << LAST)
 
 
 @kernel
-def number_of(word):
+def row_of(word):
     """Return the number of a row."""
     return word & LOWER
 
@@ -60,33 +60,56 @@ def class_of(word):
 def weight_of(labels, word):
     """Return the weight of a row."""
     weight = word >> LAST
-    return np.float64(weight) if weight else labels.weights[number_of(word)]
+    return np.float64(weight) if weight else labels.weights[row_of(word)]
 
 
 @kernel
-def whole_weight_of(labels, word):
+def integer_weight_of(labels, word):
     """Return the weight of a row, which is a whole number."""
     weight = word >> LAST
     if weight == 0:
-        weight = np.uint64(labels.weights[number_of(word)])
+        weight = np.uint64(labels.weights[row_of(word)])
     return np.int64(weight)
 
 
 @kernel
-def half_of(labels, word):
+def packed_count_of(labels, word):
     """Return the weight of a row in the upper or lower half of a word, by its class."""
-    return np.uint64(whole_weight_of(labels, word)) << (class_of(word) << HALF_BITS)
+    return np.uint64(integer_weight_of(labels, word)) << (class_of(word) << HALF_BITS)
 
 
 @kernel
 def add_row(kind, labels, word, vectors, at):
     """Add the weight of a row to that of its class, or its moments to those."""
     weight = weight_of(labels, word)
-    if of_numbers(kind):
-        number = labels.numbers[number_of(word)]
-        moved = weight * number
+    if is_numeric(kind):
+        number = labels.numbers[row_of(word)]
+        weighted = weight * number
         vectors[at, 0] += weight
-        vectors[at, 1 if number > 0 else 2] += moved
-        vectors[at, 3] += moved * number
+        vectors[at, 1 if number > 0 else 2] += weighted
+        vectors[at, 3] += weighted * number
     else:
         vectors[at, class_of(word)] += weight
+
+
+@kernel
+def is_float32(cells):
+    """Return whether the numbers came in single precision."""
+    return len(cells.singles) > 0
+
+
+@kernel
+def cell_value(cells, row, column):
+    """Return the number of a cell; NaN where it is missing."""
+    if is_float32(cells):
+        return np.float64(cells.singles[row, column])
+    return cells.doubles[row, column]
+
+
+@kernel
+def prefetch_cell(cells, row, column):
+    """Let the memory bring a cell that will be read soon."""
+    if is_float32(cells):
+        prefetch(cells.singles, row, column)
+    else:
+        prefetch(cells.doubles, row, column)
