@@ -1,4 +1,4 @@
-"""Trees that compiled kernels grew as arrays: no node is made."""
+"""Trees of compiled kernels as arrays, without nodes."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ def arrays_of_grown(
     recipe: Recipe,
     buckets: Buckets,
 ) -> TreeArrays:
-    """Return what loops grew as a compact tree, or several side by side."""
+    """Return what kernels grew as a compact tree, or several side by side."""
     attribute = records.ints[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
     numeric = schema.target.is_numeric
@@ -82,9 +82,9 @@ def arrays_of_grown(
 def questions_of(
     records: NodeRecords, code_counts: CodeCounts, schema: Schema, buckets: Buckets
 ) -> dict[str, Any]:
-    """Return the fields of ``QuestionArrays`` for nodes, or for splits that lost.
+    """Return the fields of ``QuestionArrays`` for nodes or competitors.
 
-    Of a cut between bins of many numbers only the lower edge is known, and cuts there.
+    For a cut between bins of many numbers only the lower edge is known; it is the cut.
     """
     attribute = records.ints[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
@@ -107,23 +107,25 @@ def questions_of(
 def thresholds_between(
     low: Floats, high: Floats, attribute: NDArray[Any], buckets: Buckets
 ) -> Floats:
-    """Return the middles of numbers, or the cuts in the middle of their buckets.
+    """Return the midpoints of numbers, or the cuts in the middle of their buckets.
 
     Where ``high`` is NaN, ``low`` is the threshold.
     """
     cut, known = low.copy(), ~np.isnan(high)
     cut[known] = midpoints(low[known], high[known])
     for a, cuts in buckets.items():
-        own = known & (attribute == a)
-        codes = [np.searchsorted(cuts, numbers[own]) for numbers in (low, high)]
-        cut[own] = cuts[(codes[0] + codes[1]) // 2]
+        typical_value = known & (attribute == a)
+        codes = [
+            np.searchsorted(cuts, numbers[typical_value]) for numbers in (low, high)
+        ]
+        cut[typical_value] = cuts[(codes[0] + codes[1]) // 2]
     return cut
 
 
 def _branches(
     records: NodeRecords, code_counts: CodeCounts, grouped: Integers
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Return how many codes each record lists, and the branch of each code."""
+    """Return the number of codes that records list, and the branch of each code."""
     listed = np.zeros(len(records.ints), np.int32)
     first, number = records.ints[grouped][:, [FIRST_LINE, N_LINES]].astype(np.int64).T
     if len(grouped):
@@ -139,7 +141,7 @@ def _branches(
 
 
 def moments_of(weights: Floats, *, numeric: bool) -> Floats:
-    """Return weights as count tables have them."""
+    """Return weights in the form of count tables."""
     if not numeric:
         return weights
     weight, above, below, second = np.moveaxis(weights, -1, 0)
@@ -149,21 +151,18 @@ def moments_of(weights: Floats, *, numeric: bool) -> Floats:
 def set_missing_by_typical(
     records: NodeRecords, code_counts: CodeCounts, schema: Schema, typical: Floats
 ) -> None:
-    """Send a later missing value where the typical one of its attribute goes.
+    """Route later missing values as the typical value of the attribute.
 
-    Of nodes, or of splits that lost, by thresholds; no row was missing.
+    For nodes or competitors with thresholds; no row had a missing value.
     """
-    asked = questions_of(records, code_counts, schema, {})
-    inner = np.flatnonzero(asked["attribute"] >= 0)
-    own = typical[asked["attribute"][inner]]
-    records.floats[inner, CUT_MISSING] = own > asked["cut"][inner]
+    questions = questions_of(records, code_counts, schema, {})
+    inner = np.flatnonzero(questions["attribute"] >= 0)
+    typical_value = typical[questions["attribute"][inner]]
+    records.floats[inner, CUT_MISSING] = typical_value > questions["cut"][inner]
 
 
 class SurrogateTotals(NamedTuple):
-    """The totals of the rows that surrogates sent to the first branch.
-
-    ``line_of`` says which line is that of a node.
-    """
+    """Totals of the rows that surrogates sent left; ``line_of`` has a node's line."""
 
     line_of: Integers
     weights: Floats
@@ -173,13 +172,13 @@ class SurrogateTotals(NamedTuple):
 def branch_counts(
     records: NodeRecords,
     inner: Integers,
-    sent: SurrogateTotals | None = None,
+    surrogate_totals: SurrogateTotals | None = None,
     *,
     numeric: bool,
 ) -> tuple[Floats, Integers, Floats]:
-    """Return weights and rows of both branches, rows with a missing value left out.
+    """Return weights and rows of both branches, without rows with a missing value.
 
-    Return as well the shares of the branches; all are nodes × 2 (× classes).
+    Return the proportions of the branches too; all are nodes × 2 (× classes).
     """
     width, n_counts = records.weights.shape[1] // 2, records.counts.shape[1] // 2
     children = records.ints[inner, LEFT_CHILD : LEFT_CHILD + 2]
@@ -191,18 +190,22 @@ def branch_counts(
         records.weights[inner[some], width:], numeric=numeric
     )
     rows[some, missing[some]] -= records.counts[inner[some], n_counts:]
-    if sent is not None:
-        line = sent.line_of[inner]
+    if surrogate_totals is not None:
+        line = surrogate_totals.line_of[inner]
         weights -= moments_of(
-            _split_missing(records.weights[inner, width:], sent.weights[line]),
+            _split_missing(
+                records.weights[inner, width:], surrogate_totals.weights[line]
+            ),
             numeric=numeric,
         )
-        rows -= _split_missing(records.counts[inner, n_counts:], sent.counts[line])
+        rows -= _split_missing(
+            records.counts[inner, n_counts:], surrogate_totals.counts[line]
+        )
     weights = np.where(rows.any(axis=2, keepdims=True), weights, 0.0)
     sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
     return weights, rows, sizes / sizes.sum(axis=1, keepdims=True)
 
 
 def _split_missing(missing: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
-    """Return of missing rows those in the first branch, and the others."""
+    """Return the missing rows of the first branch, and of the other."""
     return np.stack([first, missing - first], axis=1)

@@ -1,4 +1,4 @@
-"""The splits that lost at large nodes of a tree that kernels grew."""
+"""Competitors at large nodes of a tree that kernels grew."""
 
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from spinney.trees.criteria import Criterion
 
 
 class Sides(NamedTuple):
-    """The counts on both sides of splits, and beside them: splits × 2 (× classes)."""
+    """Counts on both sides of splits, and beside them: splits × 2 (× classes)."""
 
     values: Floats
     weights: Floats
@@ -51,10 +51,10 @@ def competitors_as_arrays(
     recipe: Recipe,
     buckets: Buckets,
 ) -> CandidateArrays:
-    """Return splits that lost, in the order of their nodes, of no node yet.
+    """Return competitors in the order of their nodes, without node numbers.
 
-    ``records`` are those of the competitors, ``nodes`` those of the tree. Missing values
-    of later rows go to the heavier side where no row was missing in training.
+    ``records`` are those of the competitors, ``nodes`` those of the tree. Missing
+    values of later rows go to the heavier side if no row was missing in training.
     """
     numeric = schema.target.is_numeric
     policy = policy_named(recipe.missing)
@@ -78,7 +78,7 @@ def competitors_as_arrays(
 
 
 def _branch_counts(records: NodeRecords, nodes: NodeRecords, *, numeric: bool) -> Sides:
-    """Return the counts on both sides of splits that lost."""
+    """Return the counts on both sides of competitors."""
     owners = records.ints[:, PARENT_NODE]
     left, missing = (
         moments_of(half, numeric=numeric)
@@ -108,7 +108,7 @@ def _branch_counts(records: NodeRecords, nodes: NodeRecords, *, numeric: bool) -
 
 
 def _amounts(sums: Floats, rows: Integers, *, numeric: bool) -> Floats:
-    """Return sums without what differences leave where there are no rows, or below 0.
+    """Return sums without the rounding of differences: 0 without rows, at least 0.
 
     The second of the moments of a number, Σwy, may be below 0.
     """
@@ -145,10 +145,10 @@ def counted_candidates(
     gain: Floats,
     criterion: Criterion,
 ) -> CandidateArrays:
-    """Return splits of two branches with their counts, of no node yet.
+    """Return splits of two branches with their counts, without node numbers.
 
-    The counts of a number are those of both sides, others are by code, as ``code_counts``
-    have them.
+    Numbers have the counts of both sides, other attributes those by code in
+    ``code_counts``.
     """
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], np.bool_)
     numeric, n = kinds[questions.attribute], len(questions)

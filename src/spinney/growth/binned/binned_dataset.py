@@ -1,4 +1,4 @@
-"""Rows as the kernels take them: codes of one byte, and labels."""
+"""Rows in the form of kernels: codes of one byte, and labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
 SAMPLE_ROWS, FEW_ROWS = 4096, 256
-FIRST_LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
+CACHE_LINE, WORD_BYTES = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
 MAX_CACHED_ROWS = 32_768  # rows whose codes stay in the cache
 MIN_THREADED_CELLS = 16_384  # cells of a sample whose bins several threads find
@@ -49,10 +49,9 @@ def cells_of(
     columns: Sequence[NDArray[Any]],
     buckets: Mapping[int, Floats] | None = None,
 ) -> Cells:
-    """Code columns as ``Schema.encode`` gives them.
+    """Encode columns as ``Schema.encode`` gives them.
 
-    The bins of numbers are ``buckets`` between the cuts of an attribute, if these are
-    given.
+    Numbers are binned by the ``buckets`` of their attribute, if given.
     """
     p, n_rows = len(columns), len(columns[0])
     codes, by_attribute = _aligned_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
@@ -71,7 +70,7 @@ def cells_of(
     if numeric:
         numbered = np.array(numeric, np.int64)
         coder = _NumberEncoder(numbers, numbered, codes, by_attribute)
-        exact = coder.code([(buckets or {}).get(a) for a in numeric])
+        exact = coder.encode([(buckets or {}).get(a) for a in numeric])
         column[numbered] = np.where(exact, -1, np.arange(len(numbered)))
         # A bin that may hold several values has none of its own.
         coding = coder.coding
@@ -88,26 +87,26 @@ def cells_of(
 def _sparse_tail(
     codes: NDArray[np.uint8], by_attribute: NDArray[np.uint8], n_bins: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], int]:
-    """Return codes eight at a time, and from where on most of those words are 0."""
+    """Return codes eight at a time, and the first of the sparse attributes."""
     p, n_rows = by_attribute.shape
     rows = np.arange(0, n_rows, max(1, n_rows // FEW_ROWS))
-    starts = np.arange(0, p, EIGHT)
+    starts = np.arange(0, p, WORD_BYTES)
     greatest = np.maximum.reduceat(by_attribute[:, rows], starts, axis=0)
     wide = np.maximum.reduceat(n_bins, starts)
     light = ((greatest == 0).mean(axis=1) > 1 / 2) & (wide <= FEW_BINS)
     n_light = int(np.append(light[::-1], False).argmin())
-    if not n_light or codes.shape[1] % EIGHT:
+    if not n_light or codes.shape[1] % WORD_BYTES:
         return np.zeros((0, 0), np.uint64), p
     codes[:, p:] = 0
-    return codes.view(np.uint64), EIGHT * (len(light) - n_light)
+    return codes.view(np.uint64), WORD_BYTES * (len(light) - n_light)
 
 
 def _aligned_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
-    """Return room for codes, few rows of which lie across two lines of the cache."""
-    width = 1 << (p - 1).bit_length() if p <= FIRST_LINE // 2 else -(-p // 32) * 32
-    room = np.empty(n_rows * width + FIRST_LINE, np.uint8)
-    start = -room.ctypes.data % FIRST_LINE
-    return room[start : start + n_rows * width].reshape(n_rows, width)
+    """Return an array for codes, few rows of which span two cache lines."""
+    width = 1 << (p - 1).bit_length() if p <= CACHE_LINE // 2 else -(-p // 32) * 32
+    buffer = np.empty(n_rows * width + CACHE_LINE, np.uint8)
+    start = -buffer.ctypes.data % CACHE_LINE
+    return buffer[start : start + n_rows * width].reshape(n_rows, width)
 
 
 def _number_matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -133,7 +132,7 @@ def _by_precision(
 
 
 class _NumberEncoder:
-    """Numeric columns on their way to codes, by what a sample of their rows tells."""
+    """Encoder of numeric columns, whose bins come from a sample of rows."""
 
     def __init__(
         self,
@@ -158,32 +157,32 @@ class _NumberEncoder:
             by_attribute=by_attribute,
         )
 
-    def code(self, cuts: Sequence[Floats | None]) -> NDArray[np.bool_]:
-        """Code all columns by their cuts, and return which have one value a bin.
+    def encode(self, cuts: Sequence[Floats | None]) -> NDArray[np.bool_]:
+        """Encode all columns by their cuts; return which have one value a bin.
 
-        Without cuts there are bins. What a sample shows few values of may have others,
-        that are rare: then it is coded again, with those, as long as they are few.
+        Columns without cuts are binned. If the sample shows few values, rare ones may
+        be missing: the column is encoded again with these, as long as they are few.
         """
-        everything = np.arange(self.numbers.shape[1])
+        all_columns = np.arange(self.numbers.shape[1])
         if any(own is None for own in cuts):
             for j, (edges, values) in enumerate(self._sample_edges()):
                 self._set_edges(j, edges, values)
         for j, own in enumerate(cuts):
             if own is not None:
                 self._set_edges(j, own, None)
-        odd = self._code(everything)
-        rare = everything[self.coding.expected & odd]
+        odd = self._encode(all_columns)
+        rare = all_columns[self.coding.expected & odd]
         widened = run_all([partial(self._all_values, j) for j in rare])
         again = rare[[values is not None for values in widened]]
         for j, values in zip(rare, widened, strict=True):
             if values is not None:
                 self._set_edges(j, *bin_edges(values))
         if len(again):
-            odd[again] = self._code(again)[again]
+            odd[again] = self._encode(again)[again]
         return np.asarray(self.coding.expected & ~odd)
 
     def _sample_edges(self) -> list[tuple[Floats, Floats | None]]:
-        """Return the edges and values of each column that a sample tells."""
+        """Return the edges and values of each column, from a sample."""
         n_rows, q = self.numbers.shape
         step = max(1, n_rows // SAMPLE_ROWS)
         # One row of each stretch, where no period of the table can follow.
@@ -203,8 +202,8 @@ class _NumberEncoder:
         if values is not None:
             coding.values[j, : len(values)] = values
 
-    def _code(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Code columns; return which of all have other values than were expected."""
+    def _encode(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Encode columns; return which of all have unexpected values."""
         n_rows, q = self.numbers.shape
         index_edges(self.coding)
 
@@ -216,7 +215,7 @@ class _NumberEncoder:
         return np.asarray(np.sum(in_threads(stretch, n_rows), axis=0) > 0)
 
     def _all_values(self, j: int) -> Floats | None:
-        """Return all values of a column that was coded; None where they are many."""
+        """Return all values of an encoded column; None if they are many."""
         column, coding = self.numbers[:, j].copy(), self.coding
         known = coding.values[j]
         expected = known[coding.by_attribute[coding.attributes[j]]]
@@ -227,14 +226,14 @@ class _NumberEncoder:
 
 
 def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
-    """Return the edges between the bins of columns, and the values of bins of one."""
+    """Return the edges between the bins of columns, and the value of each bin."""
     return [bin_edges(column) for column in columns]
 
 
 def labels_of_classes(
     classes: NDArray[Any], weights: Floats | None, n_classes: int
 ) -> Labels:
-    """Return classes and weights."""
+    """Return classes and weights as labels."""
     whole = weights is None or bool(np.all(weights == np.floor(weights)))
     # Half a word holds the sum of all weights.
     fits = weights is None or float(weights.sum()) < 2.0**32
@@ -243,7 +242,7 @@ def labels_of_classes(
 
 
 def _weights(weights: Floats | None) -> Floats:
-    """Return weights, none where every row weighs 1."""
+    """Return weights, none if every row weighs 1."""
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
 
 
@@ -253,7 +252,7 @@ FEW_VALUES_FACTOR = 20  # times as many where all attributes of a forest have fe
 
 @dataclass(frozen=True, slots=True)
 class BinnedDataset:
-    """Coded rows, with what a search is to know."""
+    """Encoded rows with the rules of the search."""
 
     schema: Schema
     cells: Cells
@@ -272,11 +271,11 @@ def binned_dataset(
     altered: Floats | None = None,
     share_of: float | None = None,
 ) -> BinnedDataset:
-    """Code rows for the kernels.
+    """Encode rows for the kernels.
 
-    The weights of classes are multiplied by what ``altered`` says, but for limits.
-    Limits that are shares are of the weight ``share_of``, that of these rows if not
-    given: trees of a forest grow on bags of them.
+    The weights of classes are multiplied by ``altered``, except in limits. Limits that
+    are fractions refer to the weight ``share_of``, by default that of these rows: trees
+    of a forest grow on bags of them.
     """
     schema = training.schema
     buckets = _bucket_cuts(training, recipe)
@@ -304,7 +303,7 @@ def binned_dataset(
         moments = moments_of(np.asarray(weights, np.float64), numeric=True)
         recipe = recipe.in_unit(criterion.gain_unit(moments))
         least_deviation = float(recipe.min_deviation) * float(deviation(moments))
-    keeping = own is None and n_drawn is None
+    keep_competitors = own is None and n_drawn is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
         kind=kind,
@@ -326,9 +325,9 @@ def binned_dataset(
         subtract=kind < split_scores.DEVIATION
         and (own is None or (altered is None and _sums_are_exact(own))),
         competitor_rows=len(training.classes) // COMPETITOR_SHARE
-        if keeping
+        if keep_competitors
         else MAX_DEPTH,
-        max_code_lines=max(layout.BINS, n_listed) if keeping else layout.BINS,
+        max_code_lines=max(layout.BINS, n_listed) if keep_competitors else layout.BINS,
         limit_scale=np.ones(len(weights)) if altered is None else 1 / altered,
         branch_share=float(recipe.min_branch_share),
         cut_share=float(recipe.min_cut_share) / max(1, schema.n_classes),
@@ -350,17 +349,17 @@ def binned_dataset(
 
 
 def _has_few_values(cells: Cells) -> bool:
-    """Return whether few values tell the rows of a node apart, by any attribute.
+    """Return whether every attribute has few values, in few rows.
 
-    Then rows are counted by value and class as fast as they are read; of a larger table
-    it pays to read a row once for all attributes.
+    Then weighing rows by value and class is as fast as reading them; in a larger table
+    each row is read once for all attributes.
     """
     few = (cells.column < 0) & (cells.n_bins <= BITS) & ~cells.nominal
     return bool(few.all()) and len(cells.codes) <= MAX_CACHED_ROWS
 
 
 def _bucket_cuts(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats]:
-    """Return the cuts between the buckets of each number, if it has any."""
+    """Return the cuts between the buckets of each number."""
     if recipe.bucketing is None:
         return {}
     schema = training.schema
@@ -372,7 +371,7 @@ def _bucket_cuts(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats
 
 
 def with_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
-    """Return cells whose numbers are told apart by bucket: the least of each is all."""
+    """Return cells whose numbers are replaced by the least number of their bucket."""
     column, values = cells.column.copy(), cells.values.copy()
     for a in buckets:
         matrix = cells.singles if len(cells.singles) else cells.doubles

@@ -1,4 +1,4 @@
-"""The nodes of a tree that compiled kernels grew, made when somebody looks at them."""
+"""Nodes and competitors of a tree that compiled kernels grew, made on demand."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,10 +44,10 @@ from spinney.trees import (
 
 @dataclass(frozen=True, eq=False)
 class GrownNodes(LazyNodes):
-    """Nodes in printing order, each made when it is first asked for.
+    """Nodes in printing order, each made when it is first read.
 
-    ``competitors`` are the splits that lost, in the order of their nodes. ``sent`` is
-    none where no row lacks a value, or no surrogate sends it.
+    ``competitors`` are in the order of their nodes. ``surrogate_totals`` is None if no
+    row has a missing value, or surrogates route none.
     """
 
     records: NodeRecords
@@ -57,7 +57,7 @@ class GrownNodes(LazyNodes):
     recipe: Recipe
     buckets: Buckets
     surrogates: GrownSurrogates | LazySurrogates | None = None
-    sent: SurrogateTotals | None = None
+    surrogate_totals: SurrogateTotals | None = None
     class_weights: Floats | None = None
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class GrownNodes(LazyNodes):
         return len(self.records.ints)
 
     def _arrays(self) -> TreeArrays:
-        """Return the tree with what its nodes predict, and with its surrogates."""
+        """Return the tree with predictions and surrogates."""
         target = self.schema.target
         grown = self.records, self.code_counts, self.schema, self.recipe
         arrays = arrays_of_grown(*grown, self.buckets)
@@ -75,25 +75,26 @@ class GrownNodes(LazyNodes):
         arrays = replace(arrays, outputs=outputs, shares=shares.ravel())
         if self.surrogates is None:
             return arrays
-        otherwise = np.full(len(arrays), -1, np.int32)
+        default_branch = np.full(len(arrays), -1, np.int32)
         # As ``heaviest``: the first branch where both are equally heavy.
         if self.class_weights is not None:
             weights = weights / self.class_weights
         sizes = weights[:, :, 0] if target.is_numeric else weights.sum(axis=2)
-        otherwise[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
+        default_branch[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
-            arrays, otherwise=otherwise, surrogates=self.surrogates.arrays(arrays.inner)
+            arrays,
+            otherwise=default_branch,
+            surrogates=self.surrogates.arrays(arrays.inner),
         )
 
     def recounted(self, training: Any) -> "GrownNodes | None":
         """Return the nodes counted on the true classes of their rows.
 
-        As ``prune.mutable_nodes.recounted`` has it: leaves keep the reason that they
-        had, unless they are pure now. None where the target is a number, or where
-        surrogates sent rows.
+        As in ``prune.mutable_nodes.recounted``: leaves keep their reason, unless they
+        are pure now. None if the target is numeric, or surrogates routed rows.
         """
         target = self.schema.target
-        if target.is_numeric or self.sent is not None:
+        if target.is_numeric or self.surrogate_totals is not None:
             return None
         from spinney.growth.binned.recount_nodes import recount
 
@@ -106,12 +107,14 @@ class GrownNodes(LazyNodes):
         return replace(self, records=records, code_counts=code_counts, competitors=none)
 
     def _branch_counts(self, inner: Integers) -> tuple[Floats, Integers, Floats]:
-        """Return weights, rows and shares of both branches of some inner nodes."""
+        """Return weights, rows and proportions of both branches of inner nodes."""
         numeric = self.schema.target.is_numeric
-        return branch_counts(self.records, inner, self.sent, numeric=numeric)
+        return branch_counts(
+            self.records, inner, self.surrogate_totals, numeric=numeric
+        )
 
     def _missing(self, nodes: Integers) -> tuple[Floats, Integers]:
-        """Return weights and numbers of the rows whose value is missing at nodes."""
+        """Return weights and numbers of the rows with a missing value at nodes."""
         width, n_counts = (
             array.shape[1] // 2 for array in (self.records.weights, self.records.counts)
         )
@@ -120,10 +123,8 @@ class GrownNodes(LazyNodes):
         return np.array(weights), np.array(self.records.counts[nodes, n_counts:])
 
     def _candidate_arrays(self) -> CandidateArrays:
-        inner, owners = (
-            np.flatnonzero(self.arrays.inner),
-            self.competitors.ints[:, PARENT_NODE],
-        )
+        inner = np.flatnonzero(self.arrays.inner)
+        owners = self.competitors.ints[:, PARENT_NODE]
         lost = competitors_as_arrays(
             self.competitors,
             self.records,
@@ -146,11 +147,11 @@ class GrownNodes(LazyNodes):
         """Return the winning splits of inner nodes."""
         arrays = self.arrays
         weights, rows, shares = self._branch_counts(inner)
-        away = self._missing(inner)
+        missing = self._missing(inner)
         values = self.records.floats[inner][:, [CUT_LOW, CUT_HIGH]]
         return counted_candidates(
             QuestionArrays(**arrays.subset(inner, np.ones(len(inner), np.bool_))),
-            Sides(values, weights, rows, *away, shares),
+            Sides(values, weights, rows, *missing, shares),
             records=selected(self.records, inner),
             code_counts=self.code_counts,
             schema=self.schema,

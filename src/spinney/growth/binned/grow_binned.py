@@ -1,13 +1,13 @@
 """One tree by several threads.
 
 The largest nodes are searched together, each thread taking some of the attributes; the
-subtrees of the others are grown side by side::
+subtrees of the others are grown in parallel::
 
-           ●            searched together
-         ●   ●
-       ▲  ▲ ▲  ▲        grown side by side, then put in printing order
+          ●            searched together
+        ●   ●
+      ▲  ▲ ▲  ▲        grown in parallel, then put in printing order
 
-Who does what changes nothing: every attribute of a node is searched, ties go to the
+Threads do not change the tree: every attribute of a node is searched, ties go to the
 first, and a subtree depends on its own rows only.
 """
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class ParallelGrower:
-    """Grows the subtrees of one tree in several threads."""
+    """Grower of the subtrees of one tree in several threads."""
 
     def __init__(self, dataset: BinnedDataset, rows: PackedRows) -> None:
         self.dataset, self.rows = dataset, rows
@@ -61,7 +61,7 @@ class ParallelGrower:
         self.least = min_parallel_rows(len(rows))
 
     def grow(self) -> Grown:
-        """Search the largest nodes together, and grow what remains side by side."""
+        """Search the largest nodes together, and grow the rest in parallel."""
         dataset = self.dataset
         totals = (dataset.weights, dataset.counts)
         root = RowRange(0, len(self.rows), 0, np.uint64(0), *totals)
@@ -83,12 +83,12 @@ class ParallelGrower:
         return join_subtrees(self.grow_remaining(order), links)
 
     def is_large(self, node: RowRange) -> bool:
-        """Return whether a node is worth the search of all threads."""
+        """Return whether all threads search a node together."""
         deep = node.depth < self.dataset.rules.max_depth
         return len(self.ranges) > 1 and node.n_rows > self.least and deep
 
     def grow_remaining(self, order: list[Grown | RowRange]) -> list[Grown]:
-        """Grow the subtrees of the nodes that wait, the largest first."""
+        """Grow the subtrees of the remaining nodes, the largest first."""
         waiting = [entry for entry in order if isinstance(entry, RowRange)]
         by_size = sorted(waiting, key=lambda node: -node.n_rows)
         grown = run_all(
@@ -102,7 +102,7 @@ class ParallelGrower:
 
 
 def typical_values(training: "TrainingSet") -> Floats:
-    """Return what a missing value stands for, by attribute; no cell is missing."""
+    """Return the typical value of each attribute; no cell is missing."""
     return np.array(
         [
             typical_value(cells, training.own_weights, attribute.kind)
@@ -114,7 +114,7 @@ def typical_values(training: "TrainingSet") -> Floats:
 
 
 def join_subtrees(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
-    """Put the parts of a tree into one, each below what its link says."""
+    """Join subtrees to one tree, each below the node and branch of its link."""
     if len(parts) == 1:
         return parts[0]
     every, starts = concatenate_subtrees(parts)
@@ -140,8 +140,8 @@ def grow(
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
-    Its nodes are made when they are looked at. Under costs it is grown on altered
-    weights, and what it counted becomes what the rows weigh.
+    Its nodes are made on demand. Under costs it is grown on altered weights, and its
+    counts become the weights of the rows.
     """
     options = options or Options()
     schema, class_weights = options.priced(training.schema), options.class_weights
@@ -149,15 +149,12 @@ def grow(
     if options.costs is not None:
         altered = altered_priors(weighed.source().root().weights, options.costs)
     dataset = binned_dataset(weighed, recipe, altered=altered)
-    policy, own, most = (
-        policy_named(recipe.missing),
-        training.weights,
-        recipe.surrogates,
-    )
+    policy, own = policy_named(recipe.missing), training.weights
+    most = recipe.surrogates
     surrogates: GrownSurrogates | LazySurrogates | None = None
-    sent: SurrogateTotals | None = None
+    surrogate_totals: SurrogateTotals | None = None
     if dataset.rules.missing_separate:
-        grown, surrogates, sent = grow_routed(dataset, own, most)
+        grown, surrogates, surrogate_totals = grow_routed(dataset, own, most)
     else:
         grown = ParallelGrower(dataset, pack_rows(dataset.labels)).grow()
         if policy.surrogates:
@@ -171,22 +168,26 @@ def grow(
         by_count = each if training.weights is None else None
         weigh = partial(_unaltered, altered=altered, by_count=by_count)
         grown = Grown(*(_weighed(part, weigh) for part in grown))
-        sent = None if sent is None else _weighed(sent, weigh)
+        surrogate_totals = (
+            None if surrogate_totals is None else _weighed(surrogate_totals, weigh)
+        )
     known = schema, recipe, dataset.buckets
-    return Tree(schema, GrownNodes(*grown, *known, surrogates, sent, class_weights))
+    return Tree(
+        schema, GrownNodes(*grown, *known, surrogates, surrogate_totals, class_weights)
+    )
 
 
 def _weighed(records: Any, weigh: Callable[[Floats, Integers], Floats]) -> Any:
-    """Return nodes, lines, competitors or what was sent with other weights."""
+    """Return records, code counts or totals with other weights."""
     return records._replace(weights=weigh(records.weights, records.counts))
 
 
 def _unaltered(
     weights: Floats, counts: Integers, *, altered: Floats, by_count: Floats | None
 ) -> Floats:
-    """Return sums of altered weights as the rows weigh.
+    """Return sums of altered weights as sums of the rows' weights.
 
-    Costs alter all rows of a class alike. Where a row weighs what its class says
+    Costs alter all rows of a class alike. If a row's weight depends on its class only
     (``by_count``), sums are products, and exact.
     """
     n_times = weights.shape[-1] // len(altered)  # weights, and those of missing rows

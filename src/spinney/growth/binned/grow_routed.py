@@ -1,14 +1,14 @@
-"""One tree whose rows go by surrogates where they lack a value, a level at a time.
+"""One tree whose rows with missing values follow surrogates, a level at a time.
 
 ::
 
-    level ← the root
-    while the level has nodes:
-        split them by the rows that have the value
-        find their surrogates, and send the other rows by these
-        their children are the next level
+level ← the root
+while the level has nodes:
+    split them by the rows that have the value
+    find their surrogates, and route the other rows by these
+    their children are the next level
 
-The largest nodes are searched by all threads together, the others side by side. Nodes
+The largest nodes are searched by all threads together, the others in parallel. Nodes
 come level by level, and are put in printing order at the end.
 """
 
@@ -63,7 +63,7 @@ MIN_GROUP_ROWS = 4096
 
 
 class Level(NamedTuple):
-    """Nodes of one depth: where their rows begin and end, their totals, and places.
+    """Nodes of one depth: the spans of their rows, and their totals.
 
     ``above`` has the numbers of their parents, ``side`` which child of these they are.
     """
@@ -76,37 +76,39 @@ class Level(NamedTuple):
 
     @property
     def n_rows(self) -> Integers:
-        """How many rows each has."""
+        """Number of rows of each."""
         return self.spans[:, 1] - self.spans[:, 0]
 
 
 class SplitLevel(NamedTuple):
-    """Nodes that were split, in the order of their level, and how their rows left them.
+    """Nodes that were split, in the order of their level, and their children's spans.
 
     ``sums`` and ``counts`` are those of ``MissingRouting``, a line for each inner node.
     """
 
     level: Level
     grown: Grown
-    kept: SurrogateRecords
+    surrogates: SurrogateRecords
     sums: Floats
     counts: Integers
     spans: NDArray[np.int64]
 
 
 def grow_routed(
-    dataset: BinnedDataset, own: Floats | None, most: int
+    dataset: BinnedDataset, own: Floats | None, max_surrogates: int
 ) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
-    """Grow the tree of all rows, with up to ``most`` surrogates at a node.
+    """Grow the tree of all rows, with up to ``max_surrogates`` surrogates at a node.
 
     Agreement is by the rows' ``own`` weights.
     """
-    return _LevelGrower(dataset, own, most).grow()
+    return _LevelGrower(dataset, own, max_surrogates).grow()
 
 
 class _LevelGrower:
-    def __init__(self, dataset: BinnedDataset, own: Floats | None, most: int) -> None:
-        self.dataset, self.most = dataset, most
+    def __init__(
+        self, dataset: BinnedDataset, own: Floats | None, max_surrogates: int
+    ) -> None:
+        self.dataset, self.max_surrogates = dataset, max_surrogates
         self.bucketed = with_buckets(dataset.cells, dataset.buckets)  # as surrogates do
         self.rows = pack_rows(dataset.labels)
         self.own = row_weights(own, len(self.rows))
@@ -116,7 +118,7 @@ class _LevelGrower:
         self.least = min_parallel_rows(len(self.rows))
 
     def grow(self) -> tuple[Grown, GrownSurrogates, SurrogateTotals]:
-        """Grow as the module's text says."""
+        """Grow level by level."""
         dataset, none = self.dataset, np.array([-1])
         span = np.array([[0, len(self.rows)]])
         level = Level(span, dataset.weights[None], dataset.counts[None], none, none + 1)
@@ -148,7 +150,7 @@ class _LevelGrower:
         )
 
     def split_together(self, level: Level, depth: int) -> SplitLevel | None:
-        """Split a node by all threads; None where it is a leaf."""
+        """Split a node by all threads; None if it is a leaf."""
         (begin, end), key = level.spans[0].tolist(), np.uint64(0)
         node = RowRange(begin, end, depth, key, level.weights[0], level.counts[0])
         search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, node)
@@ -157,20 +159,20 @@ class _LevelGrower:
 
     def split_alone(self, level: Level, depth: int) -> SplitLevel:
         """Split nodes by one thread."""
-        stack = _waiting(self.dataset, level, depth)
+        stack = _stack_of(self.dataset, level, depth)
         return self.route(level, grow_stack(self.dataset, self.rows, stack), stack)
 
     def route(self, level: Level, grown: Grown, stack: NodeStack) -> SplitLevel:
-        """Find the surrogates of nodes, and send their rows by them."""
+        """Find the surrogates of nodes, and route their rows by them."""
         dataset, ints = self.dataset, grown.records.ints
         n, inner = len(ints), ints[:, nodes.ATTRIBUTE] >= 0
         spans = _spans(level, stack, inner)
         # Children are numbered after the nodes, two and two.
         ints[inner, nodes.LEFT_CHILD] = np.arange(n, len(spans), 2)
-        kept = empty_surrogates(inner, self.bucketed, self.most)
-        if inner.any() and self.most:
+        surrogates = empty_surrogates(inner, self.bucketed, self.max_surrogates)
+        if inner.any() and self.max_surrogates:
             self.find(
-                (ints, grown.records.floats, grown.code_counts.codes, spans), kept
+                (ints, grown.records.floats, grown.code_counts.codes, spans), surrogates
             )
         widths = level.weights.shape[1], level.counts.shape[1]
         routing = MissingRouting(
@@ -182,17 +184,19 @@ class _LevelGrower:
             ints,
             spans,
             level.spans[:, 1].copy(),
-            kept,
-            np.zeros((len(kept.floats), COUNTED, widths[0])),
-            np.zeros((len(kept.floats), COUNTED, widths[1]), np.int64),
+            surrogates,
+            np.zeros((len(surrogates.floats), COUNTED, widths[0])),
+            np.zeros((len(surrogates.floats), COUNTED, widths[1]), np.int64),
         )
         route_missing_rows(routing)
-        return SplitLevel(level, grown, kept, routing.sums, routing.counts, spans[n:])
+        return SplitLevel(
+            level, grown, surrogates, routing.sums, routing.counts, spans[n:]
+        )
 
-    def find(self, tree: NodeArrays, kept: SurrogateRecords) -> None:
-        """Find the surrogates of nodes: of a large one by all threads."""
+    def find(self, tree: NodeArrays, surrogates: SurrogateRecords) -> None:
+        """Find the surrogates of nodes; all threads share a large one."""
         ints, *_, spans = tree
-        finder = SurrogateFinder(self.bucketed, self.own, self.rows, tree, kept)
+        finder = SurrogateFinder(self.bucketed, self.own, self.rows, tree, surrogates)
         most_rows = int(np.diff(spans[: len(ints)]).max())
         if len(ints) == 1 and most_rows > self.least:
             finder.find_together(0, most_rows)
@@ -203,10 +207,10 @@ class _LevelGrower:
 def _spans(
     level: Level, stack: NodeStack, inner: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return where the rows that have a value begin and end.
+    """Return the spans of the known rows.
 
-    Of the nodes that were on a stack, the first on top, and of both children of each
-    inner one.
+    First those of the nodes that were on a stack, the first on top, then those of both
+    children of each inner one.
     """
     n, begin = len(inner), level.spans[:, 0]
     middle, aside = stack.entries[:n][::-1][:, [nodes.MIDDLE, nodes.MISSING_BEGIN]].T
@@ -214,8 +218,8 @@ def _spans(
     return np.concatenate([np.stack([begin, aside], axis=1), children.reshape(-1, 2)])
 
 
-def _waiting(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
-    """Return a stack on which nodes wait, the first of them on top."""
+def _stack_of(dataset: BinnedDataset, level: Level, depth: int) -> NodeStack:
+    """Return a stack with the nodes of a level, the first on top."""
     n, width, n_counts = len(level.spans), dataset.rules.width, level.counts.shape[1]
     most_rows = int(level.n_rows.max())
     stack = empty_stack(
@@ -266,11 +270,14 @@ def _in_printing_order(
     records, code_counts, competitors = _linked(parts, levels, places)
     inner, order = records.ints[:, nodes.ATTRIBUTE] >= 0, np.argsort(places)
     own = np.argsort(places[inner])  # code_counts are of inner nodes
-    kept = concatenated([part.kept for part in parts])
+    surrogates = concatenated([part.surrogates for part in parts])
     line_of = np.cumsum(inner[order]) - 1
     surrogates = GrownSurrogates(
         SurrogateRecords(
-            line_of, kept.attributes[own], kept.floats[own], kept.masks[own]
+            line_of,
+            surrogates.attributes[own],
+            surrogates.floats[own],
+            surrogates.masks[own],
         ),
         dataset.cells.nominal,
         dataset.buckets,
@@ -289,7 +296,7 @@ def _in_printing_order(
 
 
 def _linked(parts: Sequence[SplitLevel], levels: Level, places: Integers) -> Grown:
-    """Return the nodes of parts one after the other, linked by the places to be."""
+    """Return the concatenated nodes of all levels, linked by their final places."""
     every, _ = concatenate_subtrees([part.grown for part in parts])
     records, competitors = every.records, every.competitors
     below = np.flatnonzero(levels.above >= 0)

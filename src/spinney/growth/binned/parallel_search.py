@@ -45,17 +45,17 @@ class ParallelNodeSearch:
     def run(
         self, task: Task, work: Workspace, first: int, last: int, floor: float
     ) -> int:
-        """Do a task for a range of attributes."""
+        """Run a task for a range of attributes."""
         search = self.search._replace(work=work)
         return int(run_task(search, int(task), first, last, floor))
 
     def run_in_threads(self, task: Task, floor: float = 0.0) -> None:
-        """Do a task, each thread for its own attributes."""
+        """Run a task, each thread for its own attributes."""
         pairs = zip(self.works, self.ranges, strict=True)
         run_all([partial(self.run, task, work, *part, floor) for work, part in pairs])
 
     def split(self) -> Grown | None:
-        """Split the node; None where it is a leaf, which its subtree will say."""
+        """Split the node; None if it is a leaf, whose record its subtree writes."""
         node, stack, search = self.node, self.stack, self.search
         if node.histograms is None:
             self.run_in_threads(Task.COUNT)
@@ -70,7 +70,7 @@ class ParallelNodeSearch:
         return Grown(search.records, code_counts, competitors)
 
     def children(self) -> tuple[RowRange, RowRange]:
-        """Return both children of the split, with what is known of their counts."""
+        """Return both children of the split, with their histograms if known."""
         node, stack = self.node, self.stack
         middle = int(stack.entries[0, nodes.MIDDLE])
         # The key is for draws, and who draws attributes has no meetings.
@@ -84,13 +84,13 @@ class ParallelNodeSearch:
             )
             for side, span in enumerate([(node.begin, middle), (middle, node.end)])
         )
-        self.count_children_of(left, right)
+        self.count_children(left, right)
         return left, right
 
     def choose_attribute(self) -> int:
         """Return the attribute whose split is best, -1 for none.
 
-        What all threads found is then with the first of them.
+        The first workspace then has the results of all threads.
         """
         self.run_in_threads(Task.EDGES)
         pairs = list(zip(self.works, self.ranges, strict=True))
@@ -103,8 +103,8 @@ class ParallelNodeSearch:
             all_found.cuts[own], all_found.masks[own] = work.cuts[own], work.masks[own]
         return self.run(Task.CHOOSE, all_found, 0, 0, 0.0)
 
-    def count_children_of(self, left: RowRange, right: RowRange) -> None:
-        """Count the smaller branch; the larger one has what remains."""
+    def count_children(self, left: RowRange, right: RowRange) -> None:
+        """Count the smaller child; the larger one is the difference."""
         if self.dataset.rules.subtract and self.node.histograms is not None:
             smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
             search = ParallelNodeSearch(self.dataset, self.rows, self.ranges, smaller)
@@ -115,12 +115,12 @@ class ParallelNodeSearch:
 
 
 def min_parallel_rows(n_rows: int) -> int:
-    """Return how many rows a node has at most that one thread searches."""
+    """Return the most rows of a node that one thread searches."""
     return max(MIN_PARALLEL_ROWS, n_rows // MIN_PARALLEL_SHARE)
 
 
 def attribute_ranges(cells: Cells, n: int) -> Ranges:
-    """Return ranges of attributes that take as long as each other to count."""
+    """Return ranges of attributes that take equally long to count."""
     p = len(cells.n_bins)
     cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / SPARSE_PER_DENSE).cumsum()
     ends = np.searchsorted(cost, cost[-1] * np.arange(1, n) / n) + 1

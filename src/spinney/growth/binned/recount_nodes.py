@@ -43,10 +43,9 @@ def recount(
     recipe: Recipe,
     costs: Costs | None = None,
 ) -> tuple[NodeRecords, CodeCounts]:
-    """Return the records of a tree of classes, counted on the true classes.
+    """Return the records of a classification tree, counted on the true classes.
 
-    The rows are those that it was grown on. Under ``costs`` gains are those of altered
-    weights.
+    The rows are those of the training. Under ``costs`` gains use altered weights.
     """
     counter = _RowCounter(records, code_counts, training)
     ints, floats = records.ints.copy(), records.floats.copy()
@@ -54,17 +53,17 @@ def recount(
     leaves = counter.rows_at(np.flatnonzero(leaf))
     weights, counts = counter.tallied(*leaves, len(ints))
     for depth in range(int(ints[:, NODE_DEPTH].max()), 0, -1):
-        here = np.flatnonzero(ints[:, NODE_DEPTH] == depth)
-        np.add.at(weights, ints[here, PARENT_NODE], weights[here])
-        np.add.at(counts, ints[here, PARENT_NODE], counts[here])
+        nodes_at_depth = np.flatnonzero(ints[:, NODE_DEPTH] == depth)
+        np.add.at(weights, ints[nodes_at_depth, PARENT_NODE], weights[nodes_at_depth])
+        np.add.at(counts, ints[nodes_at_depth, PARENT_NODE], counts[nodes_at_depth])
     # By code, or missing where it is asked for: at the other nodes nobody looks.
-    lacking = (counter.cells.codes == MISSING_CODE).any(axis=0)
+    has_missing = (counter.cells.codes == MISSING_CODE).any(axis=0)
     listed = ints[:, N_LINES] > 0
-    asks = ~leaf & (listed | lacking[ints[:, ATTRIBUTE]])
-    node, rows = counter.rows_at(np.flatnonzero(asks))
+    is_counted = ~leaf & (listed | has_missing[ints[:, ATTRIBUTE]])
+    node, rows = counter.rows_at(np.flatnonzero(is_counted))
     code = counter.cells.codes[rows, ints[node, ATTRIBUTE]].astype(np.int64)
-    away, coded = code == MISSING_CODE, listed[node] & (code != MISSING_CODE)
-    absent = counter.tallied(node[away], rows[away], len(ints))
+    is_missing, coded = code == MISSING_CODE, listed[node] & (code != MISSING_CODE)
+    missing = counter.tallied(node[is_missing], rows[is_missing], len(ints))
     line = _lines_of_codes(records, code_counts, node[coded], code[coded])
     by_code = counter.tallied(line, rows[coded], len(code_counts.codes))
     inner = np.flatnonzero(~leaf)
@@ -78,12 +77,12 @@ def recount(
     pure = (counts > 0).sum(axis=1) <= 1
     ints[leaf & ~pure & (ints[:, REASON] == PURE), REASON] = PRUNED
     ints[leaf & pure, REASON] = PURE
-    both = (np.hstack(pair) for pair in zip((weights, counts), absent, strict=True))
+    both = (np.hstack(pair) for pair in zip((weights, counts), missing, strict=True))
     return NodeRecords(ints, floats, *both), CodeCounts(code_counts.codes, *by_code)
 
 
 class _RowCounter:
-    """Rows that are sent down a tree, and counted by class."""
+    """Rows routed down a tree, and counted by class."""
 
     def __init__(
         self, records: NodeRecords, code_counts: CodeCounts, training: "TrainingSet"
@@ -109,7 +108,7 @@ class _RowCounter:
     def tallied(
         self, owner: Integers, rows: NDArray[np.uint32], n: int
     ) -> tuple[Floats, Integers]:
-        """Return the weights and numbers of rows by their owners, and by class."""
+        """Return the weights and numbers of rows by owner and class."""
         keys, records = owner * self.width + self.classes[rows], (n, self.width)
         weights = np.bincount(keys, self.weights[rows], minlength=n * self.width)
         counts = np.bincount(keys, minlength=n * self.width)

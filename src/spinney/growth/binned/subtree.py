@@ -1,4 +1,4 @@
-"""The subtree of a stretch of rows, grown by one thread."""
+"""The subtree of a range of rows, grown by one thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ FIRST_COMPETITOR_NODES = 256  # nodes that keep the splits that lost
 
 
 class Grown(NamedTuple):
-    """Nodes, lines of codes, and the splits that lost (``loops/competitors.py``)."""
+    """Records of nodes, their code counts, and competitors."""
 
     records: NodeRecords
     code_counts: CodeCounts
@@ -49,7 +49,7 @@ class Grown(NamedTuple):
 
 @dataclass
 class RowRange:
-    """A node whose subtree is still to be grown: rows, depth, totals and counts."""
+    """Node whose subtree is still to be grown: rows, depth, totals and histograms."""
 
     begin: int
     end: int
@@ -61,19 +61,16 @@ class RowRange:
 
     @property
     def n_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return self.end - self.begin
 
 
 def stack_with(
     dataset: BinnedDataset, node: RowRange, deepest: int, slots: int
 ) -> NodeStack:
-    """Return a stack with a node that waits."""
-    p, width, n_counts = (
-        len(dataset.cells.n_bins),
-        dataset.rules.width,
-        len(node.counts),
-    )
+    """Return a stack with one node."""
+    p, width = len(dataset.cells.n_bins), dataset.rules.width
+    n_counts = len(node.counts)
     stack = empty_stack(node.n_rows, deepest, p, width, n_counts, slots)
     stack.entries[0] = node.begin, node.end, node.depth, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0] = node.key, node.weights
@@ -88,14 +85,11 @@ def search_of(
     *,
     n_nodes: int,
     n_lines: int,
-    n_lost: int,
+    n_competitors: int,
 ) -> SearchState:
-    """Return a search of what waits, with room for so many nodes, code_counts and losers."""
-    p, n_drawn, width = (
-        len(dataset.cells.n_bins),
-        dataset.rules.n_drawn,
-        dataset.rules.width,
-    )
+    """Return the state of a search with space for so many nodes, lines, competitors."""
+    p, n_drawn = len(dataset.cells.n_bins), dataset.rules.n_drawn
+    width = dataset.rules.width
     n_counts, drawn = stack.counts.shape[1], n_drawn if n_drawn < p else 0
     return SearchState(
         cells=dataset.cells,
@@ -106,16 +100,18 @@ def search_of(
         work=empty_workspace(len(stack.buffer), p, width, drawn),
         records=empty_records(n_nodes, width, n_counts),
         code_counts=empty_code_counts(n_lines, width, n_counts),
-        competitors=empty_records(n_lost, width, n_counts),
+        competitors=empty_records(n_competitors, width, n_counts),
         bags=no_bags(),
     )
 
 
 def grow_range(dataset: BinnedDataset, rows: PackedRows, node: RowRange) -> Grown:
-    """Grow the subtree of a stretch of rows, whose order is lost."""
-    keeping = dataset.rules.n_drawn >= len(dataset.cells.n_bins)
+    """Grow the subtree of a range of rows, whose order is lost."""
+    keep_competitors = dataset.rules.n_drawn >= len(dataset.cells.n_bins)
     slots = (
-        nodes.SLOTS if keeping and node.n_rows > dataset.rules.small_node_rows else 0
+        nodes.SLOTS
+        if keep_competitors and node.n_rows > dataset.rules.small_node_rows
+        else 0
     )
     stack = stack_with(dataset, node, dataset.rules.max_depth - node.depth, slots)
     if slots and node.histograms is not None:
@@ -126,7 +122,7 @@ def grow_range(dataset: BinnedDataset, rows: PackedRows, node: RowRange) -> Grow
 
 
 def grow_stack(dataset: BinnedDataset, rows: PackedRows, stack: NodeStack) -> Grown:
-    """Grow the nodes that wait on a stack, and theirs."""
+    """Grow the nodes on a stack, and below."""
     return _grown(Task.GROW, dataset, rows, stack, no_bags())
 
 
@@ -138,19 +134,19 @@ def grow_bags(
 ) -> tuple[Grown, Integers]:
     """Grow a tree of a forest for each bag, one after the other.
 
-    Return the nodes of all, numbered through, and where each tree begins.
+    Return the nodes of all, numbered through, and the root of each tree.
 
     Parameters
     ----------
-    ready : BinnedDataset
-        All rows, coded.
+    dataset : BinnedDataset
+        All rows, encoded.
     in_bags : array of uint8, trees × rows
         How often each row is in each bag.
     seeds : array of uint64
-        Of what is drawn at the nodes, one a tree.
+        Seed of the draws at the nodes, one a tree.
     base : array, optional
-        What a row weighs that is in a bag once; 1 if not said. Each bag weighs less
-        than 2³² where there are several, and these are whole numbers.
+        Weight of a row per occurrence in a bag; 1 by default. If there are several
+        bags, each weighs less than 2³², and weights are integers.
     """
     base = np.zeros(0) if base is None else base
     whole, total = bool(np.all(base == np.floor(base))), float(base.sum())
@@ -174,27 +170,27 @@ def grow_bags(
 def _grown(
     task: Task, dataset: BinnedDataset, rows: PackedRows, stack: NodeStack, bags: Bags
 ) -> Grown:
-    """Grow nodes, with more room when there is none left.
+    """Grow nodes; enlarge arrays that are full.
 
-    Room for a few at a time makes pauses, in which the work may be stopped.
+    Growing a few nodes at a time makes pauses, in which the work may be stopped.
     """
     rules, n = dataset.rules, len(stack.buffer)
     p = len(dataset.cells.n_bins)
     # More than full trees have, where classes are told apart with ease.
     likely = max(1, len(bags.roots)) * n // 3
     first = min(max(FIRST_NODES, likely), MAX_FIRST_NODES)
-    keeping = FIRST_COMPETITOR_NODES if n >= rules.competitor_rows else 1
+    keep_competitors = FIRST_COMPETITOR_NODES if n >= rules.competitor_rows else 1
     sizes = {
         "n_nodes": first,
         "n_lines": 2 * rules.max_code_lines,
-        "n_lost": p * keeping,
+        "n_lost": p * keep_competitors,
     }
     search = search_of(dataset, rows, stack, **sizes)._replace(bags=bags)
     state, pace = stack.state, Pace(CELLS_PER_PAUSE // (n * min(rules.n_drawn, p) + 1))
     while state[nodes.N_WAITING] or state[nodes.N_TREES] < len(bags.roots):
         with pace as n_more:
-            room = head(search.records, state[nodes.N_NODES] + n_more)
-            run_task(search._replace(records=room), int(task), 0, 0, 0.0)
+            records = head(search.records, state[nodes.N_NODES] + n_more)
+            run_task(search._replace(records=records), int(task), 0, 0, 0.0)
         if state[nodes.N_NODES] == len(search.records.ints):
             search = search._replace(records=doubled(search.records))
         if state[nodes.N_LISTED] + rules.max_code_lines > len(search.code_counts.codes):
@@ -211,10 +207,9 @@ def _grown(
 
 
 def concatenate_subtrees(parts: Sequence[Grown]) -> tuple[Grown, Integers]:
-    """Return parts of a tree one after the other, and where each begins and ends.
+    """Return concatenated subtrees, and where each begins and ends.
 
-    Nodes and competitors have their code_counts there, and competitors their nodes; how the
-    nodes of one part hang on those of another is not known here.
+    Records and competitors are renumbered; links between subtrees are set elsewhere.
     """
     records, code_counts, competitors = (
         concatenated(each) for each in zip(*parts, strict=True)

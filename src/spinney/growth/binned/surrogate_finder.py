@@ -1,4 +1,4 @@
-"""The search for surrogates at nodes, by one thread or by all of them."""
+"""Search for surrogates at nodes, by one thread or by all of them."""
 
 from functools import partial
 from typing import NamedTuple
@@ -32,7 +32,7 @@ NodeArrays = tuple[NDArray[np.int32], Floats, NDArray[np.int64], NDArray[np.int6
 
 
 class RowWeights(NamedTuple):
-    """What rows weigh by themselves, and whether each weighs 1."""
+    """Own weights of rows, and whether each is 1."""
 
     weights: Floats
     unit: bool
@@ -45,24 +45,24 @@ def row_weights(weights: Floats | None, n_rows: int) -> RowWeights:
 
 
 def empty_surrogates(
-    inner: NDArray[np.bool_], cells: Cells, most: int
+    inner: NDArray[np.bool_], cells: Cells, max_surrogates: int
 ) -> SurrogateRecords:
-    """Return work for up to ``most`` surrogates of each inner node."""
+    """Return empty records of surrogates, a line for each inner node."""
     n = int(inner.sum())
     # Codes that some node lacks are 0, and pages never written to take no memory.
     widest = max((cells.n_bins[cells.nominal]).tolist(), default=0)
     return SurrogateRecords(
         np.cumsum(inner) - 1,
-        np.full((n, most), -1, np.int32),
-        np.zeros((n, most, RECORD_SIZE)),
-        np.zeros((n, most, widest), np.uint8),
+        np.full((n, max_surrogates), -1, np.int32),
+        np.zeros((n, max_surrogates, RECORD_SIZE)),
+        np.zeros((n, max_surrogates, widest), np.uint8),
     )
 
 
 class SurrogateFinder:
-    """The search for surrogates at nodes, whose rows are stretches of one array.
+    """Search for surrogates at nodes, whose rows are ranges of one array.
 
-    ``tree`` is what is known of the nodes; lines of ``kept`` become their surrogates.
+    ``tree`` are the arrays of the nodes; lines of ``records`` receive their surrogates.
     """
 
     def __init__(
@@ -71,34 +71,36 @@ class SurrogateFinder:
         weights: RowWeights,
         rows: PackedRows,
         tree: NodeArrays,
-        kept: SurrogateRecords,
+        records: SurrogateRecords,
     ) -> None:
         self.cells, self.weights, self.rows = cells, weights, rows
-        self.tree, self.kept = tree, kept
-        self.everything = 0, len(cells.n_bins)
+        self.tree, self.records = tree, records
+        self.all_attributes = 0, len(cells.n_bins)
         p, n = len(cells.n_bins), min(n_threads(), len(cells.n_bins))
         self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
 
     def find(self, nodes: tuple[int, int], n_rows: int, *, sends: bool = False) -> None:
         """Find the surrogates of a range of nodes by one thread.
 
-        None has more than ``n_rows`` rows. They are sent down first, if that is wanted.
+        None has more than ``n_rows`` rows. With ``sends`` their rows are routed first.
         """
         steps = (sends, True, True)
-        self._step(nodes, self.everything, steps, self._room(n_rows))
+        self._step(nodes, self.all_attributes, steps, self._workspace(n_rows))
 
     def find_together(self, node: int, n_rows: int, *, sends: bool = False) -> None:
         """Find the surrogates of a node, each thread taking some attributes."""
-        work, one = self._room(n_rows), (node, node + 1)
+        work, one = self._workspace(n_rows), (node, node + 1)
         if sends:
-            self._step(one, self.everything, SEND, work)
+            self._step(one, self.all_attributes, SEND, work)
         run_all(
             [
-                partial(self._step, one, part, SEARCH, self._private(work, n_rows))
+                partial(
+                    self._step, one, part, SEARCH, self._thread_workspace(work, n_rows)
+                )
                 for part in self.ranges
             ]
         )
-        self._step(one, self.everything, KEEP, work)
+        self._step(one, self.all_attributes, KEEP, work)
 
     def _step(
         self,
@@ -119,13 +121,13 @@ class SurrogateFinder:
             self.rows,
             binned_dataset.SMALL_NODE_ROWS,
             work,
-            self.kept,
+            self.records,
         )
         find_surrogates(search, nodes, attributes, steps)
 
-    def _room(self, n_rows: int) -> SurrogateWorkspace:
-        """Return work for the search of nodes of up to so many rows."""
-        p, size = len(self.cells.n_bins), self._length(n_rows)
+    def _workspace(self, n_rows: int) -> SurrogateWorkspace:
+        """Return a workspace for nodes of up to so many rows."""
+        p, size = len(self.cells.n_bins), self._n_keys(n_rows)
         return SurrogateWorkspace(
             np.zeros((p, BINS), np.uint64),
             np.zeros((p, BINS, 2)),
@@ -138,9 +140,11 @@ class SurrogateFinder:
             np.empty(size, np.uint8),
         )
 
-    def _private(self, work: SurrogateWorkspace, n_rows: int) -> SurrogateWorkspace:
-        """Return a work that shares what is told apart by attributes."""
-        size = self._length(n_rows)
+    def _thread_workspace(
+        self, work: SurrogateWorkspace, n_rows: int
+    ) -> SurrogateWorkspace:
+        """Return a workspace that shares the results by attribute."""
+        size = self._n_keys(n_rows)
         return work._replace(
             marks=np.zeros(BINS, np.int64),
             subbins=np.zeros((SUBBIN_FIELDS, SUBBINS)),
@@ -149,6 +153,6 @@ class SurrogateFinder:
             row_bins=np.empty(size, np.uint8),
         )
 
-    def _length(self, n_rows: int) -> int:
-        """Return how many keys there are at most."""
-        return max(n_rows, BINS, int(self.kept.floats.shape[1]))
+    def _n_keys(self, n_rows: int) -> int:
+        """Return the largest number of keys."""
+        return max(n_rows, BINS, int(self.records.floats.shape[1]))

@@ -130,10 +130,8 @@ class _Pruning:
         after = risk_of_tree[0] + np.cumsum(risks[cut] - risk_of_tree[cut])
         risk = np.append(risk_of_tree[0], after)
         figures = (as_tree[cut], leaf_errors[cut], risk[:-1], after)
-        records.steps[: len(cut), 0], records.steps[: len(cut), 1] = (
-            cut,
-            layout.COLLAPSED,
-        )
+        records.steps[: len(cut), 0] = cut
+        records.steps[: len(cut), 1] = layout.COLLAPSED
         records.measures[: len(cut)] = np.stack(figures, axis=1)
         records.total[0] = risk[-1]
         self.grown.state[layout.N_STEPS] = len(cut)

@@ -1,4 +1,4 @@
-"""Which of the attributes that were searched a node is split by."""
+"""The attribute that splits a node."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from spinney.growth.binned.kernels.split_scores import (
 
 @kernel
 def best_gain(search, top, a):
-    """Return what the best split of an attribute gains."""
+    """Return the gain of the best split of an attribute."""
     kind, totals = search.rules.kind, search.stack.weights
     gained = search.work.cuts[a, layout.SCORE] - side_score(kind, totals, top)
     return max(gained / side_weight(kind, totals, top), 0.0)
@@ -24,7 +24,7 @@ def best_gain(search, top, a):
 def choose_attribute(search, top, n):
     """Return the attribute of the best split among the first ``n``, -1 without any.
 
-    Of equals the first column wins, in whatever order they were drawn.
+    Ties go to the first column, whatever the order of the draw.
     """
     if search.rules.by_ratio:
         return _choose_by_ratio(search, top, n)
@@ -33,41 +33,46 @@ def choose_attribute(search, top, n):
     best, chosen = -np.inf, -1
     for i in range(n):
         a = work.order[layout.ATTRIBUTE_AT, i]
-        here = work.cuts[a, layout.SCORE]
-        if here > best + slack or (a < chosen and here >= best - slack):
-            best, chosen = here, a
+        score = work.cuts[a, layout.SCORE]
+        if score > best + slack or (a < chosen and score >= best - slack):
+            best, chosen = score, a
     return chosen
 
 
 @kernel
 def _choose_by_ratio(search, top, n):
-    """Return the attribute of the greatest gain ratio that gains the average.
+    """Return the attribute with the highest gain ratio among those of average gain.
 
-    Where none gains enough, one that can be split at all.
+    If none reaches the average, return any attribute that has a split.
     """
     rules, order, cuts = search.rules, search.work.order, search.work.cuts
-    total, most, number, able = 0.0, 1.0, 0, -1
+    total, most, n_splittable, splittable = 0.0, 1.0, 0, -1
     for i in range(n):
         a = order[layout.ATTRIBUTE_AT, i]
         if cuts[a, layout.SCORE] > -np.inf:
             gain = best_gain(search, top, a)
-            total, most, number, able = total + gain, max(most, gain), number + 1, a
-    if number == 0:
+            total, most, n_splittable, splittable = (
+                total + gain,
+                max(most, gain),
+                n_splittable + 1,
+                a,
+            )
+    if n_splittable == 0:
         return -1
-    least = total / number - (rules.below_average + TOLERANCE * most)
+    least = total / n_splittable - (rules.below_average + TOLERANCE * most)
     least = max(least, rules.min_gain * (1 - TOLERANCE))
     best, chosen = -np.inf, -1
-    for turn in range(2):
+    for second_pass in range(2):
         for i in range(n):
             a = order[layout.ATTRIBUTE_AT, i]
             if cuts[a, layout.SCORE] == -np.inf or best_gain(search, top, a) < least:
                 continue
             merit = best_gain(search, top, a) / _information(search, top, a)
-            if turn == 0:
+            if second_pass == 0:
                 best = max(best, merit)
             elif merit >= best - TOLERANCE * max(1.0, best):
                 chosen = a if chosen < 0 else min(a, chosen)
-    return chosen if chosen >= 0 else able
+    return chosen if chosen >= 0 else splittable
 
 
 @kernel

@@ -18,9 +18,9 @@ SPARE = 512  # where lines of sums are free: codes are fewer
 def best_subset(rules, histograms, a, n_codes, first, last, has_missing, slack, work):
     """Find the best subset; ``masks`` has 1 for a code that goes left, 2 for right.
 
-    As in ``search.groupings``: prefixes in order of the class share or the mean,
-    where that is exact; else every subset of a few codes, the first of them left.
-    Many codes of more than two classes are no business of this kernel.
+    As in ``search.groupings``: prefixes in order of the class proportion or the mean,
+    if that is exact; else every subset of a few codes, the first of them left.
+    Attributes with many codes and more than two classes are left to the plain learner.
     """
     floats, k = work.floats, ZERO
     for code in range(first, last + 1):
@@ -88,8 +88,8 @@ def _by_prefix(rules, histograms, a, n_codes, k, has_missing, slack, work):
 def _enumerate(rules, histograms, a, n_codes, k, has_missing, slack, work):
     """Try every subset that holds the first code, in the order of their numbers.
 
-    At SPARE + i is the sum of the first code and of those from i on in the subset.
-    The next number changes its low bits, so that two sums a subset are made anew.
+    Entry SPARE + i is the sum of the first code and of those from i on in the subset.
+    The next number changes its low bits, so two sums a subset are computed again.
     """
     codes, vectors, masks, chosen = work.ints, work.vectors, work.masks, -1
     sums = work.floats[layout.SUMS :]

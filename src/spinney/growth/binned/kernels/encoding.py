@@ -1,11 +1,10 @@
-"""Numbers to bins: at most 255, found from a sample, without a full sort.
+"""Binning of numbers: at most 255 bins, found from a sample, without a full sort.
 
-The code of a number v is how many edges lie below it, so the bin b holds the numbers
-above edge b − 1 up to edge b. To find it without branches, the range of the edges is
-divided into 4,096 cells of equal width. The function that gives a number its cell never
-falls as the number grows, so all edges in cells before that of v are below v, all edges
-in later cells are not, and only those in its own cell are compared; mostly there is one
-or none.
+The code of a number v is the number of edges below it, so bin b holds the numbers above
+edge b − 1 up to edge b. To find it without branches, the range of the edges is divided
+into 4,096 cells of equal width. The cell never falls as the number grows. So all edges
+in cells before that of v are below v, and no edge in later cells is. Only the edges in
+its own cell are compared, mostly one or none.
 """
 
 from typing import Any, NamedTuple
@@ -48,12 +47,12 @@ def bin_edges(
 
 
 class ColumnEncoding(NamedTuple):
-    """How columns of numbers are coded, and where their codes go.
+    """Encoding of numeric columns, and its output.
 
-    By column: ``edges`` and how many there are; by cell ``first``, how many edges lie
-    in cells before; the ``low`` end and the ``scale`` of cells; the most ``steps`` in
-    one cell; the ``values`` of bins, where each is ``expected`` to hold one. A column
-    becomes the attribute ``attributes`` says of ``codes`` and ``by_attribute``.
+    By column: ``edges`` and their number; the ``low`` end and the ``scale`` of lookup
+    cells; the most ``steps`` in one cell; the ``values`` of bins, if each is
+    ``expected`` to hold one. By cell: ``first``, the number of edges in earlier cells.
+    A column becomes attribute ``attributes`` of ``codes`` and ``by_attribute``.
     """
 
     edges: NDArray[np.float64]
@@ -71,10 +70,9 @@ class ColumnEncoding(NamedTuple):
 
 @entry
 def index_edges(coding):
-    """Find for each column, and each of its cells, how many edges lie in cells before.
+    """Count the edges before each lookup cell, by column.
 
-    A column whose range is no finite number, or nothing, has one cell: all its edges
-    are compared.
+    A column without a finite range has one cell: all its edges are compared.
     """
     edges, low, scale = coding.edges, coding.low, coding.scale
     for j in range(len(edges)):
@@ -87,29 +85,28 @@ def index_edges(coding):
         before, most = 0, 0
         for cell in range(LOOKUP_CELLS):
             coding.first[j, cell] = before
-            here = 0
+            n_here = 0
             while (
                 before < k and lookup_cell(edges[j, before], low[j], scale[j]) == cell
             ):
                 before += 1
-                here += 1
-            most = max(most, here)
+                n_here += 1
+            most = max(most, n_here)
         coding.steps[j] = most
 
 
 @kernel
 def lookup_cell(number, low, scale):
     """Return the cell of a number; infinite ones, and NaN from 0 · ∞, have one too."""
-    at = (number - low) * scale
-    return np.int64(min(at, LOOKUP_CELLS - 1.0)) if at > 0 else 0
+    position = (number - low) * scale
+    return np.int64(min(position, LOOKUP_CELLS - 1.0)) if position > 0 else 0
 
 
 @entry
 def encode_rows(coding, matrix, start, stop, wanted, odd):
-    """Code wanted columns of a stretch of rows.
+    """Encode wanted columns of a range of rows.
 
-    Where a bin is expected to hold one value, what differs from it is counted in
-    ``odd``.
+    Numbers that differ from the expected value of their bin are counted in ``odd``.
     """
     first, edges, values = coding.first, coding.edges, coding.values
     codes, by_attribute = coding.codes, coding.by_attribute

@@ -1,20 +1,19 @@
 """A whole subtree in one call: count, search, partition, repeat.
 
-The rows of a node are a stretch of one array of words (see ``packed_rows``); a split puts
-those that go left before the others, both in their old order. Nodes wait on a stack,
-the right branch below the left one, so that they come out in printing order::
+The rows of a node are a range of one array of packed words (``packed_rows``). A split
+puts those that go left before the others, both in their old order. Nodes wait on a
+stack, the right branch below the left one, so that they come out in printing order::
 
-    take the node on top
-    if it must be a leaf: say why
-    else: search its attributes; partition its rows; let both sides wait
+take the node on top
+if it must be a leaf: record the reason
+else: search its attributes; partition its rows; push both children
 
-Counts of a *large* node are kept by attribute and bin. Its smaller child is counted and
-the larger one is what remains, where sums are exact. A *small* node is finished by
-sorting its rows, attribute by attribute. Rows lie far apart in memory, so what will be
-read is asked for ahead.
+Histograms of a *large* node are kept. Its smaller child is counted, and the larger one
+is the difference if sums are exact. A *small* node is finished by sorting its rows,
+attribute by attribute. Rows lie far apart in memory, so they are prefetched.
 
-All that the work knows stands in arrays. When there is no more stack for nodes it
-returns, and goes on where it was when it is called again.
+The whole state is in arrays. When these are full the kernel returns, and it continues
+when it is called again.
 """
 
 from enum import IntEnum
@@ -47,7 +46,7 @@ from spinney.growth.binned.kernels.split_scores import is_numeric, tie_tolerance
 
 
 class Task(IntEnum):
-    """What the entry does; all but the first two with the node on top of the stack."""
+    """Tasks of the entry; all but the first two concern the node on top."""
 
     GROW = 0
     TREES = 1
@@ -60,11 +59,11 @@ class Task(IntEnum):
 
 
 class Bags(NamedTuple):
-    """What trees are grown of.
+    """Bags of rows from which trees are grown.
 
-    ``times`` (trees × rows) says how often a row is in the bag of a tree, ``base`` what
-    it weighs then (nothing: 1), ``seeds`` what is drawn at nodes. ``roots`` becomes the
-    node at which each tree begins.
+    ``times`` (trees × rows) is how often a row is in the bag of a tree, ``base`` its
+    weight per occurrence (empty: 1), ``seeds`` are those of draws at nodes. ``roots``
+    receives the root of each tree.
     """
 
     times: NDArray[np.uint8]
@@ -74,7 +73,7 @@ class Bags(NamedTuple):
 
 
 def no_bags() -> Bags:
-    """Return no trees."""
+    """Return no bags."""
     return Bags(
         np.zeros((0, 0), np.uint8),
         np.zeros(0),
@@ -84,11 +83,7 @@ def no_bags() -> Bags:
 
 
 class SearchState(NamedTuple):
-    """All that the growing of a tree reads and writes.
-
-    Rows and rules; the nodes that wait, and where one is searched; the nodes that are
-    done with the codes that they list, and the splits that lost; the bags of a forest.
-    """
+    """State of growing a tree: rows, rules, stack, workspace, results and bags."""
 
     cells: layout.Cells
     labels: layout.Labels
@@ -104,9 +99,9 @@ class SearchState(NamedTuple):
 
 @kernel
 def subtract_histograms(search, begin, middle, end, slot):
-    """Count the smaller side; what is left of the node's counts is the larger's.
+    """Count the smaller child; the rest of the node's histogram is the larger's.
 
-    Return the slots of both sides, -1 where a side is small enough to be sorted.
+    Return the slots of both children, -1 if a child is small enough to be sorted.
     """
     cells, rules, stack = search.cells, search.rules, search.stack
     larger = max(middle - begin, end - middle)
@@ -140,7 +135,7 @@ def subtract_histograms(search, begin, middle, end, slot):
 
 @kernel
 def release_slot(stack, slot):
-    """Let others use the counts of a node."""
+    """Release the histogram of a node."""
     if slot >= 0:
         stack.free[stack.state[nodes.N_FREE]] = slot
         stack.state[nodes.N_FREE] += 1
@@ -148,11 +143,11 @@ def release_slot(stack, slot):
 
 @kernel
 def grow_node(search, top):
-    """Search and split the node that was on top, and let its sides wait."""
+    """Search and split the node on top, and push its children."""
     rules, stack, p = search.rules, search.stack, len(search.cells.n_bins)
     begin, end = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
     level, slot = stack.entries[top, nodes.LEVEL], stack.entries[top, nodes.SLOT]
-    here, key = stack.state[nodes.N_NODES], stack.keys[top]
+    node, key = stack.state[nodes.N_NODES], stack.keys[top]
     if slot < 0 and stack.state[nodes.N_FREE] and end - begin > rules.small_node_rows:
         stack.state[nodes.N_FREE] -= 1
         slot = stack.free[stack.state[nodes.N_FREE]]
@@ -162,14 +157,14 @@ def grow_node(search, top):
     middle = begin
     if chosen < 0:
         reason = nodes.ROWS_IN_LEAF if varies else nodes.IDENTICAL
-        search.records.ints[here, nodes.REASON] = reason
-    elif not record_gain(search, top, here, chosen):
+        search.records.ints[node, nodes.REASON] = reason
+    elif not record_gain(search, top, node, chosen):
         chosen = -1
     else:
         middle = split_node(search, top, chosen, histograms)
     if end - begin >= rules.competitor_rows:
         is_sorted = slot < 0 and end - begin <= rules.small_node_rows
-        record_competitors(search, top, here, ZERO, p, chosen, is_sorted, histograms)
+        record_competitors(search, top, node, ZERO, p, chosen, is_sorted, histograms)
     if chosen < 0 or rules.missing_separate:
         # Rows that stay apart are sent first (``route``): then the sides are known.
         release_slot(stack, slot)
@@ -179,13 +174,13 @@ def grow_node(search, top):
         left_slot, right_slot = subtract_histograms(search, begin, middle, end, slot)
     else:
         release_slot(stack, slot)
-    push_node(stack, middle, end, level + 1, here, ZERO + 1, right_slot, key)
-    push_node(stack, begin, middle, level + 1, here, ZERO, left_slot, key)
+    push_node(stack, middle, end, level + 1, node, ZERO + 1, right_slot, key)
+    push_node(stack, begin, middle, level + 1, node, ZERO, left_slot, key)
 
 
 @kernel
 def grow_nodes(search):
-    """Grow the nodes that wait, and theirs, until none is left or the room is full."""
+    """Grow the nodes on the stack and below, until all are done or an array is full."""
     rules, records, stack = search.rules, search.records, search.stack
     state, p = stack.state, len(search.cells.n_bins)
     while (
@@ -196,10 +191,10 @@ def grow_nodes(search):
         and state[nodes.N_COMPETITORS] + p <= len(search.competitors.ints)
     ):
         state[nodes.N_WAITING] -= 1
-        top, here = state[nodes.N_WAITING], state[nodes.N_NODES]
-        begin_record(records, here, stack, top)
+        top, node = state[nodes.N_WAITING], state[nodes.N_NODES]
+        begin_record(records, node, stack, top)
         reason = reason_to_stop(rules, stack, top)
-        records.ints[here, nodes.REASON] = reason
+        records.ints[node, nodes.REASON] = reason
         if reason == nodes.INNER:
             grow_node(search, top)
         else:
@@ -209,7 +204,7 @@ def grow_nodes(search):
 
 @kernel
 def begin_tree(search, tree):
-    """Let the root of a tree wait; set the weights of its rows, and list them."""
+    """Push the root of a tree; set the weights of its rows, and list them."""
     kind, labels, rows = search.rules.kind, search.labels, search.rows
     bags, stack = search.bags, search.stack
     times, base, weights = bags.times, bags.base, labels.weights
@@ -220,15 +215,15 @@ def begin_tree(search, tree):
         stack.counts[0, c] = 0
     n = ZERO
     for row in range(times.shape[1]):
-        often = times[tree, row]
-        if often == 0:
+        times_in_bag = times[tree, row]
+        if times_in_bag == 0:
             continue
-        own = ZERO if is_numeric(kind) else np.int64(classes[row])
+        label = ZERO if is_numeric(kind) else np.int64(classes[row])
         if len(base):
-            weights[row] = often * base[row]
-            rows[n] = pack_row(row, own, ZERO)
+            weights[row] = times_in_bag * base[row]
+            rows[n] = pack_row(row, label, ZERO)
         else:
-            rows[n] = pack_row(row, own, often)
+            rows[n] = pack_row(row, label, times_in_bag)
         add_to_node(kind, labels, rows[n], stack.weights, stack.counts, ZERO)
         n += 1
     at = stack.entries
@@ -240,7 +235,7 @@ def begin_tree(search, tree):
 
 @kernel
 def grow_trees(search):
-    """Grow the trees of bags, until all are done or the room is full."""
+    """Grow the trees of bags, until all are done or an array is full."""
     state, roots = search.stack.state, search.bags.roots
     while state[nodes.N_WAITING] or state[nodes.N_TREES] < len(roots):
         if not state[nodes.N_WAITING]:
@@ -254,11 +249,11 @@ def grow_trees(search):
 
 @entry
 def run_task(search, task, first, last, floor):
-    """Do a task; return what CHOOSE chose, and where the right rows begin after SPLIT.
+    """Run a task; return the chosen attribute, or where the right rows begin, or -1.
 
-    -1 without one. COUNT, EDGES, INSIDE and RUNNERS_UP are about the attributes from
-    ``first`` to ``last`` of the node at the bottom of the stack, whose counts are
-    ``work.histograms``; CHOOSE is about all of them, SPLIT about its attribute ``first``.
+    COUNT, EDGES, INSIDE and COMPETITORS concern the attributes from ``first`` to
+    ``last`` of the bottom node, whose histograms are in ``work``. CHOOSE concerns all
+    attributes, SPLIT its attribute ``first``.
     """
     if task == Task.GROW:
         grow_nodes(search)

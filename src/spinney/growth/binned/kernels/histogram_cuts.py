@@ -1,8 +1,8 @@
-"""The best cut between the bins of an ordered attribute, and the bins worth opening.
+"""The best cut between the bins of an ordered attribute, and the bins to refine.
 
-A *line* has the counts of each bin. Its running sums say what lies left of each edge;
-all edges are then scored, ``φ(L) + φ(R)``, in loops without branches. Ties go to the
-first cut; where rows are missing, they are tried on the left of a cut first.
+Running sums of a histogram give the weights left of each edge. All edges are then
+scored, ``φ(L) + φ(R)``, in loops without branches. Ties go to the first cut; missing
+rows are tried on the left of a cut first.
 """
 
 import numpy as np
@@ -23,11 +23,11 @@ TINY = 1e-300  # 0 / TINY is 0: the score of nothing is 0
 
 @kernel
 def sum_histogram(kind, histograms, a, n_bins, floats, vectors):
-    """Sum up a line: what lies before each bin, by column and in all.
+    """Sum up a histogram: the running sum before each bin, by column and in all.
 
-    Return the first and the last bin that have rows, -1 where there is none, and
-    whether rows are missing; these are then AWAY. Sums are of the bins from the first
-    to the one after the last, and under ``n_bins`` those of the whole line.
+    Return the first and the last bin with rows, -1 without any, and whether rows are
+    missing; their weights become MISSING. Sums cover the bins from the first to the one
+    after the last; index ``n_bins`` has the total.
     """
     width = vectors.shape[1]
     for c in range(width):
@@ -61,7 +61,7 @@ def sum_histogram(kind, histograms, a, n_bins, floats, vectors):
 
 @kernel
 def _sides_of_missing(has_missing, trial):
-    """Return what to add left and right of a cut: missing rows are left, then right."""
+    """Return the vectors to add left and right of a cut: missing rows, or none."""
     on_left = layout.MISSING if has_missing and trial == 0 else layout.NO_ROWS
     on_right = layout.MISSING if has_missing and trial == 1 else layout.NO_ROWS
     return on_left, on_right
@@ -69,10 +69,7 @@ def _sides_of_missing(has_missing, trial):
 
 @kernel
 def _score_edges(kind, begin, end, has_missing, trial, work):
-    """Set the score of the cut before each bin, with the missing rows on one side.
-
-    ``end`` is the bin after the last that has rows.
-    """
+    """Score the cut before each bin up to ``end``, with missing rows on one side."""
     floats, vectors = work.floats, work.vectors
     sizes, left_sizes = floats[layout.SIZES], floats[layout.LEFT_SIZES]
     scores, squared = floats[layout.SCORES + trial], floats[layout.SQUARED]
@@ -117,7 +114,7 @@ def _score_edges(kind, begin, end, has_missing, trial, work):
 
 @kernel
 def _set_sides(end, b, has_missing, trial, floats, vectors):
-    """Set ONE and OTHER to the sides of the cut before a bin, missing rows on one."""
+    """Set TRIAL_LEFT and TRIAL_RIGHT to the sides of the cut before a bin."""
     on_left, on_right = _sides_of_missing(has_missing, trial)
     for c in range(vectors.shape[1]):
         left, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, end]
@@ -127,7 +124,7 @@ def _set_sides(end, b, has_missing, trial, floats, vectors):
 
 @kernel
 def _are_heavy_enough(rules, n_bins, b, has_missing, trial, work):
-    """Return whether both sides of the cut before a bin weigh enough."""
+    """Return whether both sides of the cut before a bin reach the least weight."""
     least, vectors = work.limits[layout.LEAST], work.vectors
     if least <= 0:
         return True
@@ -164,7 +161,7 @@ def best_edge(rules, a, n_bins, first, last, has_missing, slack, work):
 
 @kernel
 def max_bound(rules, n_bins, first, last, has_missing, work):
-    """Return what no cut inside a bin can exceed, where that is soon total_score."""
+    """Return a bound on all cuts inside bins if it is cheap to find, else infinity."""
     if rules.kind != split_scores.GINI or rules.width != 2 or has_missing:
         return np.inf
     _score_corners(n_bins, first, last, has_missing, ZERO, work.floats, work.vectors)
@@ -187,9 +184,9 @@ def max_bound(rules, n_bins, first, last, has_missing, work):
 def mark_bins(
     rules, histograms, a, n_bins, first, last, has_missing, floor, slack, work
 ):
-    """Mark the bins that may hold a cut of this score, and return how many do.
+    """Mark the bins that may hold a cut of this score; return their number.
 
-    After the best edge, a cut must be better than that one.
+    A cut after the best edge must be better than that edge.
     """
     kind, vectors, floats = rules.kind, work.vectors, work.floats
     for b in range(n_bins):
@@ -239,7 +236,7 @@ def _can_cut(n_bins, b, work):
 
 @kernel
 def _score_corners(n_bins, first, last, has_missing, trial, floats, vectors):
-    """Set the greater corner of each bin, of two classes under Gini's index."""
+    """Score the better corner of each bin, for two classes under Gini's index."""
     on_left, on_right = _sides_of_missing(has_missing, trial)
     sums0, sums1 = floats[layout.SUMS], floats[layout.SUMS + 1]
     left0, left1 = vectors[on_left, 0], vectors[on_left, 1]
@@ -260,7 +257,7 @@ def _score_corners(n_bins, first, last, has_missing, trial, floats, vectors):
 
 @kernel
 def next_bin(kind, cells, a, histograms, cuts):
-    """Return the first bin right of a cut between bins that has rows; -1 for others."""
+    """Return the first bin with rows right of a cut between bins; -1 for other cuts."""
     if cells.nominal[a] or cuts[a, layout.LOW] == cuts[a, layout.LOW]:
         return ZERO - 1
     if cuts[a, layout.HIGH] == cuts[a, layout.HIGH]:

@@ -1,4 +1,4 @@
-"""Counts by attribute and bin, of the rows of a node."""
+"""Histograms of attributes: weights by bin and class or moment."""
 
 import numpy as np
 
@@ -22,24 +22,28 @@ ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 @kernel
 def count(search, start, stop, first, last, histograms):
-    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    n_bins, rules, words = search.cells.n_bins, search.rules, search.work.packed_counts
-    two = search.labels.halves
+    """Count the attributes from ``first`` to ``last`` over a range of rows."""
+    n_bins, rules, packed_counts = (
+        search.cells.n_bins,
+        search.rules,
+        search.work.packed_counts,
+    )
+    two_classes = search.labels.halves
     for a in range(first, last):
-        clear(n_bins[a], a, two, rules.width, histograms, words)
+        clear(n_bins[a], a, two_classes, rules.width, histograms, packed_counts)
     if is_numeric(rules.kind):
         count_moments(search, start, stop, first, last, histograms)
-    elif two:
+    elif two_classes:
         count_halves(search, start, stop, first, last)
         for a in range(first, last):
-            unpack(n_bins[a], a, histograms, words)
+            unpack(n_bins[a], a, histograms, packed_counts)
     else:
         count_classes(search, start, stop, first, last, histograms)
 
 
 @kernel
 def prefetch_codes(codes, rows, i, stop, first, last):
-    """Ask for the codes of a row that will be read soon."""
+    """Prefetch the codes of a row that will be read soon."""
     soon = np.int64(row_of(rows[min(i + AHEAD, stop - 1)]))
     for a in range(first, last, FIRST_LINE):
         prefetch(codes, soon, a)
@@ -49,12 +53,16 @@ def prefetch_codes(codes, rows, i, stop, first, last):
 def count_halves(search, start, stop, first, last):
     """Count two classes, each in its half of a word."""
     codes, labels, rows = search.cells.codes, search.labels, search.rows
-    words, begin, end = search.work.packed_counts, np.uint64(first), np.uint64(last)
+    packed_counts, begin, end = (
+        search.work.packed_counts,
+        np.uint64(first),
+        np.uint64(last),
+    )
     for i in range(start, stop):
         prefetch_codes(codes, rows, i, stop, first, last)
         row, half = row_of(rows[i]), packed_count_of(labels, rows[i])
         for a in range(begin, end):
-            words[a, codes[row, a]] += half
+            packed_counts[a, codes[row, a]] += half
 
 
 @kernel
@@ -79,8 +87,8 @@ def count_moments(search, start, stop, first, last, histograms):
 def count_classes(search, start, stop, first, last, histograms):
     """Count classes.
 
-    Of the attributes in the tail, code 0 is what remains of all rows, where sums are
-    exact; the range ends with a word of eight codes then, or with what fills it up.
+    Code 0 of sparse attributes is what remains of all rows, if sums are exact; then the
+    range ends with a word of eight codes, or with its padding.
     """
     cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
@@ -109,40 +117,43 @@ def count_classes(search, start, stop, first, last, histograms):
 
 @kernel
 def count_tail(code_words, tail, last, c, weight, histograms):
-    """Count the codes of a row that are not 0, from an attribute on."""
+    """Count the non-zero codes of a row, of the sparse attributes."""
     for at in range(tail >> 3, (last + 7) >> 3):
         codes = code_words[np.uint64(at)]
         if codes == 0:
             continue
-        for k in range(8):
-            code = (codes >> np.uint64(8 * k)) & BYTE
+        for j in range(8):
+            code = (codes >> np.uint64(8 * j)) & BYTE
             if code:
-                histograms[np.uint64(8 * at + k), code, c] += weight
+                histograms[np.uint64(8 * at + j), code, c] += weight
 
 
 @kernel
 def count_drawn(search, start, stop, first, n, histograms):
-    """Count ``n`` attributes of an order over a stretch of rows.
-
-    Their codes are kept in the order of rows, where there is room.
-    """
+    """Count ``n`` drawn attributes; keep their codes in row order if there is space."""
     cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     work = search.work
-    codes, two, width, words = (
-        cells.codes,
-        labels.halves,
-        rules.width,
-        work.packed_counts,
+    codes, two_classes, width = cells.codes, labels.halves, rules.width
+    packed_counts = work.packed_counts
+    drawn, kept_codes = (
+        work.order[layout.ATTRIBUTE_AT, first:],
+        work.drawn_codes[first:],
     )
-    drawn, kept = work.order[layout.ATTRIBUTE_AT, first:], work.drawn_codes[first:]
-    keep = n <= len(kept)
-    for k in range(n):
-        work.order[layout.CODES_LINE, drawn[k]] = first + k if keep else -1
-        clear(cells.n_bins[drawn[k]], drawn[k], two, width, histograms, words)
-    if two:
-        count_drawn_halves(search, start, stop, drawn[:n], kept, keep)
-        for k in range(n):
-            unpack(cells.n_bins[drawn[k]], drawn[k], histograms, words)
+    keep = n <= len(kept_codes)
+    for j in range(n):
+        work.order[layout.CODES_LINE, drawn[j]] = first + j if keep else -1
+        clear(
+            cells.n_bins[drawn[j]],
+            drawn[j],
+            two_classes,
+            width,
+            histograms,
+            packed_counts,
+        )
+    if two_classes:
+        count_drawn_halves(search, start, stop, drawn[:n], kept_codes, keep)
+        for j in range(n):
+            unpack(cells.n_bins[drawn[j]], drawn[j], histograms, packed_counts)
         return
     for i in range(start, stop):
         soon = np.int64(row_of(rows[min(i + AHEAD, stop - 1)]))
@@ -154,50 +165,50 @@ def count_drawn(search, start, stop, first, n, histograms):
             number = labels.numbers[row]
             weighted = weight * number
             side = 1 if number > 0 else 2
-            for k in range(n):
-                a = np.uint64(drawn[np.uint64(k)])
+            for j in range(n):
+                a = np.uint64(drawn[np.uint64(j)])
                 b = codes[row, a]
                 if keep:
-                    kept[np.uint64(k), np.uint64(i - start)] = b
+                    kept_codes[np.uint64(j), np.uint64(i - start)] = b
                 histograms[a, b, 0] += weight
                 histograms[a, b, side] += weighted
                 histograms[a, b, 3] += weighted * number
         else:
             c = class_of(word)
-            for k in range(n):
-                a = np.uint64(drawn[np.uint64(k)])
+            for j in range(n):
+                a = np.uint64(drawn[np.uint64(j)])
                 b = codes[row, a]
                 histograms[a, b, c] += weight
                 if keep:
-                    kept[np.uint64(k), np.uint64(i - start)] = b
+                    kept_codes[np.uint64(j), np.uint64(i - start)] = b
 
 
 @kernel
-def count_drawn_halves(search, start, stop, drawn, kept, keep):
-    """Count two classes by the codes of some attributes, each in its half of a word.
+def count_drawn_halves(search, start, stop, drawn, kept_codes, keep):
+    """Count two classes of drawn attributes, each in its half of a word.
 
-    In a loop of its own, which has few things to remember: they stay in registers.
+    A separate loop has few variables, which stay in registers.
     """
     codes, labels, rows = search.cells.codes, search.labels, search.rows[start:stop]
-    words, last = search.work.packed_counts, np.uint64(stop - start - 1)
+    packed_counts, last = search.work.packed_counts, np.uint64(stop - start - 1)
     for i in range(np.uint64(0), last + ONE):
         prefetch(codes, np.int64(row_of(rows[min(i + SOON, last)])), drawn[0])
         row, half = row_of(rows[i]), packed_count_of(labels, rows[i])
-        for k in range(np.uint64(0), np.uint64(len(drawn))):
-            a = np.uint64(drawn[k])
+        for j in range(np.uint64(0), np.uint64(len(drawn))):
+            a = np.uint64(drawn[j])
             b = codes[row, a]
-            words[a, b] += half
+            packed_counts[a, b] += half
             if keep:
-                kept[k, i] = b
+                kept_codes[j, i] = b
 
 
 @kernel
-def clear(n_bins, a, two, width, histograms, words):
-    """Begin the counts of an attribute: its bins, and the one of missing cells."""
-    if two:
+def clear(n_bins, a, two_classes, width, histograms, packed_counts):
+    """Clear the histogram of an attribute."""
+    if two_classes:
         for b in range(n_bins):
-            words[a, b] = 0
-        words[a, layout.MISSING_CODE] = 0
+            packed_counts[a, b] = 0
+        packed_counts[a, layout.MISSING_CODE] = 0
         return
     for b in range(n_bins):
         for c in range(width):
@@ -207,14 +218,14 @@ def clear(n_bins, a, two, width, histograms, words):
 
 
 @kernel
-def unpack(n_bins, a, histograms, words):
+def unpack(n_bins, a, histograms, packed_counts):
     """Set the counts of two classes from the halves of words."""
     for b in range(n_bins):
-        histograms[a, b, 0] = np.float64(words[a, b] & LOWER)
-        histograms[a, b, 1] = np.float64(words[a, b] >> HALF)
+        histograms[a, b, 0] = np.float64(packed_counts[a, b] & LOWER)
+        histograms[a, b, 1] = np.float64(packed_counts[a, b] >> HALF)
     histograms[a, layout.MISSING_CODE, 0] = np.float64(
-        words[a, layout.MISSING_CODE] & LOWER
+        packed_counts[a, layout.MISSING_CODE] & LOWER
     )
     histograms[a, layout.MISSING_CODE, 1] = np.float64(
-        words[a, layout.MISSING_CODE] >> HALF
+        packed_counts[a, layout.MISSING_CODE] >> HALF
     )

@@ -22,8 +22,8 @@ LENGTH = 1025  # of the lines of ``floats`` and ``ints``
 SCORE, BIN, LOW, HIGH, MISSING_SIDE, BOUND, TOTALS = np.arange(7)
 
 # What ``limits`` has: the weight of the node, and the least that a side of a cut of the
-# attribute at hand must weigh; both as ``limit_weight`` weighs. Then what the scores of the
-# attribute are raised by where missing rows are on no side.
+# attribute at hand must weigh; both as ``limit_weight`` weighs. Then what the scores of
+# the attribute are raised by where missing rows are on no side.
 WEIGHT, LEAST, MISSING_OFFSET = np.arange(3)
 
 # Lines of ``order``.
@@ -46,17 +46,17 @@ WHOLES = 7
 
 
 class Cells(NamedTuple):
-    """The attributes of all rows.
+    """Attributes of all rows.
 
-    ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
-    missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an
-    attribute may hold more than one value, ``column`` says where its numbers are in
-    ``singles`` or ``doubles`` (``cell_numbers.py``); else it is -1, and ``values``
-    (attributes × bins) has them. ``edges`` (attributes × bins) has the greatest number
-    that a bin may hold. Of an attribute that is ``listed``, nodes keep the counts by
-    value. From ``tail`` on, a multiple of 8, most codes are 0, as those of flags;
-    ``code_words`` has the codes of eight attributes as a word, or nothing where there is no
-    tail.
+    ``codes`` (rows × attributes, padded to a cache line) are bins, 255 for missing;
+    ``by_attribute`` is the transpose. If bins hold several values, ``column`` is the
+    attribute's column in ``singles`` or ``doubles``, of which one has no rows.
+    Otherwise it is -1, and ``values`` (attributes × bins) has the values. ``edges``
+    (attributes × bins) has the largest number of each bin. Nodes keep counts by value
+    of attributes that are ``listed``.
+
+    Attributes from ``tail`` on, a multiple of 8, are sparse: most of their codes are 0.
+    ``code_words`` packs eight codes into a word; it is empty without sparse attributes.
     """
 
     codes: NDArray[np.uint8]
@@ -74,10 +74,10 @@ class Cells(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The target of all rows: a class or a number, and a weight.
+    """Target of all rows: a class or a number, and a weight.
 
-    No weights: every row weighs 1. ``halves`` says that there are two classes and that
-    weights are whole, so that halves of a word can count both.
+    Without weights every row weighs 1. ``halves`` is True for two classes with integer
+    weights: then one word counts both classes.
     """
 
     classes: NDArray[np.int32]
@@ -87,22 +87,23 @@ class Labels(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a search is to know.
+    """Parameters of a search.
 
-    ``n_drawn`` attributes that vary are searched at a node. A node of up to ``small_node_rows``
-    rows is sorted. ``single_row_weight`` is what a bin of one row weighs at most. ``refine_bins`` says
-    that cuts inside of bins count, which are no buckets then. ``count_rows`` says
-    that rows are to be counted, since their weights do not tell how many there are;
-    ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
-    Nodes of ``competitor_rows`` rows and more keep the splits that lost; a node may then
-    take ``max_code_lines`` lines of codes. Limits on weights are those of weights times
-    ``limit_scale``, by class: what they were before costs altered them. A side weighs more than
-    ``branch_share`` of its node; that of a cut between numbers as much as ``cut_share``
-    of what is known, or ``most_in_side``. A node whose numbers deviate less than
-    ``least_deviation`` is a leaf. Attributes compete by the gain, or, ``by_ratio``, by
-    the gain ratio, if they gain the average less ``below_average``. Rows whose value is
-    missing count on the better side of a cut, or stay ``missing_separate``: they count on none,
-    and others say where they go.
+    A node searches ``n_drawn`` attributes that vary. Nodes of up to ``small_node_rows``
+    rows are sorted. ``single_row_weight`` bounds the weight of a bin of one row.
+    ``refine_bins`` allows cuts inside bins; buckets have none. With ``count_rows`` rows
+    are counted, as their weights do not give their number. With ``subtract`` sums of
+    weights are exact, so a sibling's histogram is a difference. Nodes with
+    ``competitor_rows`` rows keep competitors, and each node takes at most
+    ``max_code_lines`` lines of code counts.
+
+    Limits apply to weights times ``limit_scale``, by class: the weights before costs
+    altered them. Each side has more than ``branch_share`` of its node. For numbers it
+    also has ``cut_share`` of the known weight, or ``most_in_side``. A node with a
+    deviation below ``least_deviation`` is a leaf. Attributes compete by gain, or,
+    ``by_ratio``, by gain ratio if their gain is at least the average less
+    ``below_average``. Rows with a missing value count on the better side of a cut. With
+    ``missing_separate`` they count on neither side; surrogates route them.
     """
 
     kind: int
@@ -130,13 +131,13 @@ class Rules(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Where a search works and leaves what it finds.
+    """Scratch arrays of a search, and its results.
 
-    ``order`` has the attributes in the order of their draw, what was drawn, and by
-    attribute which line of ``drawn_codes`` has its codes in the order of rows, or -1.
-    ``keys``, ``members``, ``row_bins`` and ``values`` are of the rows that are sorted.
-    ``code_weights`` are weights by code and class, with two lines of sums after them;
-    ``limits`` those of the node.
+    ``order`` has the attributes in drawing order, the swaps of the draw, and the line
+    of ``drawn_codes`` with the codes of an attribute in row order, or -1. ``keys``,
+    ``members``, ``row_bins`` and ``values`` describe the rows of a small node.
+    ``code_weights`` has weights by code and class, followed by two lines of sums.
+    ``limits`` are those of the node.
     """
 
     order: NDArray[np.int64]
@@ -158,9 +159,9 @@ class Workspace(NamedTuple):
 
 
 def empty_workspace(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
-    """Return room for the search of nodes of up to ``n_rows`` rows.
+    """Return a workspace for nodes of up to ``n_rows`` rows.
 
-    As many attributes are ``drawn`` at a node; none where all are searched.
+    ``drawn`` is the number of attributes drawn at a node, 0 if all are searched.
     """
     size = max(n_rows, BINS)
     order = np.tile(np.arange(p), (3, 1))

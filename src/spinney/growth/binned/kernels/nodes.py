@@ -1,4 +1,4 @@
-"""Nodes as lines of arrays: those that wait, and those that are done."""
+"""Nodes as lines of arrays: those on the stack, and finished records."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -53,9 +53,9 @@ class NodeRecords(NamedTuple):
     """Nodes in printing order.
 
     ``ints`` has attribute (-1 at a leaf), parent, branch, depth, both children, the
-    reason, and which lines of ``codes`` are its own; ``floats`` the values beside the
-    cut, where missing rows go, and the gain; ``weights`` and ``counts`` the totals of
-    the node and, in their second half, of its rows whose value is missing.
+    reason, and the lines of its code counts. ``floats`` has the values beside the cut,
+    the branch of missing values, and the gain. ``weights`` and ``counts`` have the
+    totals of the node and, in their second half, of its rows with a missing value.
     """
 
     ints: NDArray[np.int32]
@@ -76,11 +76,11 @@ class CodeCounts(NamedTuple):
 
 
 class NodeStack(NamedTuple):
-    """Nodes that wait with their totals, and how far the work is.
+    """Stack of nodes with their totals, and the progress of growing.
 
-    ``child_weights`` and ``child_counts`` are the totals of both sides of a split, and of
-    its missing rows; ``pool`` has the counts that are kept, ``free`` the slots of it
-    that are not used, ``buffer`` takes rows that go right.
+    ``child_weights`` and ``child_counts`` are the totals of both children, and of the
+    missing rows. ``pool`` has histograms, and ``free`` its unused slots. ``buffer``
+    takes the rows that go right.
     """
 
     entries: NDArray[np.int64]
@@ -115,7 +115,7 @@ def empty_stack(
 
 
 def empty_records(size: int, width: int, n_counts: int) -> NodeRecords:
-    """Return room for nodes."""
+    """Return uninitialised node records."""
     return NodeRecords(
         np.empty((size, 9), np.int32),
         np.empty((size, 4)),
@@ -125,7 +125,7 @@ def empty_records(size: int, width: int, n_counts: int) -> NodeRecords:
 
 
 def empty_code_counts(size: int, width: int, n_counts: int) -> CodeCounts:
-    """Return room for lines of codes."""
+    """Return uninitialised code counts."""
     return CodeCounts(
         np.empty((size, 2), np.int64),
         np.empty((size, width)),
@@ -134,36 +134,36 @@ def empty_code_counts(size: int, width: int, n_counts: int) -> CodeCounts:
 
 
 def head(arrays: Any, size: int) -> Any:
-    """Return a view of as many lines of each array of a tuple."""
+    """Return views of the first lines of each array of a tuple."""
     return type(arrays)(*(array[:size] for array in arrays))
 
 
 def copied_head(arrays: Any, size: int) -> Any:
-    """Return as many lines of each array of a tuple, apart from them."""
+    """Return copies of the first lines of each array of a tuple."""
     return type(arrays)(*(array.copy() for array in head(arrays, size)))
 
 
 def doubled(arrays: Any) -> Any:
-    """Return the arrays of a tuple with twice the room."""
+    """Return the arrays of a tuple with twice the capacity."""
     return type(arrays)(
         *(np.concatenate([array, np.empty_like(array)]) for array in arrays)
     )
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
-    """Return the arrays of several tuples one after the other."""
+    """Return the concatenated arrays of several tuples."""
     arrays = zip(*parts, strict=True)
     return type(parts[0])(*(np.concatenate(array) for array in arrays))
 
 
 def selected(arrays: Any, which: Any) -> Any:
-    """Return some lines of each array of a tuple."""
+    """Return the selected lines of each array of a tuple."""
     return type(arrays)(*(array[which] for array in arrays))
 
 
 @kernel
 def push_node(stack, begin, end, level, parent, side, slot, key):
-    """Let a side of a split wait."""
+    """Push a child onto the stack."""
     top = stack.state[N_WAITING]
     stack.entries[top, BEGIN], stack.entries[top, END] = begin, end
     stack.entries[top, LEVEL], stack.entries[top, PARENT] = level, parent
@@ -177,34 +177,32 @@ def push_node(stack, begin, end, level, parent, side, slot, key):
 
 
 @kernel
-def begin_record(records, here, stack, top):
-    """Begin the record of a node, as a leaf for now."""
-    above, branch = stack.entries[top, PARENT], stack.entries[top, BRANCH]
+def begin_record(records, node, stack, top):
+    """Write the record of a node, as a leaf for now."""
+    parent, branch = stack.entries[top, PARENT], stack.entries[top, BRANCH]
     ints, floats = records.ints, records.floats
-    ints[here, ATTRIBUTE], ints[here, PARENT_NODE] = -1, above
-    ints[here, PARENT_BRANCH], ints[here, NODE_DEPTH] = (
-        branch,
-        stack.entries[top, LEVEL],
-    )
-    ints[here, LEFT_CHILD], ints[here, RIGHT_CHILD] = -1, -1
-    ints[here, FIRST_LINE], ints[here, N_LINES] = stack.state[N_LISTED], 0
-    ints[here, REASON] = INNER
-    floats[here, CUT_LOW], floats[here, CUT_HIGH] = np.nan, np.nan
-    floats[here, CUT_MISSING], floats[here, GAIN] = -1.0, 0.0
-    if above >= 0:
-        ints[above, LEFT_CHILD + branch] = here
+    ints[node, ATTRIBUTE], ints[node, PARENT_NODE] = -1, parent
+    ints[node, PARENT_BRANCH] = branch
+    ints[node, NODE_DEPTH] = stack.entries[top, LEVEL]
+    ints[node, LEFT_CHILD], ints[node, RIGHT_CHILD] = -1, -1
+    ints[node, FIRST_LINE], ints[node, N_LINES] = stack.state[N_LISTED], 0
+    ints[node, REASON] = INNER
+    floats[node, CUT_LOW], floats[node, CUT_HIGH] = np.nan, np.nan
+    floats[node, CUT_MISSING], floats[node, GAIN] = -1.0, 0.0
+    if parent >= 0:
+        ints[parent, LEFT_CHILD + branch] = node
     width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
-        records.weights[here, c] = stack.weights[top, c]
-        records.weights[here, width + c] = 0.0
+        records.weights[node, c] = stack.weights[top, c]
+        records.weights[node, width + c] = 0.0
     for c in range(n_counts):
-        records.counts[here, c] = stack.counts[top, c]
-        records.counts[here, n_counts + c] = 0
+        records.counts[node, c] = stack.counts[top, c]
+        records.counts[node, n_counts + c] = 0
 
 
 @kernel
 def reason_to_stop(rules, stack, top):
-    """Return why a node is a leaf before anything is counted; INNER where it is not."""
+    """Return the reason why a node is a leaf, INNER if it may be split."""
     if _is_pure(rules.kind, stack.weights, stack.counts, top):
         return PURE
     if stack.entries[top, LEVEL] >= rules.max_depth:
@@ -237,7 +235,7 @@ def _is_pure(kind, weights, counts, at):
 
 @kernel
 def count_children(search, start, middle, stop, a):
-    """Set the totals of both sides, and of the rows whose value is missing."""
+    """Count the totals of both children, and of the rows with a missing value."""
     kind, labels, codes = search.rules.kind, search.labels, search.cells.codes
     weights, counts = search.stack.child_weights, search.stack.child_counts
     for side in range(3):
@@ -261,11 +259,11 @@ def add_to_node(kind, labels, word, weights, counts, at):
 
 @kernel
 def infer_children(search, start, middle, stop, a, top):
-    """Set the same totals from what was found, where sums of weights are exact.
+    """Set the same totals from the best cut, if sums of weights are exact.
 
-    Where weights do not tell how many rows there are, those of the smaller side are
-    counted, and those whose value is missing. What is left of the cut may still have to
-    be weighed (``record_cut``); then nothing is missing.
+    If weights do not give the number of rows, the rows of the smaller child are
+    counted, and those with a missing value. Totals left of the cut may be unknown
+    (``record_cut``); then no value is missing.
     """
     stack, codes, rows = search.stack, search.cells.codes, search.rows
     cuts, tallied = search.work.cuts, search.rules.count_rows
@@ -311,13 +309,9 @@ def infer_children(search, start, middle, stop, a, top):
 
 @kernel
 def count_codes(search, start, stop, a, at):
-    """Set the lines of the codes of an attribute; return how many there are."""
-    cells, rows, code_counts, work = (
-        search.cells,
-        search.rows,
-        search.code_counts,
-        search.work,
-    )
+    """Write the code counts of an attribute; return the number of lines."""
+    cells, rows, code_counts = search.cells, search.rows, search.code_counts
+    work = search.work
     line_of = work.ints
     for code in range(layout.BINS):
         line_of[layout.CODES, code] = -1
@@ -327,10 +321,8 @@ def count_codes(search, start, stop, a, at):
     for code in range(cells.n_bins[a]):
         if line_of[layout.CODES, code] == 0:
             line_of[layout.CODES, code] = at + n
-            code_counts.codes[at + n, 0], code_counts.codes[at + n, 1] = (
-                code,
-                work.masks[a, code],
-            )
+            code_counts.codes[at + n, 0] = code
+            code_counts.codes[at + n, 1] = work.masks[a, code]
             for c in range(code_counts.weights.shape[1]):
                 code_counts.weights[at + n, c] = 0.0
             for c in range(code_counts.counts.shape[1]):

@@ -47,13 +47,13 @@ def squares_are_exact(rules, totals, top):
 
 @kernel
 def can_walk(cells, rules, a):
-    """Return whether an attribute has cuts that a walk over rows finds."""
+    """Return whether a walk over rows finds the cuts of an attribute."""
     return not cells.nominal[a] and (cells.column[a] < 0 or rules.refine_bins)
 
 
 @kernel
 def read_codes(cells, n, a, work):
-    """Note the codes of rows; return the least and the greatest of them."""
+    """Read the codes of rows; return the least and the greatest."""
     members, row_bins, codes = work.members, work.row_bins, cells.codes
     low, high = ZERO + layout.MISSING_CODE, ZERO
     for i in range(n):
@@ -94,49 +94,39 @@ def order_rows(cells, n, a, low, high, work):
 
 @kernel
 def walk_rows(labels, totals, top, n, a, column, slack, work):
-    """Note the best score of a cut between rows in order; return after which it is.
-
-    -1 where no cut leaves enough on both sides.
-    """
-    keys, row_bins, values, members = (
-        work.keys,
-        work.row_bins,
-        work.values,
-        work.members,
-    )
+    """Note the best score of a cut between ordered rows; return its place, or -1."""
+    keys, row_bins, values = work.keys, work.row_bins, work.values
+    members = work.members
     left, least = work.vectors[layout.LEFT], work.limits[layout.LEAST]
     one, other, size, rest = 0.0, 0.0, 0.0, 0.0
     for c in range(len(left)):
         left[c] = 0.0
         rest += totals[top, c]
         other += totals[top, c] * totals[top, c]
-    bar, found, after = -np.inf, ZERO - 1, key_place(keys[0])
+    least_score, best_place, next_place = -np.inf, ZERO - 1, key_place(keys[0])
     for i in range(n - 1):
-        here, after = after, key_place(keys[i + 1])
-        c, weight = class_of(members[here]), weight_of(labels, members[here])
+        place, next_place = next_place, key_place(keys[i + 1])
+        c, weight = class_of(members[place]), weight_of(labels, members[place])
         before = left[c]
         one += weight * (2 * before + weight)
         other += weight * (weight - 2 * (totals[top, c] - before))
         left[c] = before + weight
         size += weight
         rest -= weight
-        if row_bins[here] == row_bins[after] and (
-            column < 0 or values[here] == values[after]
+        if row_bins[place] == row_bins[next_place] and (
+            column < 0 or values[place] == values[next_place]
         ):
             continue
         cut_score = one / size + other / rest
-        if cut_score > bar and size >= least and rest >= least:
+        if cut_score > least_score and size >= least and rest >= least:
             work.cuts[a, layout.SCORE] = cut_score
-            bar, found = cut_score + slack, i
-    return found
+            least_score, best_place = cut_score + slack, i
+    return best_place
 
 
 @kernel
 def can_weigh_codes(cells, n, a, width):
-    """Return whether counting codes is less work than putting rows in order.
-
-    Only where each code is one value: a cut is between two of them.
-    """
+    """Return whether weighing by code, one value each, is faster than sorting rows."""
     n_bins = cells.n_bins[a]
     return (
         cells.column[a] < 0 and n_bins <= BITS and n * CELLS_OF_A_ROW > n_bins * width
@@ -145,75 +135,63 @@ def can_weigh_codes(cells, n, a, width):
 
 @kernel
 def weigh_codes(cells, labels, n, a, work):
-    """Weigh rows by code and class; return which codes there are, as bits.
-
-    Return as well the greatest code.
-    """
+    """Weigh rows by code and class; return the codes as bits, and the greatest."""
     members, code_weights, codes = work.members, work.code_weights, cells.codes
     for code in range(cells.n_bins[a]):
         for c in range(code_weights.shape[1]):
             code_weights[code, c] = 0
-    seen, high = np.uint64(0), ZERO
+    present, high = np.uint64(0), ZERO
     for i in range(n):
         word = members[i]
         code = np.int64(codes[row_of(word), a])
         code_weights[code, class_of(word)] += integer_weight_of(labels, word)
-        seen |= ONE << np.uint64(code)
+        present |= ONE << np.uint64(code)
         high = max(high, code)
-    return seen, high
+    return present, high
 
 
 @kernel
-def scan_codes(totals, top, a, seen, high, slack, work):
-    """Note the best score of a cut between codes; return after which code it is.
-
-    -1 where no cut leaves enough on both sides.
-    """
+def scan_codes(totals, top, a, present, high, slack, work):
+    """Note the best score of a cut between codes; return the code before it, or -1."""
     code_weights, least = work.code_weights, work.limits[layout.LEAST]
     width = code_weights.shape[1]
-    left, whole, everything = (
-        code_weights[layout.BINS],
-        code_weights[layout.BINS + 1],
-        ZERO,
-    )
+    left, whole = code_weights[layout.BINS], code_weights[layout.BINS + 1]
+    everything = ZERO
     for c in range(width):
         left[c], whole[c] = 0, np.int64(totals[top, c])
         everything += whole[c]
-    bar, found = -np.inf, ZERO - 1
+    least_score, best_place = -np.inf, ZERO - 1
     for code in range(high):
-        if not (seen >> np.uint64(code)) & ONE:
+        if not (present >> np.uint64(code)) & ONE:
             continue
         one, other, size = ZERO, ZERO, ZERO
         for c in range(width):
-            here = left[c] + code_weights[code, c]
-            there = whole[c] - here
-            left[c] = here
-            size += here
-            one += here * here
+            place = left[c] + code_weights[code, c]
+            there = whole[c] - place
+            left[c] = place
+            size += place
+            one += place * place
             other += there * there
         rest = everything - size
         cut_score = np.float64(one) / np.float64(size)
         cut_score += np.float64(other) / np.float64(rest)
-        if cut_score > bar and size >= least and rest >= least:
+        if cut_score > least_score and size >= least and rest >= least:
             work.cuts[a, layout.SCORE] = cut_score
-            bar, found = cut_score + slack, code
-    return found
+            least_score, best_place = cut_score + slack, code
+    return best_place
 
 
 @kernel
-def record_cut(a, here, after, work):
-    """Record where the best cut of an attribute is, between two codes.
-
-    What lies left of it is not weighed: few of these cuts are taken.
-    """
+def record_cut(a, place, next_place, work):
+    """Record the best cut of an attribute; few are used, so totals are set later."""
     cuts = work.cuts
-    cuts[a, layout.BIN], cuts[a, layout.HIGH] = here, after
+    cuts[a, layout.BIN], cuts[a, layout.HIGH] = place, next_place
     cuts[a, layout.MISSING_SIDE], cuts[a, layout.TOTALS] = -1, np.nan
 
 
 @kernel
 def set_left_totals(cells, labels, n, a, work):
-    """Note what lies left of the best cut of an attribute, if that is not known."""
+    """Set the totals left of the best cut of an attribute, if they are unknown."""
     cuts, members, column = work.cuts, work.members, cells.column[a]
     if cuts[a, layout.SCORE] == -np.inf or not np.isnan(cuts[a, layout.TOTALS]):
         return

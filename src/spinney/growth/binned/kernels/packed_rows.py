@@ -1,12 +1,14 @@
-"""A row of a node as one word: its number, its class and its weight.
+"""Rows of a node packed into words, and the values of their cells.
 
-The rows of a node lie far apart in memory, but their words lie side by side and move
+The rows of a node lie far apart in memory. Their words lie side by side and move
 together when the node is split, so that no label has to be fetched::
 
-    bit   0 … 31   32 … 47   48 … 63
-          number   class     weight; 0 where it is no whole number below 65,536
+bit   0 … 31   32 … 47   48 … 63
+      number   class     weight; 0 if it is no integer below 65,536
 
-A weight that is not in the word is among the labels.
+A weight that does not fit into the word is read from the labels. Numbers keep the
+precision of the table: one of two matrices has the cells, the other has no rows. So
+kernels are compiled once for both.
 """
 
 import numpy as np
@@ -25,7 +27,7 @@ HALF_BITS = np.uint64(5)  # 32 = 1 << 5
 
 
 def pack_rows(labels: Labels, rows: NDArray[np.integer] | None = None) -> PackedRows:
-    """Return the words of rows, or of all rows."""
+    """Return the packed words of some rows, or of all."""
     n_rows = max(len(labels.classes), len(labels.numbers))
     own: NDArray[np.integer] | slice = slice(None) if rows is None else rows
     words = np.arange(n_rows, dtype=np.uint64)[own]
@@ -65,7 +67,7 @@ def weight_of(labels, word):
 
 @kernel
 def integer_weight_of(labels, word):
-    """Return the weight of a row, which is a whole number."""
+    """Return the weight of a row, which is an integer."""
     weight = word >> LAST
     if weight == 0:
         weight = np.uint64(labels.weights[row_of(word)])
@@ -74,13 +76,13 @@ def integer_weight_of(labels, word):
 
 @kernel
 def packed_count_of(labels, word):
-    """Return the weight of a row in the upper or lower half of a word, by its class."""
+    """Return the weight of a row in the half of a word that its class has."""
     return np.uint64(integer_weight_of(labels, word)) << (class_of(word) << HALF_BITS)
 
 
 @kernel
 def add_row(kind, labels, word, vectors, at):
-    """Add the weight of a row to that of its class, or its moments to those."""
+    """Add the weight of a row to its class, or its moments."""
     weight = weight_of(labels, word)
     if is_numeric(kind):
         number = labels.numbers[row_of(word)]
@@ -94,13 +96,13 @@ def add_row(kind, labels, word, vectors, at):
 
 @kernel
 def is_float32(cells):
-    """Return whether the numbers came in single precision."""
+    """Return whether numbers are in single precision."""
     return len(cells.singles) > 0
 
 
 @kernel
 def cell_value(cells, row, column):
-    """Return the number of a cell; NaN where it is missing."""
+    """Return the number of a cell; NaN if it is missing."""
     if is_float32(cells):
         return np.float64(cells.singles[row, column])
     return cells.doubles[row, column]
@@ -108,7 +110,7 @@ def cell_value(cells, row, column):
 
 @kernel
 def prefetch_cell(cells, row, column):
-    """Let the memory bring a cell that will be read soon."""
+    """Prefetch a cell that will be read soon."""
     if is_float32(cells):
         prefetch(cells.singles, row, column)
     else:

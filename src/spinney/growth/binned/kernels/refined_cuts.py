@@ -1,8 +1,8 @@
-"""The best cut inside the bins of an attribute that may hold one.
+"""The best cut inside the marked bins of an attribute.
 
-An open bin is looked at twice. First its rows are put into parts of equal width, and
-every edge between parts is tried; then the same bound that opened the bin (``score``
-has its proof) tells which parts may still hold a better cut, and only the rows of those
+A marked bin is searched twice. First its rows are counted in sub-bins of equal width,
+and every edge between these is scored. Then the bound that marked the bin (proof in
+``split_scores``) selects the sub-bins that may hold a better cut, and only their rows
 are sorted.
 """
 
@@ -20,10 +20,10 @@ SUBBINS = 16
 
 @kernel
 def refine_bins(rules, labels, n, n_bins, has_missing, floor, slack, rounded, work):
-    """Find the best cut inside the open bins, as the last line of ``cuts``.
+    """Find the best cut inside the marked bins, as the last line of ``cuts``.
 
     Return whether any of them has more than one value. The first ``n`` of ``values``,
-    ``members`` and ``row_bins`` are the rows in open bins: numbers, rows and bins.
+    ``members`` and ``row_bins`` are the rows in marked bins.
     """
     floats, ints, inner = work.floats, work.ints, len(work.cuts) - 1
     n_open = ZERO
@@ -43,10 +43,10 @@ def refine_bins(rules, labels, n, n_bins, has_missing, floor, slack, rounded, wo
             varies = True
             keep_if_better(rules, has_missing, slack, work, inner)
     floor = max(floor, work.cuts[inner, layout.SCORE] - 3 * slack)
-    kept = _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work)
-    sort(work.keys, None, kept, work.ints[layout.SORT_STACK])
+    n_kept = _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work)
+    sort(work.keys, None, n_kept, work.ints[layout.SORT_STACK])
     if rounded:
-        order_rounded(work.keys, kept, work.values)
+        order_rounded(work.keys, n_kept, work.values)
     _search_subbins(
         rules, labels, n_subbins, n_per_bin, n_bins, has_missing, slack, work
     )
@@ -57,7 +57,7 @@ def refine_bins(rules, labels, n, n_bins, has_missing, floor, slack, rounded, wo
 def _search_subbins(
     rules, labels, n_subbins, n_per_bin, n_bins, has_missing, slack, work
 ):
-    """Find the best cut inside the parts that were kept, or between any two."""
+    """Find the best cut inside the sub-bins that were kept, or between any two."""
     cuts, ints, inner = work.cuts, work.ints, len(work.cuts) - 1
     _clear_cut(cuts, inner)
     begin = ZERO
@@ -80,23 +80,23 @@ def _search_subbins(
 
 
 @kernel
-def _clear_cut(cuts, at):
-    cuts[at, layout.SCORE] = -np.inf
-    cuts[at, layout.BIN] = cuts[at, layout.LOW] = cuts[at, layout.HIGH] = np.nan
-    cuts[at, layout.MISSING_SIDE] = -1
+def _clear_cut(cuts, position):
+    cuts[position, layout.SCORE] = -np.inf
+    cuts[position, layout.BIN] = cuts[position, layout.LOW] = cuts[
+        position, layout.HIGH
+    ] = np.nan
+    cuts[position, layout.MISSING_SIDE] = -1
 
 
 @kernel
 def _fill_subbins(n, n_open, n_per_bin, work):
-    """Say which part each row lies in: one of ``n_per_bin`` of equal width in its bin."""
+    """Assign each row to one of ``n_per_bin`` sub-bins of equal width in its bin."""
     floats, ints, values, row_bins = work.floats, work.ints, work.values, work.row_bins
     for j in range(n_open):
         floats[layout.LOWS, j], floats[layout.SCALES, j] = np.inf, -np.inf
     for subbin in range(n_open * n_per_bin):
-        floats[layout.SUBBIN_LOW, subbin], floats[layout.SUBBIN_HIGH, subbin] = (
-            np.inf,
-            -np.inf,
-        )
+        floats[layout.SUBBIN_LOW, subbin] = np.inf
+        floats[layout.SUBBIN_HIGH, subbin] = -np.inf
         ints[layout.SUBBIN_ROWS, subbin] = 0
     for i in range(n):
         j = ints[layout.FIRST_SUBBIN, row_bins[i]]
@@ -109,8 +109,10 @@ def _fill_subbins(n, n_open, n_per_bin, work):
     for i in range(n):
         j = ints[layout.FIRST_SUBBIN, row_bins[i]]
         # Infinite numbers have no place in equal parts: 0 · ∞ is NaN, and the first.
-        at = (values[i] - floats[layout.LOWS, j]) * floats[layout.SCALES, j]
-        subbin = j * n_per_bin + (np.int64(min(at, n_per_bin - 1.0)) if at > 0 else 0)
+        position = (values[i] - floats[layout.LOWS, j]) * floats[layout.SCALES, j]
+        subbin = j * n_per_bin + (
+            np.int64(min(position, n_per_bin - 1.0)) if position > 0 else 0
+        )
         row_bins[i] = subbin
         floats[layout.SUBBIN_LOW, subbin] = min(
             floats[layout.SUBBIN_LOW, subbin], values[i]
@@ -123,7 +125,7 @@ def _fill_subbins(n, n_open, n_per_bin, work):
 
 @kernel
 def _count_subbins(rules, labels, n, n_subbins, n_per_bin, work):
-    """Count the parts, and sum up what lies before each of them."""
+    """Count the sub-bins, and sum up the weights before each of them."""
     subbins, floats, width = work.subbins, work.floats, rules.width
     for subbin in range(n_subbins):
         for c in range(width):
@@ -145,10 +147,9 @@ def _count_subbins(rules, labels, n, n_subbins, n_per_bin, work):
 
 @kernel
 def _set_subbin_edge(subbin, n_per_bin, n_bins, work):
-    """Set LEFT and RIGHT to the sides of the edge after a part; return the next part.
+    """Set LEFT and RIGHT to the sides of the edge after a sub-bin; return the next one.
 
-    -1 where the part is empty or no later part of the same bin has rows: the edge
-    after a bin is not inside it.
+    -1 if the sub-bin is empty or no later sub-bin of the same bin has rows.
     """
     ints, vectors = work.ints, work.vectors
     if ints[layout.SUBBIN_ROWS, subbin] == 0:
@@ -169,7 +170,7 @@ def _set_subbin_edge(subbin, n_per_bin, n_bins, work):
 
 @kernel
 def _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work):
-    """Keep the rows of the parts that may hold a better cut, and return how many."""
+    """Keep the rows of the sub-bins that may hold a better cut; return their number."""
     ints, floats, vectors = work.ints, work.floats, work.vectors
     tried = work.limits[layout.LEAST] <= 0
     for subbin in range(n_subbins):
@@ -187,9 +188,9 @@ def _keep_promising_rows(rules, n, n_subbins, n_bins, has_missing, floor, work):
                 add_missing(vectors, layout.LEFT + trial)
             if score_bound(rules.kind, vectors, floor, tried) >= floor:
                 ints[layout.IS_REFINED, subbin] = 1
-    kept = ZERO
+    n_kept = ZERO
     for i in range(n):
         if ints[layout.IS_REFINED, work.row_bins[i]]:
-            work.keys[kept] = sort_key(work.values[i], i)
-            kept += 1
-    return kept
+            work.keys[n_kept] = sort_key(work.values[i], i)
+            n_kept += 1
+    return n_kept

@@ -1,4 +1,4 @@
-"""Rows sent down a grown tree: each node has a stretch of one array of row numbers."""
+"""Rows routed down a grown tree: each node has a range of one array of row numbers."""
 
 from typing import NamedTuple
 
@@ -12,10 +12,7 @@ from spinney.growth.binned.kernels.packed_rows import cell_value
 
 
 class RoutedTree(NamedTuple):
-    """A tree, and the rows that are sent down it.
-
-    ``ints`` and ``floats`` are of its nodes, ``by_code`` of their lines of codes.
-    """
+    """Tree and the rows routed down it; ``by_code`` has codes and branches."""
 
     cells: Cells
     ints: NDArray[np.int32]
@@ -27,10 +24,10 @@ class RoutedTree(NamedTuple):
 
 @kernel
 def route_node(tree, node, marks, buffer):
-    """Put the rows of a node's first branch before the others, in their order.
+    """Move the rows of a node's first branch before the others, in their order.
 
     ``tree.spans`` has where the rows of a node begin and end; those of both children
-    are set. ``marks`` are of codes, ``buffer`` has room for all rows.
+    are set. ``marks`` are by code, and ``spare`` has space for all rows.
     """
     cells, rows, spans = tree.cells, tree.rows, tree.spans
     ints, floats, by_code = tree.ints, tree.floats, tree.by_code
@@ -71,7 +68,7 @@ def route_node(tree, node, marks, buffer):
 
 @entry
 def route_tree(tree, marks, buffer):
-    """Send the rows of the root to the leaves."""
+    """Route the rows of the root to the leaves."""
     for node in range(len(tree.ints)):
         if tree.ints[node, nodes.ATTRIBUTE] >= 0:
             route_node(tree, node, marks, buffer)

@@ -1,8 +1,8 @@
-"""Rows that lack the value a node asks for, sent by its surrogates.
+"""Rows with a missing split value, routed by surrogates.
 
-The rows of a node stand in three stretches: those of the first branch, those of the
-second, and those that lack the value. The latter go by the first surrogate whose value
-they have, else to the heavier branch. Then both children are counted.
+The rows of a node are in three ranges: first branch, second branch, and missing. The
+latter follow the first surrogate whose value they have, else the heavier branch. Then
+both children are counted.
 """
 
 from typing import NamedTuple
@@ -28,12 +28,12 @@ SENT, COUNTED = 2, 3
 
 
 class MissingRouting(NamedTuple):
-    """Nodes whose rows are about to leave them.
+    """Nodes whose missing rows are to be routed.
 
-    Rows with their labels, of this ``kind``, and what each weighs by itself; ``ints``
-    of the nodes; in ``spans`` where the rows with a value begin and end, of the nodes
-    and of their children, which will have the others too; in ``ends`` where those end.
-    ``sums`` and ``counts`` become the totals of the children of every inner node.
+    Rows have labels of this ``kind`` and their own weights. ``spans`` has where the
+    known rows begin and end, for nodes and their children, which will get the others
+    too; ``ends`` has where those end. ``sums`` and ``counts`` receive the totals of the
+    children of every inner node.
     """
 
     cells: Cells
@@ -51,7 +51,7 @@ class MissingRouting(NamedTuple):
 
 @entry
 def route_missing_rows(routing):
-    """Send the rows of all inner nodes, and count their children."""
+    """Route the rows of all inner nodes, and count their children."""
     for node in range(len(routing.ints)):
         if routing.ints[node, nodes.ATTRIBUTE] >= 0:
             _route_node(routing, node)
@@ -59,25 +59,22 @@ def route_missing_rows(routing):
 
 @kernel
 def _route_node(routing, node):
-    """Send the rows of a node that lack its value, and count both children."""
-    rows, spans, child = (
-        routing.rows,
-        routing.spans,
-        routing.ints[node, nodes.LEFT_CHILD],
-    )
-    begin, aside, end = spans[node, 0], spans[node, 1], routing.ends[node]
-    middle, at = spans[child, 1], routing.records.line_of[node]
-    _narrow_thresholds(routing, aside, end, at)
-    last, first_right = _heavier_branch(routing, begin, middle, aside), middle
-    for i in range(aside, end):
+    """Route the rows of a node with a missing value, and count both children."""
+    rows, spans = routing.rows, routing.spans
+    child = routing.ints[node, nodes.LEFT_CHILD]
+    begin, missing_begin, end = spans[node, 0], spans[node, 1], routing.ends[node]
+    middle, line = spans[child, 1], routing.records.line_of[node]
+    _narrow_thresholds(routing, missing_begin, end, line)
+    last, first_right = _heavier_branch(routing, begin, middle, missing_begin), middle
+    for i in range(missing_begin, end):
         word = rows[i]
-        if _branch_of(routing, row_of(word), at, last) == 0:
+        if _branch_of(routing, row_of(word), line, last) == 0:
             rows[i], rows[first_right] = rows[first_right], word
             first_right += 1
     spans[child, 1] = spans[child + 1, 0] = first_right
     spans[child + 1, 1] = end
     kind, labels = routing.kind, routing.labels
-    sums, counts = routing.sums[at], routing.counts[at]
+    sums, counts = routing.sums[line], routing.counts[line]
     for i in range(begin, end):
         side = np.int64(i >= first_right)
         add_to_node(kind, labels, rows[i], sums, counts, side)
@@ -86,28 +83,26 @@ def _route_node(routing, node):
 
 
 @kernel
-def _narrow_thresholds(routing, aside, end, at):
-    """Let thresholds lie half-way to the next value that any row of the node has."""
+def _narrow_thresholds(routing, missing_begin, end, line):
+    """Move thresholds half-way to the next value of any row of the node."""
     cells, records = routing.cells, routing.records
     for k in range(records.attributes.shape[1]):
-        a = records.attributes[at, k]
+        a = records.attributes[line, k]
         if a < 0:
             return
         if cells.nominal[a]:
             continue
-        low, high = (
-            records.floats[at, k, RECORD_LOW],
-            records.floats[at, k, RECORD_HIGH],
-        )
-        for i in range(aside, end):
-            number = _number(cells, row_of(routing.rows[i]), a)
+        low = records.floats[line, k, RECORD_LOW]
+        high = records.floats[line, k, RECORD_HIGH]
+        for i in range(missing_begin, end):
+            number = _cell_number(cells, row_of(routing.rows[i]), a)
             if low < number < high:
                 high = number
-        records.floats[at, k, RECORD_HIGH] = high
+        records.floats[line, k, RECORD_HIGH] = high
 
 
 @kernel
-def _number(cells, row, a):
+def _cell_number(cells, row, a):
     """Return the number of a row; NaN where it is missing."""
     column = cells.column[a]
     if column >= 0:
@@ -118,10 +113,7 @@ def _number(cells, row, a):
 
 @kernel
 def _heavier_branch(routing, begin, middle, end):
-    """Return the heavier branch of the rows that have the value, of equals the first.
-
-    By what rows weigh themselves.
-    """
+    """Return the heavier branch of the known rows, by own weights; ties go first."""
     one, other = 0.0, 0.0
     for i in range(begin, end):
         weight = routing.row_weights[row_of(routing.rows[i])]
@@ -133,22 +125,22 @@ def _heavier_branch(routing, begin, middle, end):
 
 
 @kernel
-def _branch_of(routing, row, at, last):
-    """Return the branch of a row by the first surrogate that knows it, else the last.
+def _branch_of(routing, row, line, last):
+    """Return the branch of a row by the first surrogate with a value, else the default.
 
-    A code that the node's rows did not tell the branch of is as good as missing.
+    A code without a branch at this node counts as missing.
     """
     cells, records = routing.cells, routing.records
     for k in range(records.attributes.shape[1]):
-        a = records.attributes[at, k]
+        a = records.attributes[line, k]
         if a < 0:
             break
         code = cells.codes[row, a]
         if code == layout.MISSING_CODE:
             continue
         if not cells.nominal[a]:
-            right = _number(cells, row, a) > records.floats[at, k, RECORD_LOW]
-            return np.int64(right != (records.floats[at, k, REVERSED] > 0))
-        if records.masks[at, k, code]:
-            return np.int64(records.masks[at, k, code]) - 1
+            right = _cell_number(cells, row, a) > records.floats[line, k, RECORD_LOW]
+            return np.int64(right != (records.floats[line, k, REVERSED] > 0))
+        if records.masks[line, k, code]:
+            return np.int64(records.masks[line, k, code]) - 1
     return last

@@ -1,4 +1,4 @@
-"""The best split of a node: its attributes, counted by bins or sorted."""
+"""The best split of a node: its attributes, by histogram or sorted."""
 
 import numpy as np
 
@@ -52,19 +52,19 @@ SINGLE = np.uint64(1)
 
 @kernel
 def set_node_weight(search, top):
-    """Note the weight of a node, of which its limits are shares."""
+    """Note the weight of a node, which its limits refer to."""
     own = limit_weight(search.rules, search.stack.weights, top)
     search.work.limits[layout.WEIGHT] = own
 
 
 @kernel
 def _set_min_side_weight(search, a):
-    """Note what a side of a cut of an attribute must weigh; AWAY is what is missing."""
+    """Note the least weight of a side of a cut of an attribute."""
     rules, limits = search.rules, search.work.limits
     least, weight = rules.least_branch, limits[layout.WEIGHT]
     if rules.cut_share > 0 and not search.cells.nominal[a]:
-        known = weight - limit_weight(rules, search.work.vectors, layout.MISSING)
-        side = min(rules.cut_share * known, rules.most_in_side)
+        first_value = weight - limit_weight(rules, search.work.vectors, layout.MISSING)
+        side = min(rules.cut_share * first_value, rules.most_in_side)
         least = max(least, side * (1 - TOLERANCE))
     if rules.branch_share > 0:
         share = rules.branch_share * weight * (1 + TOLERANCE)
@@ -74,9 +74,9 @@ def _set_min_side_weight(search, a):
 
 @kernel
 def _clear_cut(a, cuts):
-    """Forget what was found of an attribute.
+    """Clear the best cut of an attribute.
 
-    Its bin is NaN until it is known to vary, and -1 until there is a cut.
+    Its bin is NaN until the attribute is known to vary, and -1 until there is a cut.
     """
     for what in range(layout.TOTALS):
         cuts[a, what] = np.nan
@@ -85,7 +85,7 @@ def _clear_cut(a, cuts):
 
 @kernel
 def _store_totals(a, cuts, vectors):
-    """Keep what lies left of the best cut, and what is missing."""
+    """Store the totals left of the best cut, and those of the missing rows."""
     width = vectors.shape[1]
     for c in range(width):
         cuts[a, layout.TOTALS + c] = vectors[layout.BEST, c]
@@ -94,11 +94,11 @@ def _store_totals(a, cuts, vectors):
 
 @kernel
 def _missing_offset(rules, has_missing, vectors):
-    """Return what scores are to be raised by where missing rows are on no side.
+    """Return the offset of scores if missing rows count on neither side.
 
     RIGHT is the known rows K. A cut gains (φ(L) + φ(R) − φ(K)) / |T| then, T being all
-    rows: the gain of a score that is greater by φ(T) − φ(K). That is so of every kind,
-    as each is discounted by |K| / |T|; of TWOING, whose φ is 0, by nothing more.
+    rows: the gain of a score that is greater by φ(T) − φ(K). This holds for every kind,
+    as each is discounted by |K| / |T|; for TWOING, whose φ is 0, the offset is 0.
     """
     if not (has_missing and rules.missing_separate):
         return 0.0
@@ -111,17 +111,17 @@ def _missing_offset(rules, has_missing, vectors):
 
 @kernel
 def _sum_attribute(rules, histograms, a, n_bins, work):
-    """Sum up a line as ``sum_histogram`` does, and say what scores are to be raised by."""
+    """Sum up a histogram as ``sum_histogram`` does; return the offset of scores too."""
     kind, floats, vectors = rules.kind, work.floats, work.vectors
     first, last, has_missing = sum_histogram(
         kind, histograms, a, n_bins, floats, vectors
     )
     for c in range(rules.width):
         vectors[layout.RIGHT, c] = floats[layout.SUMS + c, n_bins]
-    raised = work.limits[layout.MISSING_OFFSET] = _missing_offset(
+    offset = work.limits[layout.MISSING_OFFSET] = _missing_offset(
         rules, has_missing, vectors
     )
-    return first, last, has_missing and not rules.missing_separate, raised
+    return first, last, has_missing and not rules.missing_separate, offset
 
 
 @kernel
@@ -130,7 +130,7 @@ def search_edges(search, histograms, a, slack):
     cells, rules, work = search.cells, search.rules, search.work
     _clear_cut(a, work.cuts)
     n_bins = cells.n_bins[a]
-    first, last, has_missing, raised = _sum_attribute(
+    first, last, has_missing, offset = _sum_attribute(
         rules, histograms, a, n_bins, work
     )
     if first == last:
@@ -143,28 +143,28 @@ def search_edges(search, histograms, a, slack):
         best_edge(rules, a, n_bins, first, last, has_missing, slack, work)
         if rules.refine_bins and cells.column[a] >= 0:
             bound = max_bound(rules, n_bins, first, last, has_missing, work)
-            work.cuts[a, layout.BOUND] = bound + raised
-    work.cuts[a, layout.SCORE] += raised
+            work.cuts[a, layout.BOUND] = bound + offset
+    work.cuts[a, layout.SCORE] += offset
     _store_totals(a, work.cuts, work.vectors)
 
 
 @kernel
 def refine_cut(search, start, stop, histograms, a, floor, slack):
-    """Look inside the bins of an attribute that may hold a better cut than the floor.
+    """Search the bins of an attribute that may hold a better cut than the floor.
 
-    Of equal cuts the first wins: one inside a bin lies before the one after it.
+    Ties go to the first cut: one inside a bin lies before the one after it.
     """
     cells, rules, work = search.cells, search.rules, search.work
     column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
     if column < 0 or not rules.refine_bins or cuts[a, layout.BOUND] < floor:
         return
-    first, last, has_missing, raised = _sum_attribute(
+    first, last, has_missing, offset = _sum_attribute(
         rules, histograms, a, n_bins, work
     )
     if first < 0:
         return
     _set_min_side_weight(search, a)
-    floor -= raised
+    floor -= offset
     if not mark_bins(
         rules, histograms, a, n_bins, first, last, has_missing, floor, slack, work
     ):
@@ -175,7 +175,7 @@ def refine_cut(search, start, stop, histograms, a, floor, slack):
         rules, labels, n, n_bins, has_missing, floor, slack, rounded, work
     )
     inner = len(cuts) - 1
-    cuts[inner, layout.SCORE] += raised
+    cuts[inner, layout.SCORE] += offset
     if cuts[a, layout.BIN] != cuts[a, layout.BIN] and varies:
         cuts[a, layout.BIN] = -1
     better = cuts[inner, layout.SCORE] > cuts[a, layout.SCORE] + slack
@@ -188,11 +188,11 @@ def refine_cut(search, start, stop, histograms, a, floor, slack):
 
 @kernel
 def refine_attribute(search, start, stop, histograms, a, floor, slack):
-    """Look inside the bins of an attribute; return the best score so far.
+    """Search inside the bins of an attribute; return the best score so far.
 
-    Where attributes compete by ratio, each must know what it gains itself. Where those
-    that lose are kept, what is known of one must not depend on which were opened before
-    it, or threads would make a difference: the score is then that between bins.
+    If attributes compete by ratio, each needs its own gain. If competitors are kept,
+    the result of an attribute must not depend on those searched before, or on threads:
+    then the floor is the best score between bins.
     """
     cuts, by_ratio = search.work.cuts, search.rules.by_ratio
     least = cuts[a, layout.SCORE] if by_ratio else floor
@@ -205,10 +205,10 @@ def refine_attribute(search, start, stop, histograms, a, floor, slack):
 
 @kernel
 def _gather_open_rows(search, start, stop, a):
-    """Gather the rows in open bins, and return how many there are.
+    """Gather the rows in marked bins; return their number.
 
-    First which they are, then their numbers: these lie far apart, and are asked for
-    ahead.
+    Rows are selected first and their values read after: these lie far apart, and are
+    prefetched.
     """
     cells, rows, work = search.cells, search.rows, search.work
     members, row_bins = work.members, work.row_bins
@@ -217,10 +217,10 @@ def _gather_open_rows(search, start, stop, a):
     n, line = np.uint64(0), work.order[layout.CODES_LINE, a]
     rows = rows[start:stop]
     if line >= 0:
-        known = work.drawn_codes[line]
+        first_value = work.drawn_codes[line]
         for i in range(np.uint64(0), np.uint64(len(rows))):
-            members[n], row_bins[n] = rows[i], known[i]
-            n += np.uint64(opened[known[i]])
+            members[n], row_bins[n] = rows[i], first_value[i]
+            n += np.uint64(opened[first_value[i]])
     else:
         codes = cells.by_attribute[a]
         for i in range(np.uint64(0), np.uint64(len(rows))):
@@ -237,10 +237,9 @@ def _gather_open_rows(search, start, stop, a):
 
 @kernel
 def _search_by_walk(search, n, top, a, slack):
-    """Find the best cut of an attribute in one walk over the rows of a node.
+    """Find the best cut of an attribute in one walk over the first ``n`` members.
 
-    The rows are the first ``n`` members. Return whether it could: not where cells are
-    missing. What lies left of the cut is to be weighed yet.
+    Return False if cells are missing. The totals left of the cut are not set.
     """
     cells, rules, work = search.cells, search.rules, search.work
     if not can_walk(cells, rules, a):
@@ -261,42 +260,42 @@ def _search_by_walk(search, n, top, a, slack):
             return True
     _mark_varying(search, a)
     totals = search.stack.weights
-    found = walk_rows(search.labels, totals, top, n, a, column, slack, work)
-    if found >= 0:
-        here, after = key_place(work.keys[found]), key_place(work.keys[found + 1])
-        record_cut(a, work.row_bins[here], work.row_bins[after], work)
+    best_place = walk_rows(search.labels, totals, top, n, a, column, slack, work)
+    if best_place >= 0:
+        place, next_place = (
+            key_place(work.keys[best_place]),
+            key_place(work.keys[best_place + 1]),
+        )
+        record_cut(a, work.row_bins[place], work.row_bins[next_place], work)
         if column >= 0:
-            cuts[a, layout.LOW] = work.values[here]
-            cuts[a, layout.HIGH] = work.values[after]
+            cuts[a, layout.LOW] = work.values[place]
+            cuts[a, layout.HIGH] = work.values[next_place]
     return True
 
 
 @kernel
 def _search_by_code(search, n, top, a, slack):
-    """Find the best cut between the codes of an attribute, as ``_search_by_walk`` does."""
+    """Find the best cut between codes, as ``_search_by_walk`` does."""
     cells, work, totals = search.cells, search.work, search.stack.weights
-    seen, high = weigh_codes(cells, search.labels, n, a, work)
+    present, high = weigh_codes(cells, search.labels, n, a, work)
     if high == layout.MISSING_CODE:
         return False
     _clear_cut(a, work.cuts)
-    if seen == SINGLE << np.uint64(high):
+    if present == SINGLE << np.uint64(high):
         return True
     _mark_varying(search, a)
-    found = scan_codes(totals, top, a, seen, high, slack, work)
-    if found >= 0:
-        after = found + 1
-        while not (seen >> np.uint64(after)) & SINGLE:
-            after += 1
-        record_cut(a, found, after, work)
+    best_place = scan_codes(totals, top, a, present, high, slack, work)
+    if best_place >= 0:
+        next_place = best_place + 1
+        while not (present >> np.uint64(next_place)) & SINGLE:
+            next_place += 1
+        record_cut(a, best_place, next_place, work)
     return True
 
 
 @kernel
 def _mark_varying(search, a):
-    """Note that an attribute varies, and what a side of a cut of it must weigh.
-
-    None of its cells is missing.
-    """
+    """Note that an attribute varies without missing cells."""
     for c in range(search.rules.width):
         search.work.vectors[layout.MISSING, c] = 0.0
     search.work.cuts[a, layout.BIN] = -1
@@ -305,10 +304,7 @@ def _mark_varying(search, a):
 
 @kernel
 def _search_sorted(search, n, top, a, slack):
-    """Find the best cut or subset of an attribute by sorting the rows of a node.
-
-    The rows are the first ``n`` members.
-    """
+    """Find the best cut or subset of an attribute by sorting the members."""
     cells, labels, rules, work = search.cells, search.labels, search.rules, search.work
     column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
     few = cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)
@@ -321,7 +317,7 @@ def _search_sorted(search, n, top, a, slack):
     _clear_cut(a, cuts)
     for c in range(rules.width):
         vectors[layout.MISSING, c] = 0.0
-    m = ZERO
+    n_known = ZERO
     for i in range(n):
         row = row_of(members[i])
         code = cells.codes[row, a]
@@ -332,24 +328,27 @@ def _search_sorted(search, n, top, a, slack):
         if column >= 0:
             value = cell_value(cells, row, column)
         work.values[i] = value
-        keys[m] = sort_key(value, i)
-        m += 1
-    sort(keys, None, m, work.ints[layout.SORT_STACK])
+        keys[n_known] = sort_key(value, i)
+        n_known += 1
+    sort(keys, None, n_known, work.ints[layout.SORT_STACK])
     if column >= 0 and not is_float32(cells):
-        order_rounded(keys, m, work.values)
-    if m < 2 or work.values[key_place(keys[0])] == work.values[key_place(keys[m - 1])]:
+        order_rounded(keys, n_known, work.values)
+    if (
+        n_known < 2
+        or work.values[key_place(keys[0])] == work.values[key_place(keys[n_known - 1])]
+    ):
         return
     cuts[a, layout.BIN] = -1
     _set_min_side_weight(search, a)
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
         vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.MISSING, c]
-    raised = _missing_offset(rules, m < n, vectors)
-    has_missing = m < n and not rules.missing_separate
-    scan_sorted(rules, ZERO, m, labels, has_missing, slack, work, a, ZERO)
+    offset = _missing_offset(rules, n_known < n, vectors)
+    has_missing = n_known < n and not rules.missing_separate
+    scan_sorted(rules, ZERO, n_known, labels, has_missing, slack, work, a, ZERO)
     if cuts[a, layout.SCORE] == -np.inf:
         return
-    cuts[a, layout.SCORE] += raised
+    cuts[a, layout.SCORE] += offset
     if column < 0:
         # The values were codes: a cut between bins, the next one known.
         cuts[a, layout.BIN], cuts[a, layout.LOW] = cuts[a, layout.LOW], np.nan
@@ -363,10 +362,10 @@ def _search_sorted(search, n, top, a, slack):
 
 @kernel
 def _rescore_cut(search, start, stop, a):
-    """Score the best cut of an attribute by sums over its rows, as attributes compete.
+    """Rescore the best cut of an attribute by sums over its rows, in their own order.
 
-    Only for roots: what a subtraction leaves of a light side has few digits, and roots
-    show it. Rows are added in their own order: attributes that divide them alike tie.
+    Only for kinds with roots: they show the rounding that a subtraction leaves on a
+    light side. Attributes that divide the rows alike then tie.
     """
     cells, rules, work = search.cells, search.rules, search.work
     cuts, vectors, column = work.cuts, work.vectors, cells.column[a]
@@ -390,8 +389,8 @@ def _rescore_cut(search, start, stop, a):
             side = layout.MISSING
         add_row(rules.kind, search.labels, word, vectors, side)
     for c in range(rules.width):
-        known = vectors[layout.TRIAL_LEFT, c] + vectors[layout.TRIAL_RIGHT, c]
-        vectors[layout.RIGHT, c] = known
+        first_value = vectors[layout.TRIAL_LEFT, c] + vectors[layout.TRIAL_RIGHT, c]
+        vectors[layout.RIGHT, c] = first_value
     has_missing = vectors[layout.MISSING, 0] > 0
     if has_missing and not rules.missing_separate:
         add_missing(vectors, layout.TRIAL_LEFT + np.int64(cuts[a, layout.MISSING_SIDE]))
@@ -417,17 +416,17 @@ def _count_members(search, n, a):
 
 @kernel
 def _varies(search, start, stop, a):
-    """Return whether an attribute varies, all of whose rows are in one bin."""
+    """Return whether an attribute varies whose rows are all in one bin."""
     cells, rows = search.cells, search.rows
     column = cells.column[a]
     if column < 0:
         return False
-    known = np.nan
+    first_value = np.nan
     for i in range(start, stop):
         number = cell_value(cells, row_of(rows[i]), column)
-        if known != known:
-            known = number
-        elif number == number and number != known:
+        if first_value != first_value:
+            first_value = number
+        elif number == number and number != first_value:
             return True
     return False
 
@@ -443,7 +442,7 @@ def _draw_attributes(key, first, last, order):
 
 @kernel
 def _swap_attributes(order, i, other):
-    """Exchange the attributes at two places of the order."""
+    """Swap the attributes at two places of the order."""
     a = order[layout.ATTRIBUTE_AT, i]
     order[layout.ATTRIBUTE_AT, i] = order[layout.ATTRIBUTE_AT, other]
     order[layout.ATTRIBUTE_AT, other] = a
@@ -451,7 +450,7 @@ def _swap_attributes(order, i, other):
 
 @kernel
 def search_node(search, top, histograms, counted):
-    """Return the attribute whose split is best, -1 without any, and if any varies.
+    """Return the best attribute, -1 without a split, and whether any varies.
 
     Attributes are tried in column order, or ``rules.n_drawn`` that vary are drawn.
     """
@@ -468,14 +467,14 @@ def search_node(search, top, histograms, counted):
             work.members[i] = search.rows[start + i]
     elif not counted and not sampled:
         count(search, start, stop, ZERO, p, histograms)
-    floor, front, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
+    floor, leader, varying, drawn, n_counted = -np.inf, -1, 0, ZERO, ZERO
     while drawn < p and varying < rules.n_drawn:
-        if sampled and drawn == at_hand:
+        if sampled and drawn == n_counted:
             # As many as are still wanted are drawn and counted together.
-            at_hand = min(p, drawn + rules.n_drawn - varying)
-            _draw_attributes(stack.keys[top:], drawn, at_hand, order)
+            n_counted = min(p, drawn + rules.n_drawn - varying)
+            _draw_attributes(stack.keys[top:], drawn, n_counted, order)
             if not small:
-                n = at_hand - drawn
+                n = n_counted - drawn
                 count_drawn(search, start, stop, drawn, n, histograms)
         a = order[layout.ATTRIBUTE_AT, drawn]
         drawn += 1
@@ -491,12 +490,12 @@ def search_node(search, top, histograms, counted):
                 cuts[a, layout.BIN] = -1
         varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
         if cuts[a, layout.SCORE] > floor:
-            floor, front = cuts[a, layout.SCORE], a
+            floor, leader = cuts[a, layout.SCORE], a
     if not small:
         # The best so far is opened first: what it gains, the others need not try.
         for i in range(-1, drawn):
-            a = front if i < 0 else order[layout.ATTRIBUTE_AT, i]
-            if a >= 0 and (i < 0 or a != front):
+            a = leader if i < 0 else order[layout.ATTRIBUTE_AT, i]
+            if a >= 0 and (i < 0 or a != leader):
                 floor = refine_attribute(
                     search, start, stop, histograms, a, floor, slack
                 )
@@ -512,6 +511,6 @@ def search_node(search, top, histograms, counted):
         for a in range(p):
             varying += _varies(search, start, stop, a)
     if sampled:  # the order is put back
-        for i in range(at_hand - 1, -1, -1):
+        for i in range(n_counted - 1, -1, -1):
             _swap_attributes(order, i, order[layout.SWAPPED_WITH, i])
     return chosen, varying > 0

@@ -17,7 +17,7 @@ MOST_EXACT = 2.0**53
 
 @kernel
 def keep_if_better(rules, has_missing, slack, work, at):
-    """Note the cut between LEFT and RIGHT if it is better than what was found."""
+    """Store the cut between LEFT and RIGHT if it is better than the best so far."""
     kind, better, least = rules.kind, False, work.limits[layout.LEAST]
     cuts, vectors = work.cuts, work.vectors
     for trial in range(2 if has_missing else 1):
@@ -44,10 +44,9 @@ def keep_if_better(rules, has_missing, slack, work, at):
 def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin):
     """Find the best cut between unequal neighbours of the sorted keys begin … end.
 
-    ``values`` and ``members`` are by the place that a key ends with.
-
-    LEFT and RIGHT are what lies beside the first key to begin with: nothing and all
-    for a whole node, and what the other bins have for the rows of one bin.
+    ``values`` and ``members`` are by the place in a key. LEFT and RIGHT are the sides
+    before the first key: nothing and all for a whole node, and the other bins for the
+    rows of one bin.
     """
     kind, least = rules.kind, work.limits[layout.LEAST]
     keys, values, cuts, vectors = work.keys, work.values, work.cuts, work.vectors
@@ -63,10 +62,10 @@ def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin)
             left_squares += vectors[layout.LEFT, c] * vectors[layout.LEFT, c]
             right_squares += vectors[layout.RIGHT, c] * vectors[layout.RIGHT, c]
     best = cuts[at, layout.SCORE] + slack
-    after = key_place(keys[begin])
+    next_place = key_place(keys[begin])
     for i in range(begin, end - 1):
-        here, after = after, key_place(keys[i + 1])
-        word = work.members[here]
+        place, next_place = next_place, key_place(keys[i + 1])
+        word = work.members[place]
         weight = weight_of(labels, word)
         if is_numeric(kind):
             number = labels.numbers[row_of(word)]
@@ -86,7 +85,7 @@ def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin)
                 right_size -= weight
             vectors[layout.LEFT, c] += weight
             vectors[layout.RIGHT, c] -= weight
-        if values[here] == values[after]:
+        if values[place] == values[next_place]:
             continue
         if quick:
             cut_score = left_squares / left_size + right_squares / right_size
@@ -99,4 +98,4 @@ def scan_sorted(rules, begin, end, labels, has_missing, slack, work, at, at_bin)
         elif not keep_if_better(rules, has_missing, slack, work, at):
             continue
         cuts[at, layout.BIN] = at_bin
-        cuts[at, layout.LOW], cuts[at, layout.HIGH] = values[here], values[after]
+        cuts[at, layout.LOW], cuts[at, layout.HIGH] = values[place], values[next_place]

@@ -1,4 +1,4 @@
-"""A split carried out: rows put in order, both sides summed up, the node recorded."""
+"""Execution of a split: rows partitioned, children counted, the node recorded."""
 
 import numpy as np
 
@@ -20,14 +20,14 @@ SINGLE = np.uint64(1)
 
 @kernel
 def partition_rows(search, start, stop, a, histograms):
-    """Put the rows that go left first, and return where the others begin.
+    """Move the rows that go left to the front; return where the others begin.
 
-    On the way the values next to a cut between bins are found: the greatest on its
+    For a cut between bins this also finds the values next to it: the greatest on its
     left, the least on its right.
     """
     cells, rows, work = search.cells, search.rows, search.work
     cuts, go = work.cuts, work.ints
-    column, buffer, here = cells.column[a], search.stack.buffer, rows[start:stop]
+    column, buffer, node_rows = cells.column[a], search.stack.buffer, rows[start:stop]
     b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
     for code in range(cells.n_bins[a]):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
@@ -45,8 +45,8 @@ def partition_rows(search, start, stop, a, histograms):
     at, waiting, goes = np.uint64(0), np.uint64(0), go[layout.IS_OPEN]
     line = work.order[layout.CODES_LINE, a]
     known = work.drawn_codes[line] if line >= 0 else cells.by_attribute[a]
-    for i in range(np.uint64(0), np.uint64(len(here))):
-        word = here[i]
+    for i in range(np.uint64(0), np.uint64(len(node_rows))):
+        word = node_rows[i]
         row = row_of(word)
         code = np.int64(known[i if line >= 0 else row])
         left = np.uint64(goes[code])
@@ -57,12 +57,12 @@ def partition_rows(search, start, stop, a, histograms):
                 left = np.uint64(number <= low)
         elif code == other:
             least = min(least, cell_value(cells, row, column))
-        here[at] = word
+        node_rows[at] = word
         buffer[waiting] = word
         at += left
         waiting += SINGLE - left
     for i in range(waiting):
-        here[at + i] = buffer[i]
+        node_rows[at + i] = buffer[i]
     if other >= 0:
         cuts[a, layout.LOW], cuts[a, layout.HIGH] = greatest, least
     return start + np.int64(at)
@@ -70,7 +70,7 @@ def partition_rows(search, start, stop, a, histograms):
 
 @kernel
 def move_missing_last(search, start, stop, a):
-    """Put rows that lack a value after the others, and return where they begin."""
+    """Move rows with a missing value behind the others; return where they begin."""
     rows, codes, buffer = search.rows, search.cells.by_attribute, search.stack.buffer
     at, waiting = start, ZERO
     for i in range(start, stop):
@@ -86,44 +86,42 @@ def move_missing_last(search, start, stop, a):
 
 
 @kernel
-def record_gain(search, top, here, a):
-    """Record the best split of a node; return whether it gains enough."""
+def record_gain(search, top, node, a):
+    """Record the best split of a node; return whether its gain suffices."""
     rules, records, gain = search.rules, search.records, best_gain(search, top, a)
     if gain < rules.min_gain * (1 - TOLERANCE):
-        records.ints[here, nodes.REASON] = nodes.MIN_GAIN
+        records.ints[node, nodes.REASON] = nodes.MIN_GAIN
         return False
-    records.floats[here, nodes.GAIN] = gain
-    records.ints[here, nodes.ATTRIBUTE] = a
+    records.floats[node, nodes.GAIN] = gain
+    records.ints[node, nodes.ATTRIBUTE] = a
     return True
 
 
 @kernel
 def split_node(search, top, a, histograms):
-    """Carry out and record the split of a node; return where its right rows begin."""
+    """Execute and record the split of a node; return where its right rows begin."""
     rules, records, stack = search.rules, search.records, search.stack
     begin, end = stack.entries[top, nodes.BEGIN], stack.entries[top, nodes.END]
-    cuts, here = search.work.cuts, stack.state[nodes.N_NODES]
+    cuts, node = search.work.cuts, stack.state[nodes.N_NODES]
     middle = partition_rows(search, begin, end, a, histograms)
     if is_numeric(rules.kind) or not rules.subtract:
         count_children(search, begin, middle, end, a)
     else:
         infer_children(search, begin, middle, end, a, top)
-    records.floats[here, nodes.CUT_LOW] = cuts[a, layout.LOW]
-    records.floats[here, nodes.CUT_HIGH] = cuts[a, layout.HIGH]
-    records.floats[here, nodes.CUT_MISSING] = cuts[a, layout.MISSING_SIDE]
+    records.floats[node, nodes.CUT_LOW] = cuts[a, layout.LOW]
+    records.floats[node, nodes.CUT_HIGH] = cuts[a, layout.HIGH]
+    records.floats[node, nodes.CUT_MISSING] = cuts[a, layout.MISSING_SIDE]
     width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
-        records.weights[here, width + c] = stack.child_weights[2, c]
+        records.weights[node, width + c] = stack.child_weights[2, c]
     for c in range(n_counts):
-        records.counts[here, n_counts + c] = stack.child_counts[2, c]
+        records.counts[node, n_counts + c] = stack.child_counts[2, c]
     if search.cells.listed[a]:
         at = stack.state[nodes.N_LISTED]
-        records.ints[here, nodes.N_LINES] = count_codes(search, begin, end, a, at)
-        stack.state[nodes.N_LISTED] += records.ints[here, nodes.N_LINES]
-    stack.entries[top, nodes.MIDDLE], stack.entries[top, nodes.MISSING_BEGIN] = (
-        middle,
-        end,
-    )
+        records.ints[node, nodes.N_LINES] = count_codes(search, begin, end, a, at)
+        stack.state[nodes.N_LISTED] += records.ints[node, nodes.N_LINES]
+    stack.entries[top, nodes.MIDDLE] = middle
+    stack.entries[top, nodes.MISSING_BEGIN] = end
     if rules.missing_separate:
         stack.entries[top, nodes.MISSING_BEGIN] = move_missing_last(
             search, middle, end, a

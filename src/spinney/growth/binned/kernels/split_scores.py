@@ -68,20 +68,20 @@ def is_numeric(kind):
 
 
 @kernel
-def tie_tolerance(kind, totals, at):
-    """Return by how much the scores of cuts must differ, not to be equal.
+def tie_tolerance(kind, totals, line):
+    """Return the largest difference of scores that counts as a tie.
 
-    By a share of the weight, as gains of classes have no unit; for numbers in the unit
-    of the gain (``Criterion.unit``).
+    A fraction of the weight for classes, whose gains have no unit; for numbers in the
+    unit of the gain (``Criterion.unit``).
     """
-    size = side_weight(kind, totals, at)
+    size = side_weight(kind, totals, line)
     if not is_numeric(kind):
         return TOLERANCE * size
     if kind == SQUARES:
-        return TOLERANCE * totals[at, 3]
+        return TOLERANCE * totals[line, 3]
     if kind == POISSON:
-        return TOLERANCE * (totals[at, 1] + totals[at, 2])
-    return TOLERANCE_OF_ROOTS * size * _root(kind, totals[at, 3] / size)
+        return TOLERANCE * (totals[line, 1] + totals[line, 2])
+    return TOLERANCE_OF_ROOTS * size * _root(kind, totals[line, 3] / size)
 
 
 @kernel
@@ -91,36 +91,36 @@ def _root(kind, square):
 
 
 @kernel
-def side_weight(kind, vectors, at):
+def side_weight(kind, vectors, line):
     """Return the weight of a side, or of any line of class weights or moments."""
     if is_numeric(kind):
-        return vectors[at, 0]
+        return vectors[line, 0]
     total = 0.0
     for c in range(vectors.shape[1]):
-        total += vectors[at, c]
+        total += vectors[line, c]
     return total
 
 
 @kernel
-def limit_weight(rules, vectors, at):
+def limit_weight(rules, vectors, line):
     """Return the weight of a side as limits count it, not altered by costs."""
     if is_numeric(rules.kind):
-        return vectors[at, 0]
+        return vectors[line, 0]
     total = 0.0
     for c in range(vectors.shape[1]):
-        total += vectors[at, c] * rules.limit_scale[c]
+        total += vectors[line, c] * rules.limit_scale[c]
     return total
 
 
 @kernel
-def side_score(kind, vectors, at):
+def side_score(kind, vectors, line):
     """Return φ of a side; that of nothing is 0."""
     if is_numeric(kind):
-        total = vectors[at, 1] + vectors[at, 2]
-        return _moment_score(kind, vectors[at, 0], total, vectors[at, 3])
+        total = vectors[line, 1] + vectors[line, 2]
+        return _moment_score(kind, vectors[line, 0], total, vectors[line, 3])
     size, total = 0.0, 0.0
     for c in range(vectors.shape[1]):
-        weight = vectors[at, c]
+        weight = vectors[line, c]
         size += weight
         if kind == GINI:
             total += weight * weight
@@ -134,7 +134,7 @@ def side_score(kind, vectors, at):
 
 
 @kernel
-def _moment_score(kind, weight, total, second):
+def _moment_score(kind, weight, total, squares):
     """Return φ of a side of numbers."""
     if weight <= 0:
         return 0.0
@@ -142,8 +142,8 @@ def _moment_score(kind, weight, total, second):
         return total * total / weight
     if kind == POISSON:
         return 2 * total * np.log(total / weight) if total > 0 else 0.0
-    spread = second - total * total / weight
-    if spread <= TOLERANCE * second:
+    spread = squares - total * total / weight
+    if spread <= TOLERANCE * squares:
         return 0.0
     return -weight * _root(kind, spread / weight)
 
@@ -170,30 +170,30 @@ def _twoing(vectors, left, right):
 
 @kernel
 def add_missing(vectors, side):
-    """Add what the missing rows weigh to a side."""
+    """Add the weights of the missing rows to a side."""
     for c in range(vectors.shape[1]):
         vectors[side, c] += vectors[layout.MISSING, c]
 
 
 @kernel
 def score_bound(kind, vectors, floor, tried):
-    """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT.
+    """Return a bound on cuts inside a bin: INSIDE, between LEFT and RIGHT.
 
-    No closer than it takes to tell that it is below the floor. ``tried`` says that
-    cuts at the bin's own edges were tried, whatever they leave on a side.
+    It is as close as needed to compare it with the floor. ``tried`` tells that cuts at
+    the bin's own edges were tried, whatever they leave on a side.
     """
     if kind >= DEVIATION and not (
         _has_spread(vectors, layout.LEFT) and _has_spread(vectors, layout.RIGHT)
     ):
         return np.inf
-    whole = 0.0
+    bin_score = 0.0
     if kind in (GINI, ERRORS):
-        whole = side_weight(kind, vectors, layout.INSIDE)
+        bin_score = side_weight(kind, vectors, layout.INSIDE)
     elif kind == SQUARES:
-        whole = vectors[layout.INSIDE, 3]
+        bin_score = vectors[layout.INSIDE, 3]
     elif kind in (TWOING, POISSON):
-        whole = np.inf
-    bound = split_score(kind, vectors, layout.LEFT, layout.RIGHT) + whole
+        bin_score = np.inf
+    bound = split_score(kind, vectors, layout.LEFT, layout.RIGHT) + bin_score
     if bound < floor:
         return bound
     if is_numeric(kind):
@@ -211,12 +211,12 @@ def score_bound(kind, vectors, floor, tried):
 
 
 @kernel
-def _has_spread(vectors, at):
-    """Return whether numbers vary on a side, and would with those of the bin."""
-    total, second = vectors[at, 1] + vectors[at, 2], vectors[at, 3]
-    spread = second - total * total / vectors[at, 0]
+def _has_spread(vectors, line):
+    """Return whether numbers vary on a side, also together with those of the bin."""
+    total, squares = vectors[line, 1] + vectors[line, 2], vectors[line, 3]
+    spread = squares - total * total / vectors[line, 0]
     # Twice: what sums round by must not matter.
-    return spread > 2 * TOLERANCE * (second + vectors[layout.INSIDE, 3])
+    return spread > 2 * TOLERANCE * (squares + vectors[layout.INSIDE, 3])
 
 
 @kernel
@@ -248,19 +248,19 @@ def _numeric_corner_bound(kind, vectors):
     low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
     known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
     rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
-    second, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
+    squares, roots = vectors[layout.INSIDE, 3], kind >= DEVIATION
     greatest = -np.inf
     for corner in range(8 if roots else 4):
         weight = vectors[layout.INSIDE, 0] if corner & 1 else 0.0
         weighted = high if corner & 2 else low
-        square = second if corner & 4 else 0.0
+        square = squares if corner & 4 else 0.0
         left = vectors[layout.LEFT, 0] + weight
         right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
         if left <= 0 or right <= 0:
             return np.inf
         here, there = known + weighted, rest - weighted
         one = vectors[layout.LEFT, 3] + square
-        other = vectors[layout.RIGHT, 3] + second - square
+        other = vectors[layout.RIGHT, 3] + squares - square
         if roots and min(one - here * here / left, other - there * there / right) <= 0:
             return np.inf
         cut_score = _moment_score(kind, left, here, one)

@@ -1,10 +1,9 @@
-"""Inside the bins of an attribute: where a cut may agree better than between them.
+"""Cuts inside the bins of an attribute that may agree better than those between.
 
-The rows of a node are laid out in *parts*, in rising order: a bin that is left closed
-is one part, a bin that is opened has one or several of equal width. Inside a part that
-holds b₀ and b₁ of the branches, D stays between what it was before the part less b₁,
-and that plus b₀. Only parts where this bound reaches the best edge, and what is needed
-to be kept at all, are sorted.
+The rows of a node are laid out in *sub-bins*, in rising order: a closed bin is one
+sub-bin, an open bin has one or several of equal width. D changes inside a sub-bin with
+b₀ and b₁ of the branches by at most −b₁ and +b₀. Only sub-bins whose bound reaches the
+best edge, and the least agreement to be recorded, are sorted.
 """
 
 from typing import NamedTuple
@@ -44,12 +43,12 @@ HALF = np.uint64(32)
 
 
 class SurrogateWorkspace(NamedTuple):
-    """Where surrogates are sought.
+    """Scratch arrays of the search for surrogates.
 
-    ``packed_counts`` count rows by attribute and bin, the first branch in the lower half;
-    ``bin_weights`` their weights; ``cuts`` and ``masks`` are what is found of attributes
-    and of their codes, 1 or 2 by branch. ``marks`` are of codes, ``keys``, ``places``
-    and ``row_bins`` hold numbers, where in the node they stand, and their bins.
+    ``packed_counts`` count rows by attribute and bin, the first branch in the lower
+    half; ``bin_weights`` are their weights. ``cuts`` and ``masks`` are the results by
+    attribute and code, 1 or 2 by branch. ``marks`` are by code. ``keys``, ``places``
+    and ``row_bins`` hold numbers, their places in the node, and their bins.
     """
 
     packed_counts: NDArray[np.uint64]
@@ -65,22 +64,19 @@ class SurrogateWorkspace(NamedTuple):
 
 @kernel
 def rows_in(word):
-    """Return how many rows a word counts."""
+    """Return the number of rows in a packed count."""
     return np.int64((word & (SECOND - FIRST)) + (word >> HALF))
 
 
 @kernel
 def agreement_bound(one, other, difference, more_one, more_other):
-    """Return what a cut agrees on at most, where D was ``difference`` before a part."""
+    """Return the most that a cut agrees on; ``difference`` is D before the sub-bin."""
     return max(other + difference + more_one, one - difference + more_other)
 
 
 @kernel
 def lay_out_sorted(search, begin, middle, end, a, one, other):
-    """Lay the rows of a small node out as one part, to be sorted; return their number.
-
-    Those without a value of the attribute are left out.
-    """
+    """Lay out the known rows of a small node as one sub-bin; return their number."""
     cells, work, rows = search.cells, search.work, search.rows
     column, subbins, cuts, n = cells.column[a], work.subbins, work.cuts, ZERO
     cuts[a, KNOWN_ONE] = cuts[a, KNOWN_OTHER] = 0.0
@@ -106,22 +102,22 @@ def lay_out_sorted(search, begin, middle, end, a, one, other):
 
 @kernel
 def lay_out_subbins(search, begin, middle, end, a, needed):
-    """Lay the rows of a node out in parts; take those that may have what is needed.
+    """Lay out the rows of a node in sub-bins; open those that may reach ``needed``.
 
-    Return how many parts there are, and how many keys to sort.
+    Return the number of sub-bins, and of keys to sort.
     """
     cells, work = search.cells, search.work
     subbins, marks, n_bins, n_opened = work.subbins, work.marks, cells.n_bins[a], 0
     one, other = work.cuts[a, KNOWN_ONE], work.cuts[a, KNOWN_OTHER]
     n, difference, marks[layout.MISSING_CODE] = ZERO, 0.0, -1
     for b in range(n_bins):
-        here, more = rows_in(work.packed_counts[a, b]), work.bin_weights[a, b]
+        n_here, more = rows_in(work.packed_counts[a, b]), work.bin_weights[a, b]
         bound = agreement_bound(one, other, difference, more[0], more[1])
         marks[b] = -1
-        if cells.column[a] >= 0 and here > 1 and bound >= needed:
+        if cells.column[a] >= 0 and n_here > 1 and bound >= needed:
             marks[b] = 0
             n_opened += 1
-            n += here
+            n += n_here
         difference += more[0] - more[1]
     n_per_bin = min(FINEST, (SUBBINS - layout.BINS) // n_opened) if n > FEW_ROWS else 1
     n_subbins = ZERO
@@ -147,7 +143,7 @@ def lay_out_subbins(search, begin, middle, end, a, needed):
 
 @kernel
 def _gather(search, begin, end, a):
-    """Take the rows of the opened bins, and find the range of each; return how many."""
+    """Gather the rows of open bins, and find the range of each; return their number."""
     cells, work, rows = search.cells, search.work, search.rows
     marks, subbins, column, n = work.marks, work.subbins, cells.column[a], ZERO
     for b in range(cells.n_bins[a]):
@@ -168,7 +164,7 @@ def _gather(search, begin, end, a):
 
 @kernel
 def _fill_subbins(n_bins, n_per_bin, work):
-    """Divide opened bins into empty parts of equal width."""
+    """Divide open bins into empty sub-bins of equal width."""
     subbins = work.subbins
     for b in range(n_bins):
         at = work.marks[b]
@@ -184,7 +180,7 @@ def _fill_subbins(n_bins, n_per_bin, work):
 
 @kernel
 def _subbin_of(i, n_per_bin, work):
-    """Return the part of a key; it never falls as the key grows."""
+    """Return the sub-bin of a key; it never falls as the key grows."""
     first = work.marks[work.row_bins[i]]
     at = (work.keys[i] - work.subbins[ORIGIN, first]) * work.subbins[SCALE, first]
     return first + (np.int64(min(at, n_per_bin - 1.0)) if at > 0 else 0)
@@ -192,15 +188,12 @@ def _subbin_of(i, n_per_bin, work):
 
 @kernel
 def _count_subbins(search, middle, n, n_per_bin):
-    """Count the rows of opened bins by part."""
+    """Count the rows of open bins by sub-bin."""
     work, rows, weights = search.work, search.rows, search.weights
     subbins = work.subbins
     for i in range(n):
-        subbin, place, key = (
-            _subbin_of(i, n_per_bin, work),
-            work.places[i],
-            work.keys[i],
-        )
+        subbin, place = _subbin_of(i, n_per_bin, work), work.places[i]
+        key = work.keys[i]
         weight = weights[row_of(rows[place])]
         subbins[ONE if place < middle else OTHER, subbin] += weight
         subbins[ROWS, subbin] += 1
@@ -210,7 +203,7 @@ def _count_subbins(search, middle, n, n_per_bin):
 
 @kernel
 def _close_subbins(a, n_subbins, needed, work):
-    """Leave those parts open that may hold a better cut than all edges of parts."""
+    """Keep only those sub-bins open that may hold a better cut than all edges."""
     subbins, best, n_rows = work.subbins, needed, work.cuts[a, KNOWN_ROWS]
     one, other = work.cuts[a, KNOWN_ONE], work.cuts[a, KNOWN_OTHER]
     for final in range(2):
@@ -230,7 +223,7 @@ def _close_subbins(a, n_subbins, needed, work):
 
 @kernel
 def _keep_open_keys(n, n_per_bin, work):
-    """Keep the keys of open parts; return how many there are."""
+    """Keep the keys of open sub-bins; return their number."""
     m = ZERO
     for i in range(n):
         if work.subbins[OPEN, _subbin_of(i, n_per_bin, work)]:
@@ -241,17 +234,17 @@ def _keep_open_keys(n, n_per_bin, work):
 
 
 @kernel
-def scan(search, middle, a, n_subbins, wanted):
+def scan_cuts(search, middle, a, n_subbins, wanted):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
     work, rows, weights = search.work, search.rows, search.weights
     subbins, keys, cuts = work.subbins, work.keys, work.cuts
     one, other, n_rows = cuts[a, KNOWN_ONE], cuts[a, KNOWN_OTHER], cuts[a, KNOWN_ROWS]
     before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
     for subbin in range(n_subbins):
-        here, sorted_here = np.int64(subbins[ROWS, subbin]), subbins[OPEN, subbin] > 0
-        if here == 0:
+        n_here, sorted_here = np.int64(subbins[ROWS, subbin]), subbins[OPEN, subbin] > 0
+        if n_here == 0:
             continue
-        difference, inside = sums, here if sorted_here else ZERO + 1
+        difference, inside = sums, n_here if sorted_here else ZERO + 1
         sums += subbins[ONE, subbin] - subbins[OTHER, subbin]
         for k in range(inside):
             ends = k == inside - 1
@@ -264,7 +257,7 @@ def scan(search, middle, a, n_subbins, wanted):
                 difference = sums
             elif keys[at] == keys[at - 1]:
                 continue
-            left = before + (here if ends else k + 1)
+            left = before + (n_here if ends else k + 1)
             if min(left, n_rows - left) < LEAST_ROWS:
                 continue
             agreeing = max(other + difference, one - difference)
@@ -281,5 +274,5 @@ def scan(search, middle, a, n_subbins, wanted):
             cuts[a, BIN] = subbins[OWNER, subbin]
             cuts[a, AFTER] = subbins[OWNER, after]
             return best
-        before += here
+        before += n_here
     return best

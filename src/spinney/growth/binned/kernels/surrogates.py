@@ -1,17 +1,17 @@
 """The surrogates of inner nodes.
 
-The rows of a node that have a value of its attribute are a stretch of one array of row
-words, those of its first branch before the others. Of another attribute, let T₀, T₁ be
-the weights of the branches among the rows that have a value of that one, and D the
-weight of the first branch less that of the second left of a cut; the cut agrees on ::
+The known rows of a node are a range of one array of packed rows, those of its first
+branch before the others. For another attribute, let T₀, T₁ be the weights of the
+branches among the rows with a value of it, and D the weight of the first branch less
+that of the second left of a cut. The cut agrees on ::
 
-    L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
+L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
 
 so the best one is where D is greatest or least. Counts by bin give D at every edge, and
-``surrogate_bins`` looks inside the bins where it may be greater or less.
+``surrogate_bins`` searches inside the bins where it may be greater or less.
 
-Of equal cuts the first wins, as ``spinney.search.surrogate_search`` has it: the
-greatest agreement is sought first, then the first cut that has it but for rounding.
+Ties go to the first cut, as in ``spinney.search.surrogate_search``: the greatest
+agreement is found first, then the first cut that has it but for rounding.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from spinney.growth.binned.kernels.surrogate_bins import (
     lay_out_sorted,
     lay_out_subbins,
     rows_in,
-    scan,
+    scan_cuts,
 )
 
 LEAST_ADJUSTED = 1e-10
@@ -43,11 +43,11 @@ RECORD_SIZE = 5
 
 
 class SurrogateRecords(NamedTuple):
-    """The surrogates of nodes, one line per node, best first.
+    """Surrogates of nodes, one line per node, best first.
 
-    ``line_of`` says which line is that of a node; ``attributes`` are -1 where there is
-    none; ``floats`` has values beside the cut, agreement, adjusted agreement and whether
-    it is reversed; ``masks`` the codes of both branches, 1 and 2.
+    ``line_of`` is the line of a node. ``attributes`` are -1 if there is none.
+    ``floats`` has values beside the cut, agreement, adjusted agreement and whether it
+    is reversed; ``masks`` the codes of both branches, 1 and 2.
     """
 
     line_of: NDArray[np.int64]
@@ -57,11 +57,9 @@ class SurrogateRecords(NamedTuple):
 
 
 class SurrogateSearch(NamedTuple):
-    """All that a search reads and writes.
+    """Input, workspace and output of a search for surrogates.
 
-    Rows with their weights, and whether each of these is 1; the tree, as ``send`` takes
-    it; up to how many rows a node is ``small`` and sorted; where the search works, and
-    what it keeps.
+    ``unit`` tells whether each weight is 1. Nodes of up to ``small`` rows are sorted.
     """
 
     cells: Cells
@@ -79,7 +77,7 @@ class SurrogateSearch(NamedTuple):
 
 @kernel
 def _weigh(search, begin, end):
-    """Return the weight of a stretch of rows."""
+    """Return the weight of a range of rows."""
     total, rows, weights = 0.0, search.rows, search.weights
     for i in range(begin, end):
         total += weights[row_of(rows[i])]
@@ -87,14 +85,11 @@ def _weigh(search, begin, end):
 
 
 @kernel
-def _count(search, begin, middle, end, first, last):
+def _count_branches(search, begin, middle, end, first, last):
     """Count the rows of both branches, and weigh them, by attribute and bin."""
     cells, rows, weights, unit = search.cells, search.rows, search.weights, search.unit
-    packed_counts, bin_weights, codes = (
-        search.work.packed_counts,
-        search.work.bin_weights,
-        cells.codes,
-    )
+    packed_counts, bin_weights = search.work.packed_counts, search.work.bin_weights
+    codes = cells.codes
     for a in range(first, last):
         for b in range(cells.n_bins[a]):
             packed_counts[a, b] = 0
@@ -119,7 +114,7 @@ def _count(search, begin, middle, end, first, last):
 
 @kernel
 def _sum_known_rows(a, n_bins, one, other, n_rows, work):
-    """Set the weights and the number of the rows that have a value of an attribute.
+    """Set the weights and the number of the rows with a value of an attribute.
 
     ``one``, ``other`` and ``n_rows`` are those of all rows.
     """
@@ -137,46 +132,46 @@ def _sum_known_rows(a, n_bins, one, other, n_rows, work):
 
 @kernel
 def _group_codes(a, n_codes, work):
-    """Give each code its branch; on a tie the heavier one, of equals the second."""
+    """Give each code its branch; ties go to the heavier one, or the second."""
     one, other = work.cuts[a, bins.KNOWN_ONE], work.cuts[a, bins.KNOWN_OTHER]
     bin_weights, total_weight = work.bin_weights, one + other
     heavier = 1 if other / total_weight >= one / total_weight - TOLERANCE else 0
     agreeing, n_first, n_second = 0.0, 0, 0
     for code in range(n_codes):
-        here = rows_in(work.packed_counts[a, code])
+        n_here = rows_in(work.packed_counts[a, code])
         work.masks[a, code] = 0
-        if here == 0:
+        if n_here == 0:
             continue
         difference = (bin_weights[a, code, 1] - bin_weights[a, code, 0]) / total_weight
         side = heavier if abs(difference) <= TOLERANCE else (1 if difference > 0 else 0)
         work.masks[a, code] = 1 + side
         agreeing += bin_weights[a, code, side]
         if side:
-            n_second += here
+            n_second += n_here
         else:
-            n_first += here
+            n_first += n_here
     if min(n_first, n_second) >= bins.LEAST_ROWS:
         work.cuts[a, bins.AGREEING] = agreeing
 
 
 @kernel
 def _best_edge(a, n_bins, openable, work):
-    """Find what the best cut between bins agrees on, and one inside may at most."""
+    """Find the best agreement of cuts between bins, and a bound on those inside."""
     one, other = work.cuts[a, bins.KNOWN_ONE], work.cuts[a, bins.KNOWN_OTHER]
     n_rows = work.cuts[a, bins.KNOWN_ROWS]
     bin_weights, difference, before = work.bin_weights, 0.0, ZERO
     best, bound = -np.inf, -np.inf
     for b in range(n_bins):
-        here = rows_in(work.packed_counts[a, b])
-        if here == 0:
+        n_here = rows_in(work.packed_counts[a, b])
+        if n_here == 0:
             continue
-        if openable and here > 1:
+        if openable and n_here > 1:
             more = agreement_bound(
                 one, other, difference, bin_weights[a, b, 0], bin_weights[a, b, 1]
             )
             bound = max(bound, more)
         difference += bin_weights[a, b, 0] - bin_weights[a, b, 1]
-        before += here
+        before += n_here
         if min(before, n_rows - before) >= bins.LEAST_ROWS:
             best = max(best, other + difference, one - difference)
     work.cuts[a, bins.AGREEING], work.cuts[a, bins.BOUND] = best, bound
@@ -184,29 +179,30 @@ def _best_edge(a, n_bins, openable, work):
 
 @kernel
 def _min_agreement(first, last, most, least, work):
-    """Return what the last of the surrogates to keep agrees on at least.
+    """Return the agreement of the last surrogate to record, or a lower bound.
 
-    Where so many attributes agree on more, one that agrees on less is never kept.
+    If enough attributes agree on more, one that agrees on less is never recorded.
     """
     for k in range(most):
         work.keys[k] = least
     for a in range(first, last):
         agreeing = work.cuts[a, bins.AGREEING]
-        at = most - 1
-        if not agreeing > work.keys[at]:
+        line = most - 1
+        if not agreeing > work.keys[line]:
             continue
-        while at > 0 and work.keys[at - 1] < agreeing:
-            work.keys[at] = work.keys[at - 1]
-            at -= 1
-        work.keys[at] = agreeing
+        while line > 0 and work.keys[line - 1] < agreeing:
+            work.keys[line] = work.keys[line - 1]
+            line -= 1
+        work.keys[line] = agreeing
     return work.keys[most - 1]
 
 
 @kernel
-def _search(search, begin, middle, end, own, first, last):
+def _search_attributes(search, begin, middle, end, split_attribute, first, last):
     """Find the best surrogate of each of a range of attributes.
 
-    What agrees too little to be kept is -∞. ``own`` is the attribute of the node.
+    It is -∞ if it agrees too little to be recorded. ``split_attribute`` is that of the
+    node.
     """
     cells, work = search.cells, search.work
     one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
@@ -221,12 +217,12 @@ def _search(search, begin, middle, end, own, first, last):
     least = majority + LEAST_ADJUSTED * lesser
     sorting = n <= search.small
     if not sorting:
-        _count(search, begin, middle, end, first, last)
+        _count_branches(search, begin, middle, end, first, last)
     for a in range(first, last):
-        if a == own or (sorting and not cells.nominal[a]):
+        if a == split_attribute or (sorting and not cells.nominal[a]):
             continue
         if sorting:
-            _count(search, begin, middle, end, a, a + 1)
+            _count_branches(search, begin, middle, end, a, a + 1)
         _sum_known_rows(a, cells.n_bins[a], one, other, n, work)
         if cells.nominal[a]:
             _group_codes(a, cells.n_bins[a], work)
@@ -240,7 +236,9 @@ def _search(search, begin, middle, end, own, first, last):
         )
     for a in range(first, last):
         agreeing = cuts[a, bins.AGREEING]
-        if a == own or (not sorting and max(agreeing, cuts[a, bins.BOUND]) < floor):
+        if a == split_attribute or (
+            not sorting and max(agreeing, cuts[a, bins.BOUND]) < floor
+        ):
             cuts[a, bins.AGREEING] = -np.inf
         elif not cells.nominal[a]:
             n_subbins = ZERO + 1
@@ -257,10 +255,10 @@ def _search(search, begin, middle, end, own, first, last):
 
 @kernel
 def _scan_cuts_twice(search, middle, a, n_subbins, least):
-    """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
+    """Find the best cut of sorted rows: the agreement, then the first cut that ties."""
     search.work.cuts[a, bins.AGREEING], wanted = -np.inf, np.inf
     for _ in range(2):
-        best = scan(search, middle, a, n_subbins, wanted)
+        best = scan_cuts(search, middle, a, n_subbins, wanted)
         if best < least:
             return
         wanted = best * (1 - TOLERANCE)
@@ -268,7 +266,7 @@ def _scan_cuts_twice(search, middle, a, n_subbins, least):
 
 @kernel
 def _find_cut_values(search, begin, end, a):
-    """Find the values beside a cut that are not known: next to bins left closed."""
+    """Find the unknown values beside a cut: those next to closed bins."""
     cells, rows, cuts = search.cells, search.rows, search.work.cuts
     column, before = cells.column[a], np.int64(cuts[a, bins.BIN])
     after, low, high = np.int64(cuts[a, bins.AFTER]), -np.inf, np.inf
@@ -286,11 +284,8 @@ def _find_cut_values(search, begin, end, a):
 
 
 @kernel
-def _keep(search, begin, middle, end, at):
-    """Keep the best of what was found, the greatest agreement first.
-
-    What is kept of attributes is -1 to begin with.
-    """
+def _record_best(search, begin, middle, end, line):
+    """Record the best surrogates, the greatest agreement first."""
     cells, work, records = search.cells, search.work, search.records
     one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     total_weight, majority = one + other, max(one, other)
@@ -307,17 +302,17 @@ def _keep(search, begin, middle, end, at):
                 chosen = a
         if cells.nominal[chosen]:
             for code in range(cells.n_bins[chosen]):
-                records.masks[at, k, code] = work.masks[chosen, code]
+                records.masks[line, k, code] = work.masks[chosen, code]
         elif np.isnan(cuts[chosen, bins.LOW] + cuts[chosen, bins.HIGH]):
             _find_cut_values(search, begin, end, chosen)
         agreeing = cuts[chosen, bins.AGREEING]
-        records.attributes[at, k] = chosen
-        records.floats[at, k, RECORD_LOW] = cuts[chosen, bins.LOW]
-        records.floats[at, k, RECORD_HIGH] = cuts[chosen, bins.HIGH]
-        records.floats[at, k, AGREEMENT] = min(agreeing / total_weight, 1.0)
+        records.attributes[line, k] = chosen
+        records.floats[line, k, RECORD_LOW] = cuts[chosen, bins.LOW]
+        records.floats[line, k, RECORD_HIGH] = cuts[chosen, bins.HIGH]
+        records.floats[line, k, AGREEMENT] = min(agreeing / total_weight, 1.0)
         adjusted = (agreeing - majority) / (total_weight - majority)
-        records.floats[at, k, ADJUSTED] = min(adjusted, 1.0)
-        records.floats[at, k, REVERSED] = cuts[chosen, bins.SWAPPED]
+        records.floats[line, k, ADJUSTED] = min(adjusted, 1.0)
+        records.floats[line, k, REVERSED] = cuts[chosen, bins.SWAPPED]
         cuts[chosen, bins.AGREEING] = -np.inf
 
 
@@ -325,19 +320,27 @@ def _keep(search, begin, middle, end, at):
 def find_surrogates(search, subtree, attributes, steps):
     """Find the surrogates of the inner nodes of a subtree.
 
-    ``subtree`` and ``attributes`` are ranges. Of a large node each of the ``steps``
-    (send its rows, search, keep) is made on its own, and the search by several threads.
+    ``subtree`` and ``attributes`` are ranges. ``steps`` selects routing, search and
+    recording: at a large node several threads share the search.
     """
     ints, spans, work = search.ints, search.spans, search.work
     for node in range(subtree[0], subtree[1]):
-        own = ints[node, nodes.ATTRIBUTE]
-        if own < 0:
+        split_attribute = ints[node, nodes.ATTRIBUTE]
+        if split_attribute < 0:
             continue
         if steps[0]:
             route_node(search, node, work.marks, work.places)
         begin, end = spans[node, 0], spans[node, 1]
         middle = spans[ints[node, nodes.LEFT_CHILD], 1]
         if steps[1]:
-            _search(search, begin, middle, end, own, attributes[0], attributes[1])
+            _search_attributes(
+                search,
+                begin,
+                middle,
+                end,
+                split_attribute,
+                attributes[0],
+                attributes[1],
+            )
         if steps[2]:
-            _keep(search, begin, middle, end, search.records.line_of[node])
+            _record_best(search, begin, middle, end, search.records.line_of[node])

@@ -213,10 +213,8 @@ def set_shares(growth, node):
     nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
     candidates, candidate, known = grown.candidates, chosen_candidate(grown, node), 0.0
-    line, low = (
-        candidates[candidate, layout.FIRST_LINE],
-        candidates[candidate, layout.CUT],
-    )
+    line = candidates[candidate, layout.FIRST_LINE]
+    low = candidates[candidate, layout.CUT]
     n_children, n_classes = nodes[node, layout.N_CHILDREN], line_weights.shape[1]
     end = line + candidates[candidate, layout.N_LINES]
     for b in range(n_children):
@@ -253,10 +251,8 @@ def fill_children(growth, node):
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
     weights, counts, line_counts = grown.weights, grown.counts, grown.line_counts
     candidates, candidate = grown.candidates, chosen_candidate(grown, node)
-    line, low = (
-        candidates[candidate, layout.FIRST_LINE],
-        candidates[candidate, layout.CUT],
-    )
+    line = candidates[candidate, layout.FIRST_LINE]
+    low = candidates[candidate, layout.CUT]
     first, n_classes = np.int64(nodes[node, layout.FIRST_CHILD]), line_weights.shape[1]
     for b in range(nodes[node, layout.N_CHILDREN]):
         for c in range(n_classes):
@@ -317,10 +313,8 @@ def move_members(growth, node, begin, end, was_unweighted, to, size):
     spare_rows, spare_fractions = members.spare_rows, members.spare_fractions
     candidates, candidate = grown.candidates, chosen_candidate(grown, node)
     a, low = candidates[candidate, layout.ATTRIBUTE], candidates[candidate, layout.CUT]
-    missing_code, nominal = (
-        growth.columns.facts[a, layout.N_CODES],
-        is_nominal(growth, node),
-    )
+    missing_code = growth.columns.facts[a, layout.N_CODES]
+    nominal = is_nominal(growth, node)
     for i in range(begin, end):
         r = rows[i]
         code, fraction = np.int64(codes[r, a]), 1.0 if was_unweighted else fractions[i]

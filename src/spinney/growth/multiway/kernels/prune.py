@@ -289,10 +289,8 @@ def _recount_candidate(pruning, node, begin, end, unweighted):
     old, new = chosen_candidate(grown, node), state[layout.N_FOUND]
     a = np.int64(grown.candidates[old, layout.ATTRIBUTE])
     low, label = np.int64(grown.candidates[old, layout.CUT]), codes.shape[1] - 1
-    missing_code, numeric = (
-        facts[a, layout.N_CODES],
-        facts[a, layout.KIND] == layout.NUMERIC,
-    )
+    missing_code = facts[a, layout.N_CODES]
+    numeric = facts[a, layout.KIND] == layout.NUMERIC
     n_classes = grown.weights.shape[1]
     n_lines, width = np.int64(2) if numeric else missing_code, 2 * n_classes
     below, above = np.int64(-1), missing_code
@@ -355,15 +353,10 @@ def _add_up_by_value(pruning, a, low, begin, end):
     Parts of members round; so the order in which they are added up shows.
     """
     members, codes = pruning.members, pruning.columns.codes
-    n_classes, missing_code = (
-        pruning.grown.weights.shape[1],
-        pruning.columns.facts[a, layout.N_CODES],
-    )
-    value_weights, table, label = (
-        pruning.work.value_weights,
-        pruning.work.table,
-        codes.shape[1] - 1,
-    )
+    n_classes = pruning.grown.weights.shape[1]
+    missing_code = pruning.columns.facts[a, layout.N_CODES]
+    value_weights, table = pruning.work.value_weights, pruning.work.table
+    label = codes.shape[1] - 1
     first, last = np.int64(missing_code), np.int64(-1)
     for i in range(begin, end):
         code = np.int64(codes[members.rows[i], a])

@@ -119,11 +119,8 @@ def _information(part, whole):
 @kernel
 def _score_multiway(limits, n_values, unweighted, a, known, missing, work):
     """Weigh the split with a branch for each value."""
-    n_classes, value_weights, vectors = (
-        limits.n_classes,
-        work.value_weights,
-        work.vectors,
-    )
+    n_classes, value_weights = limits.n_classes, work.value_weights
+    vectors = work.vectors
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     share = limits.branch_share * (known + missing)
     known = _altered(limits, vectors, layout.KNOWN * line)
@@ -230,11 +227,8 @@ def _best_cut(growth, n_values, unweighted, a, known, missing, n_present):
 def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
     """Score the cuts that are allowed, and how many they are."""
     columns, limits, work = growth.columns, growth.limits, growth.work
-    n_classes, vectors, value_weights = (
-        limits.n_classes,
-        work.vectors,
-        work.value_weights,
-    )
+    n_classes, vectors = limits.n_classes, work.vectors
+    value_weights = work.value_weights
     scores, codes, present = work.scores, work.codes, work.present
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line

@@ -33,10 +33,8 @@ def has_table(facts, a, n_members):
 def count_tables(growth, top, first, last):
     """Count the attributes from ``first`` to ``last`` that are to have tables."""
     columns, members, work = growth.columns, growth.members, growth.work
-    n_classes, (begin, end, unweighted) = (
-        growth.limits.n_classes,
-        member_range(members, top),
-    )
+    n_classes = growth.limits.n_classes
+    begin, end, unweighted = member_range(members, top)
     codes, facts, table = columns.codes, columns.facts, work.table
     listed, n_listed = work.listed, 0
     width = n_classes if unweighted else 2 * n_classes
@@ -85,12 +83,8 @@ def collect_values(growth, top, a):
 @kernel
 def _values_of_table(growth, width, a):
     facts, work, n_classes = growth.columns.facts, growth.work, growth.limits.n_classes
-    table, value_weights, codes, k = (
-        work.table,
-        work.value_weights,
-        work.codes,
-        facts[a, layout.N_CODES],
-    )
+    table, value_weights, codes = work.table, work.value_weights, work.codes
+    k = facts[a, layout.N_CODES]
     start, n_values = 2 * n_classes * facts[a, layout.TABLE_START], 0
     counts = start + width - n_classes
     for code in range(k):
@@ -114,10 +108,8 @@ def _sort_keys(growth, top, a):
     A key has the code in its upper half and the member's place in the lower.
     """
     columns, members, work = growth.columns, growth.members, growth.work
-    n_classes, (begin, end, unweighted) = (
-        growth.limits.n_classes,
-        member_range(members, top),
-    )
+    n_classes = growth.limits.n_classes
+    begin, end, unweighted = member_range(members, top)
     codes, k = columns.codes, columns.facts[a, layout.N_CODES]
     rows, vectors, missing = members.rows, work.vectors, layout.MISSING * 2 * n_classes
     keys, n_keys, label = work.keys, 0, columns.codes.shape[1] - 1
@@ -168,22 +160,13 @@ def _sort_by_digits(keys, spare, histogram, n_keys, least, most):
 @kernel
 def _values_of_keys(growth, top, n_keys, a):
     columns, members, work = growth.columns, growth.members, growth.work
-    n_classes, (begin, _, unweighted) = (
-        growth.limits.n_classes,
-        member_range(members, top),
-    )
-    codes, value_weights, label = (
-        columns.codes,
-        work.value_weights,
-        columns.codes.shape[1] - 1,
-    )
+    n_classes = growth.limits.n_classes
+    begin, _, unweighted = member_range(members, top)
+    codes, value_weights = columns.codes, work.value_weights
+    label = columns.codes.shape[1] - 1
     width = n_classes if unweighted else 2 * n_classes
-    keys, run_codes, rows, fractions = (
-        work.keys,
-        work.codes,
-        members.rows,
-        members.fractions,
-    )
+    keys, run_codes, rows = work.keys, work.codes, members.rows
+    fractions = members.fractions
     n_values, last = 0, np.int64(-1)
     for i in range(n_keys):
         key = keys[i]
