@@ -1,8 +1,8 @@
-"""A tree of several branches by several threads.
+"""A multiway tree by several threads.
 
-The largest nodes are searched together, each thread taking some of the attributes; what
-is below them is dealt out in bundles of nodes, a thread growing one at a time. Nodes
-are numbered in the end, so who grew what leaves no trace.
+The largest nodes are searched together, each thread taking some of the attributes. The
+nodes below are grown in bundles, one thread per bundle. Nodes are numbered at the end,
+so threads do not change the tree.
 """
 
 from dataclasses import dataclass, replace
@@ -80,7 +80,7 @@ def grow_multiway(dataset: MultiwayDataset, reason: int) -> Grown:
 
 @dataclass
 class _WaitingNode:
-    """A node that waits for a thread: its number, its members, and what is used."""
+    """Node to be grown by a thread: its number, its members, and used attributes."""
 
     node: int
     rows: NDArray[np.uint32]
@@ -91,7 +91,7 @@ class _WaitingNode:
 
 @dataclass
 class _NodeGrower:
-    """All that the loop works on, in one thread."""
+    """State of growing in one thread."""
 
     dataset: MultiwayDataset
     members: Members
@@ -102,7 +102,7 @@ class _NodeGrower:
     def of(
         cls, dataset: MultiwayDataset, n_members: int, n_nodes: int
     ) -> "_NodeGrower":
-        """Return room for the nodes that wait; it grows where it has to."""
+        """Return the state with space for the nodes; it grows on demand."""
         p, n_classes = len(dataset.columns.facts), dataset.limits.n_classes
         most = int(dataset.columns.facts[:, layout.N_CODES].max())
         size = n_members + n_members // 4 + 64
@@ -126,7 +126,7 @@ class _NodeGrower:
         return cls(dataset, members, grown, workspace_for(dataset, n_members))
 
     def step(self, task: Task, first: int, last: int) -> None:
-        """Let the loop work until it is done, with more room whenever it asks."""
+        """Run the kernel until it is done, with longer arrays whenever one is full."""
         rows = (self.dataset.columns, self.dataset.limits)
         while True:
             growth = Growth(*rows, self.members, self.grown, self.work)
@@ -136,7 +136,7 @@ class _NodeGrower:
             self.enlarge(int(short))
 
     def run(self) -> None:
-        """Grow all that waits, with pauses in which the work may be stopped."""
+        """Grow all nodes, with pauses in which the work may be stopped."""
         n_members, p = len(self.members.rows), len(self.dataset.columns.facts)
         pace, state = Pace(CELLS_PER_PAUSE // (n_members * p)), self.grown.state
         while state[layout.N_WAITING]:
@@ -145,12 +145,12 @@ class _NodeGrower:
                 self.step(Task.GROW, 0, p)
 
     def enlarge(self, short: int) -> None:
-        """Give more room to what is short of it."""
+        """Enlarge the arrays that are full."""
         self.members = enlarged(self.members, MEMBER_ARRAYS[short])
         self.grown = enlarged(self.grown, NODE_ARRAYS[short])
 
     def grow_largest(self, least: int) -> list[_WaitingNode]:
-        """Split the nodes with more members than this; return the others."""
+        """Split the nodes with more members than ``least``; return the others."""
         p, remaining = len(self.dataset.columns.facts), []
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
@@ -188,7 +188,7 @@ class _NodeGrower:
 def _grow_remaining(
     dataset: MultiwayDataset, top: _NodeGrower, remaining: list[_WaitingNode]
 ) -> list[Grown]:
-    """Grow the nodes that wait, in bundles of about as many rows each."""
+    """Grow the remaining nodes, in bundles of about equally many rows."""
     bundles: list[list[_WaitingNode]] = [
         [] for _ in range(BUNDLES_PER_THREAD * n_threads())
     ]
@@ -206,7 +206,7 @@ def _grow_remaining(
 def _grow_bundle(
     dataset: MultiwayDataset, top: _NodeGrower, bundle: list[_WaitingNode]
 ) -> Grown:
-    """Grow some nodes; they come first, under the numbers that they had as parents."""
+    """Grow some nodes; they come first, under their numbers as parents."""
     n_members = sum(len(waiting.rows) for waiting in bundle)
     grower = _NodeGrower.of(dataset, n_members, len(bundle))
     begin = 0
@@ -233,7 +233,7 @@ def _grow_bundle(
 
 
 def _join_bundles(top: Grown, bundles: list[Grown]) -> Grown:
-    """Put bundles after the top of the tree."""
+    """Append bundles to the top of the tree."""
     cut = [_trimmed(top), *(_trimmed(bundle) for bundle in bundles)]
     columns = (layout.N_NODES, layout.N_FOUND, layout.N_WRITTEN)
     n_nodes, n_found, n_lines = (int(top.state[i]) for i in columns)
@@ -264,7 +264,7 @@ def _join_bundles(top: Grown, bundles: list[Grown]) -> Grown:
 
 
 def _trimmed(grown: Grown) -> Grown:
-    """Return what was written of arrays."""
+    """Return the written parts of arrays."""
     ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[layout.N_WRITTEN]))
     ends |= dict.fromkeys(PER_NODE_ARRAYS, int(grown.state[layout.N_NODES]))
     ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[layout.N_FOUND]))
@@ -279,7 +279,7 @@ def grow(
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
-    Its nodes are made when they are looked at.
+    Its nodes are made on demand.
     """
     rows = _dataset_of(training, recipe, options or Options())
     return Tree(rows.schema, _grow_all(rows, recipe))
@@ -303,7 +303,7 @@ def _dataset_of(
 
 
 def _grow_all(rows: MultiwayDataset, recipe: Recipe) -> MultiwayNodes:
-    """Return what grows of the rows, up to the limit on leaves."""
+    """Grow the tree of the rows, up to the limit on leaves."""
     nodes = _as_nodes(grow_multiway(rows, _root_leaf_reason(rows)), rows, recipe)
     cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
     if not cuts:
@@ -321,7 +321,7 @@ def _as_nodes(grown: Grown, rows: MultiwayDataset, recipe: Recipe) -> MultiwayNo
 
 
 def _root_leaf_reason(rows: MultiwayDataset) -> int:
-    """Return why the root is a leaf, if it is one."""
+    """Return the reason why the root is a leaf, or INNER."""
     limits = rows.limits
     if (rows.counts > 0).sum() == 1:
         return layout.PURE

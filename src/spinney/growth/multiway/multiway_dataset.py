@@ -1,4 +1,4 @@
-"""Rows as the kernels of several branches take them: every value by its rank."""
+"""Rows in the form of multiway kernels: every value by its rank."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ MIN_PARALLEL_ROWS = 10_000  # that threads are woken for to rank a column
 
 @dataclass(frozen=True, slots=True)
 class MultiwayDataset:
-    """Ranked rows, with what a search is to know."""
+    """Ranked rows with the limits of the search."""
 
     schema: Schema
     columns: RankedColumns
@@ -44,7 +44,7 @@ class MultiwayDataset:
 def rank_rows(
     training: "TrainingSet", recipe: Recipe, costs: Floats | None = None
 ) -> MultiwayDataset:
-    """Rank rows for the kernels; what errors cost alters the weights of classes."""
+    """Rank rows for the kernels; costs of errors alter the weights of classes."""
     schema, classes = training.schema, training.classes
     pairs = list(zip(schema.attributes, training.columns, strict=True))
     many = len(classes) > MIN_PARALLEL_ROWS
@@ -113,7 +113,7 @@ def _limits(recipe: Recipe, total: float, n_rows: int, altered: Floats) -> Limit
 def _facts(
     schema: Schema, recipe: Recipe, n_codes: list[int], total: float
 ) -> Integers:
-    """Return kind, codes, start of counts, start of numbers, and many values or not."""
+    """Return kind, codes, starts of tables and numbers, and many values or not."""
     from spinney.growth.multiway.kernels.value_counts import MOST_LISTED
 
     most = recipe.measure(numeric=False).many_values * total * (1 - TOLERANCE)
@@ -147,7 +147,7 @@ def _steps(schema: Schema, recipe: Recipe, values: tuple[NDArray[Any], ...]) -> 
 def _rank_cells(
     attribute: Attribute, cells: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the values and the rank of each cell; that after the last, if missing."""
+    """Return the values and the rank of each cell; a missing one has the next rank."""
     if attribute.kind != "numeric":
         k = len(attribute.values)
         return np.arange(k), np.where(cells < 0, k, cells)

@@ -1,4 +1,4 @@
-"""Room for the kernels of several branches, which ask for more when it is short."""
+"""Arrays of the multiway kernels, which are enlarged when they are full."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ PRUNE_ARRAYS: Names = defaultdict(
 
 
 def enlarged(arrays: Arrays, names: Sequence[str]) -> Arrays:
-    """Return arrays, those of these names with twice the room."""
+    """Return arrays, those of these names with twice the capacity."""
     return arrays._replace(**{name: _longer(getattr(arrays, name)) for name in names})
 
 
@@ -62,7 +62,7 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def members_for(size: int, n_waiting: int, p: int) -> Members:
-    """Return room for so many members, and nodes of p attributes that wait."""
+    """Return space for so many members, and nodes of p attributes on the stack."""
     return Members(
         np.empty(size, np.uint32),
         np.empty(size),
@@ -76,7 +76,7 @@ def members_for(size: int, n_waiting: int, p: int) -> Members:
 def workspace_for(
     dataset: MultiwayDataset, n_members: int, table: NDArray[np.float64] | None = None
 ) -> Workspace:
-    """Return room to search nodes of so many members."""
+    """Return a workspace to search nodes of so many members."""
     facts, n_classes = dataset.columns.facts, dataset.limits.n_classes
     most = int(facts[:, layout.N_CODES].max())
     if table is None:

@@ -1,4 +1,4 @@
-"""Error-based pruning of a tree of several branches, by compiled kernels."""
+"""Error-based pruning of a multiway tree by compiled kernels."""
 
 from collections.abc import Iterator
 from statistics import NormalDist
@@ -43,7 +43,7 @@ ACTIONS = {
 
 
 def prune_multiway(tree: Tree, nodes: MultiwayNodes, rows: MultiwayDataset) -> Pruned:
-    """Prune a tree as ``error_based`` does; the rows are those it was grown on."""
+    """Prune a tree as ``error_based`` does, with its training rows."""
     pruning = _Pruning(nodes, rows)
     pruning.run()
     return Pruned(pruning.tree(tree), Steps(pruning.steps(tree, nodes)))
@@ -100,7 +100,7 @@ class _Pruning:
             self.enlarge(int(short))
 
     def collapse(self) -> None:
-        """Make leaves, from the root down, where a subtree errs no less."""
+        """Make leaves, from the root down, of subtrees that save no error."""
         nodes, records, numbers = self.grown.nodes, self.records, self.nodes.numbers
         leaf_errors, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
         some = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
@@ -137,13 +137,13 @@ class _Pruning:
         self.grown.state[layout.N_STEPS] = len(cut)
 
     def enlarge(self, short: int) -> None:
-        """Give more room to what is short of it."""
+        """Enlarge the arrays that are full."""
         self.members = enlarged(self.members, MEMBER_ARRAYS[short])
         self.grown = enlarged(self.grown, NODE_ARRAYS[short])
         self.records = enlarged(self.records, PRUNE_ARRAYS[short])
 
     def tree(self, tree: Tree) -> Tree:
-        """Return what is left, numbered in printing order."""
+        """Return the pruned tree, numbered in printing order."""
         nodes, grown = self.nodes, self.grown
         n_nodes = int(grown.state[layout.N_NODES])
         grown = grown._replace(
@@ -173,7 +173,7 @@ class _Pruning:
         return Tree(tree.schema, left)
 
     def give_reasons(self, lines: Integers) -> None:
-        """Say why nodes are leaves that were none, or have other rows than they had."""
+        """Set the reasons of new leaves, and of those with other rows."""
         nodes, is_recounted = self.grown.nodes, self.records.is_recounted
         lines = lines[nodes[lines, layout.N_CHILDREN] == 0]
         nodes[lines, layout.CHOSEN] = -1
@@ -185,7 +185,7 @@ class _Pruning:
         nodes[lines, layout.REASON] = np.where(no_rows, layout.EMPTY, reasons)
 
     def steps(self, tree: Tree, nodes: MultiwayNodes) -> Iterator[PruneStep]:
-        """Give the steps; a node is called by the number that it had."""
+        """Return the steps; a node has the number that it had before."""
         n_steps, numbers = int(self.grown.state[layout.N_STEPS]), nodes.numbers
         listed, measures = self.records.steps[:n_steps], self.records.measures[:n_steps]
         return _steps(tree, listed, measures, numbers)
@@ -210,7 +210,7 @@ def _steps(
 
 
 def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
-    """Return what is added to the weights of classes, and what that weighs."""
+    """Return the additions to class weights, and their sum."""
     if recipe.probability == "laplace":
         return np.ones(len(everything)), float(len(everything))
     if recipe.probability == "m-estimate":
@@ -219,9 +219,9 @@ def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
 
 
 def _set_cuts(grown: Grown, nodes: MultiwayNodes) -> None:
-    """Say which code is the last that goes left, of rows that were elsewhere too.
+    """Set the last code that goes left, for rows that were elsewhere too.
 
-    Between the values on both sides of a threshold there may be others then.
+    Then there may be others between the values on both sides of a threshold.
     """
     asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.N_CHILDREN] > 0]
     lines = (asked[:, layout.FIRST_CANDIDATE] + asked[:, layout.CHOSEN]).astype(

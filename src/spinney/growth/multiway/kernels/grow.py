@@ -1,12 +1,12 @@
-"""Trees of several branches, grown in one loop.
+"""Multiway trees, grown in one loop.
 
-The node on top of the stack is split, and its members give way to those of its
+The node on top of the stack is split, and its members are replaced by those of its
 children, the first child's on top, so that a subtree is grown before the next::
 
-    members   … | node            ]          members   … | child 2 | child 1 | child 0 ]
-    stack     … , node                       stack     … , child 2 , child 1 , child 0
+members   … | node            ]          members   … | child 2 | child 1 | child 0 ]
+stack     … , node                       stack     … , child 2 , child 1 , child 0
 
-Only children that may be split again have members. When an array is too short the loop
+Only children that may be split again have members. If an array is too short, the kernel
 returns before it has changed anything of the node, and can be called again.
 """
 
@@ -27,7 +27,7 @@ from spinney.growth.multiway.kernels.value_counts import collect_values
 
 
 class Task(IntEnum):
-    """What the entry does: all that waits, or a part of it with the node on top."""
+    """Tasks of the entry: grow all nodes, or search or split the node on top."""
 
     GROW = 0
     SEARCH = 1
@@ -36,10 +36,10 @@ class Task(IntEnum):
 
 @entry
 def grow_nodes(growth, task, first, last):
-    """Grow what waits, or until it is to pause; return what is short of room, if any.
+    """Grow the nodes on the stack, or until the pause; return which array is full.
 
-    Other tasks than GROW are about the node on top: to search its attributes from
-    ``first`` to ``last``, or to split it by the results.
+    The other tasks concern the node on top: search its attributes from ``first`` to
+    ``last``, or split it by the results.
     """
     members, results, state = growth.members, growth.work.results, growth.grown.state
     while state[layout.N_WAITING] > 0:
@@ -98,7 +98,7 @@ def _split_node(growth, top):
 
 @kernel
 def _lines_needed(growth, chosen, keep_competitors):
-    """Return how many lines at most the splits have that are to be written down."""
+    """Return the largest number of lines of the splits to be recorded."""
     needed, results, facts = 0, growth.work.results, growth.columns.facts
     for a in range(len(results)):
         if a == chosen or (keep_competitors and results[a, layout.CAN_SPLIT]):
@@ -109,7 +109,7 @@ def _lines_needed(growth, chosen, keep_competitors):
 
 @kernel
 def _record_candidates(growth, top, chosen, keep_competitors):
-    """Write down the split that won, and those that lost where they are kept."""
+    """Record the winning split, and competitors if they are kept."""
     grown, merits, results = growth.grown, growth.work.merits, growth.work.results
     node, state = growth.members.stack[top, layout.NODE], grown.state
     first, number = state[layout.N_FOUND], 0
@@ -179,9 +179,10 @@ def _write_line(grown, line, code, array, at, unweighted):
 
 @kernel
 def _make_children(growth, top, n_children):
-    """Make the children with their weights, each a leaf or with room for its members.
+    """Make the children with their weights, each a leaf or with space for its members.
 
-    ``scores`` has the share of each branch then. Return whether the children are plain.
+    ``scores`` then has the proportion of each branch. Return whether the children are
+    unweighted.
     """
     facts, members, grown = growth.columns.facts, growth.members, growth.grown
     state, nodes, shares = grown.state, grown.nodes, growth.work.scores
@@ -208,7 +209,7 @@ def _make_children(growth, top, n_children):
 
 @kernel
 def set_shares(growth, node):
-    """Find the shares of a node's branches; return whether rows are to be divided."""
+    """Set the proportions of a node's branches; return whether rows are divided."""
     grown, shares = growth.grown, growth.work.scores
     nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
@@ -245,7 +246,7 @@ def set_shares(growth, node):
 
 @kernel
 def fill_children(growth, node):
-    """Give the children of a node the weights and counts of its lines."""
+    """Set the weights and counts of the children of a node from its lines."""
     grown, shares = growth.grown, growth.work.scores
     nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
@@ -272,7 +273,7 @@ def fill_children(growth, node):
 
 @kernel
 def _reason_to_stop(growth, node, n_attributes):
-    """Return why a node with rows is a leaf before it is searched."""
+    """Return the reason why a node with rows is a leaf before it is searched."""
     limits, grown = growth.limits, growth.grown
     weights, counts = grown.weights, grown.counts
     present, weight = 0, 0.0
@@ -292,7 +293,7 @@ def _reason_to_stop(growth, node, n_attributes):
 
 @kernel
 def _move_to_children(growth, top, unweighted):
-    """Send members to the children that may be split, and let those wait."""
+    """Move members to the children that may be split, and push these."""
     begin, end, was_unweighted = member_range(growth.members, top)
     node = growth.members.stack[top, layout.NODE]
     last = _push_children(growth, top, begin, node, unweighted)
@@ -302,10 +303,9 @@ def _move_to_children(growth, top, unweighted):
 
 @kernel
 def move_members(growth, node, begin, end, was_unweighted, to, size):
-    """Move members of a node to those of its branches that have a place.
+    """Move members of a node to the branches that have places, ``size`` in all.
 
-    Such places, counted from ``to``, stand in ``codes``, the shares in ``scores``. In
-    all there are ``size`` of them.
+    The places, counted from ``to``, are in ``codes``, the proportions in ``scores``.
     """
     members, grown = growth.members, growth.grown
     codes, places, shares = growth.columns.codes, growth.work.codes, growth.work.scores
@@ -336,10 +336,10 @@ def move_members(growth, node, begin, end, was_unweighted, to, size):
 
 @kernel
 def _push_children(growth, top, begin, node, unweighted):
-    """Let the children wait that may be split, the first one on top.
+    """Push the children that may be split, the first one on top.
 
-    The workspace's ``codes`` become where the members of each branch go, -1 for
-    nowhere. Return where the last ones end.
+    ``codes`` of the workspace receive the places of each branch, -1 for none. Return
+    where the last ones end.
     """
     nodes, used, places = growth.grown.nodes, growth.members.used, growth.work.codes
     first, end = np.int64(nodes[node, layout.FIRST_CHILD]), begin
@@ -356,7 +356,7 @@ def _push_children(growth, top, begin, node, unweighted):
 
 @kernel
 def push_node(growth, node, begin, unweighted):
-    """Let a node wait whose members begin there; return where they end."""
+    """Push a node whose members begin there; return where they end."""
     state, counts, stack = growth.grown.state, growth.grown.counts, growth.members.stack
     now, end = state[layout.N_WAITING], begin
     for c in range(counts.shape[1]):

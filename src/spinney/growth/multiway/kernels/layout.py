@@ -1,10 +1,9 @@
-"""The arrays of the kernels that grow trees of several branches, and what is where.
+"""Arrays of the kernels that grow multiway trees, and their columns.
 
-A *code* is the place of a value among all those of its attribute, rising; the code
-after the last one is that of missing cells. A *member* is a row at a node with its part
-of the weight: a row whose value is missing is a member of several nodes. Where every
-member weighs 1, a node is *plain*, its weights are its counts, and nobody looks at the
-parts.
+A *code* is the rank of a value among all those of its attribute; the code after the
+last one is that of missing cells. A *member* is a row at a node with a fraction of its
+weight: a row with a missing value is a member of several nodes. If every member weighs
+1, a node is *unweighted*: its weights are its counts, and fractions are not read.
 """
 
 from typing import Any, NamedTuple
@@ -94,10 +93,11 @@ VECTORS = 6
 
 
 class RankedColumns(NamedTuple):
-    """All rows.
+    """All rows by rank.
 
-    ``codes`` has a line a row, and the class in a last column; then come facts of
-    attributes, the values of the numeric ones, and the least step between them.
+    ``codes`` has a line a row, with the class in the last column. ``facts`` are by
+    attribute, ``numbers`` are the values of the numeric ones, and ``steps`` the least
+    step between these.
     """
 
     codes: NDArray[Any]
@@ -107,10 +107,10 @@ class RankedColumns(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a recipe says; the criterion by ``impurity``, ``ratio`` and ``slack``.
+    """Limits of a recipe; the criterion by ``impurity``, ``ratio`` and ``slack``.
 
     A side of a cut need not weigh more than ``most_in_side``, whatever ``cut_share``
-    says. ``altered``, by class: what weights are multiplied by because errors cost.
+    is. ``altered`` are the factors of class weights under costs.
     """
 
     n_classes: int
@@ -131,10 +131,10 @@ class Limits(NamedTuple):
 
 
 class Members(NamedTuple):
-    """Nodes that wait, and their rows.
+    """Nodes on the stack, and their rows.
 
-    Rows stand end to end with their parts, beside them room to move them; then come the
-    nodes themselves, and which attributes are used up above each.
+    Rows are concatenated with their fractions; spare arrays take them while they move.
+    ``used`` marks the attributes that are used up above each node.
     """
 
     rows: NDArray[np.uint32]
@@ -146,10 +146,10 @@ class Members(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Nodes, candidates, and the lines of their tables, in order of making.
+    """Nodes, candidates, and the lines of their tables, in order of creation.
 
-    The children of a node stand together. Of a candidate's lines the first, of code
-    -1, has its missing rows.
+    The children of a node are adjacent. The first line of a candidate, of code -1, has
+    its missing rows.
     """
 
     nodes: NDArray[np.int32]
@@ -164,11 +164,10 @@ class Grown(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What pruning goes by.
+    """Parameters of pruning.
 
-    Whether branches are raised, the confidence, its quantile, 1 more than the weight of
-    the prior in what a node predicts, and what errors cost, by label and class; no line
-    where all cost the same. ``max_cost`` is the greatest of them.
+    ``scale`` is 1 plus the weight of the prior in a prediction. ``costs`` are by label
+    and class, empty if all errors cost the same; ``max_cost`` is their maximum.
     """
 
     raising: bool
@@ -180,11 +179,11 @@ class Rules(NamedTuple):
 
 
 class PruneRecords(NamedTuple):
-    """What pruning knows of nodes.
+    """Estimates of nodes, and the steps of pruning.
 
-    The node whose question each asks, whether it has other rows than that, estimates
-    and risks; the steps; the prior; and the risk of the tree, with the estimate and the
-    risk of a branch.
+    ``origin`` is the node whose split each uses, ``is_recounted`` tells whether it has
+    other rows than that. ``total`` has the risk of the tree, and estimate and risk of a
+    branch.
     """
 
     origin: NDArray[np.int32]
@@ -198,11 +197,11 @@ class PruneRecords(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room to work in.
+    """Scratch arrays, and results by attribute.
 
-    Counts by code; the codes that occur at a node with their counts, end to end; keys
-    to sort; results by attribute; x log₂ x of whole numbers; the classes that occur;
-    and, by numeric attribute, the missing members and both sides of its best cut.
+    ``table`` has counts by code; ``codes`` and ``value_weights`` the codes at a node
+    and their weights; ``logs`` x log₂ x of integers; ``present`` the classes at a node;
+    ``sides`` the missing members and both sides of the best cut, by numeric attribute.
     """
 
     table: NDArray[np.float64]
@@ -222,7 +221,7 @@ class Workspace(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """All that growing reads and writes: rows, limits, what waits, and what is done."""
+    """State of growing: rows, limits, stack, results and workspace."""
 
     columns: RankedColumns
     limits: Limits
@@ -232,7 +231,7 @@ class Growth(NamedTuple):
 
 
 class Pruning(NamedTuple):
-    """All that pruning reads and writes."""
+    """State of pruning: rows, parameters, stack, tree, estimates and workspace."""
 
     columns: RankedColumns
     rules: Rules
@@ -244,14 +243,14 @@ class Pruning(NamedTuple):
 
 @kernel
 def member_range(members, top):
-    """Return where the members of a waiting node begin and end, and if it is plain."""
+    """Return where the members of a node begin and end, and if it is unweighted."""
     stack = members.stack
     return stack[top, BEGIN], stack[top, END], stack[top, UNWEIGHTED] > 0
 
 
 @kernel
 def chosen_candidate(grown, node):
-    """Return which candidate a node is split by."""
+    """Return the candidate that splits a node."""
     return grown.nodes[node, FIRST_CANDIDATE] + grown.nodes[node, CHOSEN]
 
 

@@ -1,10 +1,10 @@
 """Error-based pruning in one loop, by the rules of ``growth.prune.error_based``.
 
-The nodes of a tree are the drafts, and those that a raised branch would have are
-written after them, to be taken back if the branch is not raised. The members of a node
-stay where they are while its children are looked at; theirs follow::
+The nodes that a raised branch would have are written after those of the tree, and are
+discarded if the branch is not raised. The members of a node stay while its children are
+visited; theirs follow::
 
-    members   … | node | child 2 | child 1 | child 0 ]
+members   … | node | child 2 | child 1 | child 0 ]
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ EQUAL = 1e-6
 
 @kernel
 def _set_leaf_estimate(pruning, node):
-    """Note the estimate and the risk of a node as a leaf."""
+    """Set the estimate and the risk of a node as a leaf."""
     rules, grown, records = pruning.rules, pruning.grown, pruning.records
     weights, prior = grown.weights, records.prior
     records.estimates[node] = estimated_errors(rules, weights, node, prior)
@@ -53,10 +53,7 @@ MOST_SUMMED = 20_000
 
 @entry
 def prune(pruning):
-    """Look at every node that waits, after all that is below it.
-
-    Return what is short of room, if anything is.
-    """
+    """Visit every node after all nodes below; return which array is full."""
     state, nodes = pruning.grown.state, pruning.grown.nodes
     stack = pruning.members.stack
     while state[layout.N_WAITING] > 0:
@@ -77,7 +74,7 @@ def prune(pruning):
 
 @kernel
 def _open_children(pruning, top):
-    """Let the children of a node be looked at, those that ask with their members."""
+    """Push the inner children of a node with their members."""
     raising, members, grown = pruning.rules.raising, pruning.members, pruning.grown
     begin, end, was_unweighted = member_range(members, top)
     stack, node = members.stack, members.stack[top, layout.NODE]
@@ -101,7 +98,7 @@ def _open_children(pruning, top):
 
 @kernel
 def _inner_members(grown, node):
-    """Return how many members the children have that ask something."""
+    """Return the number of members of inner children."""
     nodes, counts, size = grown.nodes, grown.counts, 0
     first = np.int64(nodes[node, layout.FIRST_CHILD])
     for child in range(first, first + nodes[node, layout.N_CHILDREN]):
@@ -113,10 +110,9 @@ def _inner_members(grown, node):
 
 @kernel
 def _push_children(pruning, node, begin, unweighted):
-    """Let the children wait that ask something, the first one on top.
+    """Push the inner children of a node, the first one on top.
 
-    The workspace's ``codes`` become where the members of each branch go, -1 for
-    nowhere.
+    ``codes`` of the workspace receive the places of each branch, -1 for none.
     """
     nodes, places = pruning.grown.nodes, pruning.work.codes
     first, end = np.int64(nodes[node, layout.FIRST_CHILD]), begin
@@ -129,7 +125,7 @@ def _push_children(pruning, node, begin, unweighted):
 
 @kernel
 def _prune_node(pruning, top):
-    """Make a leaf of a node, or put its largest branch in its place, or keep it."""
+    """Make a node a leaf, or replace it by its largest branch, or keep it."""
     rules, members, grown = pruning.rules, pruning.members, pruning.grown
     records = pruning.records
     estimates, risks = records.estimates, records.risks
@@ -180,7 +176,7 @@ def _prune_node(pruning, top):
 
 @kernel
 def _largest_child(grown, node):
-    """Return the heaviest child, the last of equals."""
+    """Return the heaviest child; ties go to the last."""
     nodes, weights, best, largest = grown.nodes, grown.weights, -1.0, 0
     first = np.int64(nodes[node, layout.FIRST_CHILD])
     for turn in range(2):
@@ -197,7 +193,7 @@ def _largest_child(grown, node):
 
 @kernel
 def _copy_node(grown, records, node, new):
-    """Write a draft down once more, to have other rows."""
+    """Copy a node, to have other rows."""
     nodes = grown.nodes
     for column in range(nodes.shape[1]):
         nodes[new, column] = nodes[node, column]
@@ -208,10 +204,10 @@ def _copy_node(grown, records, node, new):
 
 @kernel
 def _try_raising(pruning, top):
-    """Send all members of a node down its largest branch.
+    """Route all members of a node down its largest branch.
 
-    The copy of the branch is the first draft that is new; ``total`` has its estimate
-    and its risk after that of the tree.
+    The copy of the branch is the first new node; ``total`` has its estimate and its
+    risk after that of the tree.
     """
     grown, records, stack = pruning.grown, pruning.records, pruning.members.stack
     state, nodes, n_classes = grown.state, grown.nodes, grown.weights.shape[1]
@@ -242,7 +238,7 @@ def _try_raising(pruning, top):
 
 @kernel
 def _recount_copy(pruning, uppermost):
-    """Count the copy on top of the stack again, and send its members on."""
+    """Count the copy on top of the stack again, and route its members."""
     members, grown, records = pruning.members, pruning.grown, pruning.records
     state, stack, nodes = grown.state, members.stack, grown.nodes
     top, first = state[layout.N_WAITING] - 1, state[layout.N_NODES]
@@ -280,9 +276,9 @@ def _recount_copy(pruning, uppermost):
 
 @kernel
 def _recount_candidate(pruning, node, begin, end, unweighted):
-    """Write the lines of a node's question over these members; False without room.
+    """Write the lines of a node's split over these members; False without space.
 
-    Of a number there are two lines, at the values next to the threshold.
+    Numbers have two lines, at the values next to the threshold.
     """
     members, grown, facts = pruning.members, pruning.grown, pruning.columns.facts
     state, table, codes = grown.state, pruning.work.table, pruning.columns.codes
@@ -348,9 +344,9 @@ def _recount_candidate(pruning, node, begin, end, unweighted):
 
 @kernel
 def _add_up_by_value(pruning, a, low, begin, end):
-    """Add up both sides of a number anew, value by value, as the plain learner does.
+    """Sum up both sides of a number value by value, as the plain learner does.
 
-    Parts of members round; so the order in which they are added up shows.
+    Fractions of members round, so the order of adding shows.
     """
     members, codes = pruning.members, pruning.columns.codes
     n_classes = pruning.grown.weights.shape[1]

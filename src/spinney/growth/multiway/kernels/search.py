@@ -1,13 +1,12 @@
 """The best split of each attribute at a node, and of them all.
 
 The rules are those of ``spinney.search.attribute_split`` and
-``spinney.search.node_split``. The cuts of an attribute are compared by a score Σ
-φ(side) that is quick to find, φ = Σ x log₂ x over classes less that of the size, or Σ
-x² over size; what is kept is computed from shares, as ``spinney.trees.criteria`` does.
-Where errors cost, x is the weight of a class times ``altered``; limits are of weights.
-A cut between two blocks of one and the same class is never better than both cuts around
-them, since φ is convex (Fayyad and Irani 1992): it counts as a way to cut, and is not
-looked at.
+``spinney.search.node_split``. Cuts of an attribute are compared by a score Σ φ(side)
+that is quick to find: φ = Σ x log₂ x over classes less that of the size, or Σ x² over
+size. The result is computed from proportions, as in ``spinney.trees.criteria``. Under
+costs, x is the weight of a class times ``altered``; limits apply to weights. A cut
+between two blocks of the same class is never better than both cuts around them, since φ
+is convex (Fayyad and Irani 1992): it counts as a possible cut, and is not scored.
 """
 
 from math import log2
@@ -51,10 +50,7 @@ def search_attributes(growth, top, first, last):
 
 @kernel
 def _sum_known(vectors, value_weights, n_values, unweighted, n_classes):
-    """Add up all known members; return their weight, and that of the others.
-
-    The third number is how many the others are.
-    """
+    """Sum up the known members; return their weight, and that and number of others."""
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     for c in range(width):
         vectors[layout.KNOWN * line + c] = 0.0
@@ -71,10 +67,7 @@ def _sum_known(vectors, value_weights, n_values, unweighted, n_classes):
 
 @kernel
 def _list_classes(vectors, present, unweighted, n_classes):
-    """List the classes of known members, rising; return how many there are.
-
-    Of the others every sum is 0, which changes nothing where it is added.
-    """
+    """List the classes of known members, rising; return their number."""
     counts = layout.KNOWN * 2 * n_classes + (0 if unweighted else n_classes)
     n_present = 0
     for c in range(n_classes):
@@ -86,7 +79,7 @@ def _list_classes(vectors, present, unweighted, n_classes):
 
 @kernel
 def _altered(limits, array, at):
-    """Return the weight of a line, its classes altered."""
+    """Return the altered weight of a line."""
     size = 0.0
     for c in range(limits.n_classes):
         size += array[at + c] * limits.altered[c]
@@ -95,7 +88,7 @@ def _altered(limits, array, at):
 
 @kernel
 def _impurity(limits, array, at, size):
-    """Return the impurity of a line, which weighs ``size`` altered."""
+    """Return the impurity of a line with the altered weight ``size``."""
     kind, impurity = limits.impurity, 0.0
     for c in range(limits.n_classes):
         weight = array[at + c] * limits.altered[c]
@@ -111,14 +104,14 @@ def _impurity(limits, array, at, size):
 
 @kernel
 def _information(part, whole):
-    """Return what a branch adds to the entropy of the sizes of branches."""
+    """Return the term of a branch in the entropy of branch sizes."""
     share = part / whole
     return -share * log2(share) if share > 0.0 else 0.0
 
 
 @kernel
 def _score_multiway(limits, n_values, unweighted, a, known, missing, work):
-    """Weigh the split with a branch for each value."""
+    """Score the split with a branch for each value."""
     n_classes, value_weights = limits.n_classes, work.value_weights
     vectors = work.vectors
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
@@ -174,7 +167,7 @@ def _score(limits, work, at, n_present):
 
 @kernel
 def _sum_sides(vectors, value_weights, n_values, unweighted, n_classes, cut):
-    """Add up what is left of a cut, up to this run, and what is right of it."""
+    """Sum up the values on both sides of a cut."""
     width, line = n_classes if unweighted else 2 * n_classes, 2 * n_classes
     for c in range(width):
         vectors[layout.LEFT * line + c] = vectors[layout.RIGHT * line + c] = 0.0
@@ -225,7 +218,7 @@ def _best_cut(growth, n_values, unweighted, a, known, missing, n_present):
 
 @kernel
 def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
-    """Score the cuts that are allowed, and how many they are."""
+    """Score the cuts that are allowed; return their number."""
     columns, limits, work = growth.columns, growth.limits, growth.work
     n_classes, vectors = limits.n_classes, work.vectors
     value_weights = work.value_weights
@@ -288,7 +281,7 @@ def _score_cuts(growth, n_values, unweighted, a, known, missing, n_present):
 
 @kernel
 def _has_corrected_gain(growth, a):
-    """Return whether a corrected gain is one."""
+    """Return whether the corrected gain is positive."""
     columns, limits, work = growth.columns, growth.limits, growth.work
     cut = columns.facts[a, layout.KIND] != layout.NOMINAL
     return (
@@ -299,7 +292,7 @@ def _has_corrected_gain(growth, a):
 
 @kernel
 def choose_attribute(growth):
-    """Return the attribute to split by; less the reason, where there is none."""
+    """Return the attribute to split by, or the negative reason for a leaf."""
     columns, limits, work = growth.columns, growth.limits, growth.work
     p, results, merits = len(columns.facts), work.results, work.merits
     most, n_able, highest = 0, 0, 0.0

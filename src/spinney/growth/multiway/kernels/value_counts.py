@@ -1,10 +1,10 @@
-"""Counts by value and class at a node.
+"""Weights by value and class at a node.
 
 Attributes with few values are counted together, a row at a time, into tables with a
-line for every code; those with more codes than the node has rows are sorted. Either way
-the outcome is the *runs*: the codes that occur, rising, each with its weights by class
-and, unless the node is plain, its counts. Members are added up in their order, as the
-plain learner does, so that sums round alike.
+line for every code. Those with more codes than the node has rows are sorted. Both give
+the codes that occur, rising, each with its weights by class and, unless the node is
+unweighted, its counts. Members are added up in their order, as in the plain learner, so
+that sums round alike.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def has_table(facts, a, n_members):
 
 @kernel
 def count_tables(growth, top, first, last):
-    """Count the attributes from ``first`` to ``last`` that are to have tables."""
+    """Count the attributes from ``first`` to ``last`` that have tables."""
     columns, members, work = growth.columns, growth.members, growth.work
     n_classes = growth.limits.n_classes
     begin, end, unweighted = member_range(members, top)
@@ -64,9 +64,9 @@ def count_tables(growth, top, first, last):
 
 @kernel
 def collect_values(growth, top, a):
-    """Find the runs of an attribute; return how many there are.
+    """Collect the codes of an attribute with their weights; return their number.
 
-    The missing rows are left in a vector.
+    The weights of the missing rows are set in a vector.
     """
     columns, work, n_classes = growth.columns, growth.work, growth.limits.n_classes
     begin, end, unweighted = member_range(growth.members, top)
@@ -103,7 +103,7 @@ def _values_of_table(growth, width, a):
 
 @kernel
 def _sort_keys(growth, top, a):
-    """Sort the members whose value is known; return how many they are.
+    """Sort the members whose value is known; return their number.
 
     A key has the code in its upper half and the member's place in the lower.
     """
