@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
-from spinney._support.column_hash import mark_of
+from spinney._support.column_hash import column_hash
 from spinney._support.jit.compile import entry
-from spinney._support.jit.loading_time import LEAST_WORK
-from spinney._support.kernels.hashing import mark_rows
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
+from spinney._support.kernels.hashing import hash_columns
 from spinney._support.matrix_view import matrix_behind
-from spinney._support.row_order import copies_of
+from spinney._support.row_order import row_copies
 from spinney.growth.binned.binned_dataset import labels_of_classes
 from spinney.growth.binned.kernels import packed_rows, split_scores
 from spinney.growth.binned.kernels import sort as sorting
@@ -172,15 +172,15 @@ def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns
     matrix = np.random.default_rng(seed).normal(size=(n_rows, n_columns)).astype(dtype)
     marks = np.zeros(n_columns, np.uint64)
     middle = n_rows // 2
-    mark_rows(matrix, 0, middle, marks)
-    mark_rows(matrix, middle, n_rows, marks)
-    assert marks.tolist() == [mark_of(column) for column in matrix.T]
+    hash_columns(matrix, 0, middle, marks)
+    hash_columns(matrix, middle, n_rows, marks)
+    assert marks.tolist() == [column_hash(column) for column in matrix.T]
     plain = 0
     for place, number in enumerate(matrix[:, 0].astype(float).tolist()):
         word = int.from_bytes(struct.pack("<d", number), "little")
         word = word * 0x9E3779B97F4A7C15 % 2**64
         plain += (2 * place + 1) * (word ^ word >> 29)
-    assert mark_of(matrix[:, 0]) == plain % 2**64
+    assert column_hash(matrix[:, 0]) == plain % 2**64
 
 
 def test_the_matrix_behind_columns_is_found_and_of_one_type():
@@ -218,9 +218,9 @@ def test_rows_are_stirred_as_by_plain_sums(monkeypatch):
     matrix = np.random.default_rng(0).normal(size=(9000, 3))
     matrix[::7, 1], matrix[::11, 2] = np.nan, -0.0
     columns = (*matrix.T, np.arange(9000) % 5)
-    plain = copies_of(columns, ranked=False)
-    monkeypatch.setitem(LEAST_WORK, "hash", 0)
-    compiled = copies_of(columns, ranked=False)
+    plain = row_copies(columns, ranked=False)
+    monkeypatch.setitem(MIN_KERNEL_WORK, "hash", 0)
+    compiled = row_copies(columns, ranked=False)
     np.testing.assert_array_equal(plain.places, compiled.places)
 
 

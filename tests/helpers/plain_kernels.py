@@ -25,7 +25,9 @@ def _is_kernel_module(name: str) -> bool:
 def plain(*names: str) -> tuple[ModuleType, ...]:
     """Return modules of kernels that Python runs as they are written."""
     compiled = {
-        name: sys.modules.pop(name) for name in list(sys.modules) if _is_kernel_module(name)
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if _is_kernel_module(name)
     }
     before = os.environ.get("NUMBA_DISABLE_JIT")
     os.environ["NUMBA_DISABLE_JIT"] = "1"
@@ -162,7 +164,9 @@ def phi(kind, side):
             total
             * {
                 split_scores.SQUARES: lambda: mean**2,
-                split_scores.POISSON: lambda: 2 * mean * np.log(mean) if mean > 0 else 0.0,
+                split_scores.POISSON: lambda: (
+                    2 * mean * np.log(mean) if mean > 0 else 0.0
+                ),
                 split_scores.DEVIATION: lambda: -(max(square - mean**2, 0.0) ** 0.5),
                 split_scores.ROOT: lambda: -(max(square - mean**2, 0.0) ** 0.2),
             }[kind]()

@@ -31,7 +31,13 @@ from spinney.models.facts import tree_facts
 from spinney.models.row_predictor import RowPredictor
 from spinney.models.tree_display import TreeDisplay
 from spinney.output.file import save_model
-from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs, row_walk_of
+from spinney.trees.predict import (
+    FlatTree,
+    LazyFlatTree,
+    leaf_numbers,
+    outputs,
+    row_walk_of,
+)
 
 if TYPE_CHECKING:
     import os
@@ -76,7 +82,7 @@ class FittedTree(TreeDisplay):
         self.pruning_, self.sequence_ = model.steps, model.sequence
         self.tried_, self.learned_ = model.tried, model.learned
         self.validation_rows_ = model.validation_rows
-        self._laid_out = LaidOut(model.tree)
+        self._laid_out = LazyFlatTree(model.tree)
 
     def _grown(self) -> Model:
         """Return the model, or say that there is none yet."""

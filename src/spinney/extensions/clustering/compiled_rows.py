@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import in_turns, n_threads
+from spinney._support.threads import n_threads, run_blocks
 from spinney.extensions.clustering.cluster_draws import BINS
 from spinney.extensions.clustering.cluster_rows import BLOCK, Rows
 from spinney.extensions.clustering.kernels.assign import (
@@ -58,7 +58,7 @@ class CompiledRows(Rows):
     ) -> list[Any]:
         """Do all blocks, some at a time, each thread with a room of its own."""
         n, jobs = self._n_blocks, self.n_jobs
-        return in_turns(work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=room)
+        return run_blocks(work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=room)
 
     # Seeding
 

@@ -33,8 +33,14 @@ class ParallelNodeSearch:
         self.dataset, self.rows, self.ranges, self.node = dataset, rows, ranges, node
         p, rules = len(self.dataset.cells.n_bins), self.dataset.rules
         self.stack = stack_with(self.dataset, node, 0, 0)
-        sizes = {"n_nodes": 1, "n_lines": rules.max_code_lines, "n_lost": p}
-        self.search = search_of(self.dataset, rows, self.stack, **sizes)
+        self.search = search_of(
+            self.dataset,
+            rows,
+            self.stack,
+            n_nodes=1,
+            n_lines=rules.max_code_lines,
+            n_competitors=p,
+        )
         more = [empty_workspace(node.n_rows, p, rules.width, 0) for _ in ranges[1:]]
         counts = (
             self.search.work.histograms if node.histograms is None else node.histograms

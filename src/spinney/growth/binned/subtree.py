@@ -180,12 +180,14 @@ def _grown(
     likely = max(1, len(bags.roots)) * n // 3
     first = min(max(FIRST_NODES, likely), MAX_FIRST_NODES)
     keep_competitors = FIRST_COMPETITOR_NODES if n >= rules.competitor_rows else 1
-    sizes = {
-        "n_nodes": first,
-        "n_lines": 2 * rules.max_code_lines,
-        "n_lost": p * keep_competitors,
-    }
-    search = search_of(dataset, rows, stack, **sizes)._replace(bags=bags)
+    search = search_of(
+        dataset,
+        rows,
+        stack,
+        n_nodes=first,
+        n_lines=2 * rules.max_code_lines,
+        n_competitors=p * keep_competitors,
+    )._replace(bags=bags)
     state, pace = stack.state, Pace(CELLS_PER_PAUSE // (n * min(rules.n_drawn, p) + 1))
     while state[nodes.N_WAITING] or state[nodes.N_TREES] < len(bags.roots):
         with pace as n_more:

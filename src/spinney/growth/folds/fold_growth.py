@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.row_order import Copies, copies_of
+from spinney._support.row_order import Copies, row_copies
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
 from spinney.growth.engine import choose_engine
@@ -65,7 +65,7 @@ class CopiedRows:
         """The rows in an order that depends on their cells, as often as they weigh."""
         training = self.training
         cells = (*training.columns, training.classes)
-        return copies_of(cells, training.weights)
+        return row_copies(cells, training.weights)
 
     @cached_property
     def copies(self) -> TrainingSet:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import in_turns, n_threads
+from spinney._support.threads import n_threads, run_blocks
 from spinney.extensions.clustering.prototypes.kernels.assign import (
     Measuring,
     assign_rows,
@@ -61,7 +61,7 @@ class CompiledMixed(MixedRows):
             changed.append(assign_rows(task, weights, own, factors, room, span))
 
         n, jobs = len(self.cells), self.n_jobs
-        for sums, counts, _ in in_turns(work, n, step=BLOCK, n_jobs=jobs, room=room):
+        for sums, counts, _ in run_blocks(work, n, step=BLOCK, n_jobs=jobs, room=room):
             self._tallies.sums[...] += sums
             self._tallies.counts[...] += counts
         return sum(changed)
