@@ -84,7 +84,7 @@ def is_above(number, least):
 
 def expected(numbers, *given):
     """Return what the loop adds up as plain Python."""
-    return mixed.loop(np.asarray(numbers), *given)
+    return mixed.function(np.asarray(numbers), *given)
 
 
 GIVEN = (np.float32(0.5), 3, Mixed(True, np.uint64(2**63), (2, 0.25)), (4, 5))
@@ -369,7 +369,7 @@ def test_a_recipe_is_not_charged_for_loops_that_are_made_ready_meanwhile(monkeyp
             now[0] += 12.0
             return lambda slots: now.__setitem__(0, now[0] + 3.0)
 
-    loop = Slow(add_all.loop if isinstance(add_all, Entry) else add_all)
+    loop = Slow(add_all.function if isinstance(add_all, Entry) else add_all)
     for _ in range(2):
         began = loading_time.seconds_without_loading()
         loop(1.0)

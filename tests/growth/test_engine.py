@@ -98,7 +98,7 @@ def test_many_small_trees_load_the_loops_of_this_machine(compiled, monkeypatch):
     for module, _ in (engine.BINNED_KERNELS, engine.MULTIWAY_KERNELS):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(loading_time, "_is_compiled", lambda *loops: compiled)
-    monkeypatch.setattr(loading_time, "LOADING", 1e-9)
+    monkeypatch.setattr(loading_time, "LOADING_SECONDS", 1e-9)
     monkeypatch.setattr(engine, "plain_seconds", lambda training, recipe: 0.0)
     training, options = rows(300), Options()
     first = choose_engine(training, BRANCH, options)

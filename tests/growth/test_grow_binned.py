@@ -366,7 +366,7 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
 
 
 @pytest.mark.parametrize(
-    "heavy, light, engine",
+    "heavy, light, grower",
     [
         (1.0, 1e-7, "binned"),
         (1e20, 1e20, "binned"),
@@ -377,13 +377,13 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     ],
 )
 def test_weights_that_round_otherwise_are_left_to_the_plain_learner(
-    heavy, light, engine, monkeypatch
+    heavy, light, grower, monkeypatch
 ):
     monkeypatch.setattr(engine, "PATIENCE", 0)
     monkeypatch.setattr(engine, "PATIENCE_OF_SEVERAL", 0)
     rows = rows_of_two_weights(heavy, light)
-    assert choose_engine(rows, RECIPES["cart"], Options()).name == engine
-    ranked = engine.replace("binned", "ranked")
+    assert choose_engine(rows, RECIPES["cart"], Options()).name == grower
+    ranked = grower.replace("binned", "ranked")
     assert choose_engine(rows, RECIPES["c4.5"], Options()).name == ranked
 
 
