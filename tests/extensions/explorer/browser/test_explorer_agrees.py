@@ -28,7 +28,8 @@ MORE = re.compile(r", smoothed from [\d.]+ %|; least expected cost: .*(?=\)$)")
 def random_rows(model, n=ROWS, seed=0):
     """Return rows as the page has them, and as a table: missing and unseen, too."""
     rng = np.random.default_rng(seed)
-    schema, needed = model.schema, model._needed
+    fitted = model._fitted() if hasattr(model, "_fitted") else model
+    schema, needed = model.schema, fitted._needed
     columns = schema.behind(needed)
     cuts = {}
     for tree in trees_of(model):
@@ -161,5 +162,5 @@ def test_a_chain_of_a_thousand_questions(visit):
     model = FittedTree(chain_model(1000))
     page = visit(model.explore().html)
     assert page.evaluate(f"{STATE}.tree.height") == model.tree.height
-    page.get_by_role("button", name="Open all").click()
+    page.get_by_role("button", name="Expand all").click()
     page.keyboard.press("End")
