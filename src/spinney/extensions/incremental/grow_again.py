@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_time import WITHOUT_LOOPS
+from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS
 from spinney.extensions.incremental.incremental_source import IncrementalSource
 from spinney.extensions.incremental.tree_state import TreeState
 from spinney.growth.engine import Engine, choose_engine, plain_seconds
@@ -43,7 +43,7 @@ class IncrementalGrower:
     def _grow(self, rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
         joined, kept = _weighed(self.joined, rows.at_hand.weights, self.kept)
         source = IncrementalSource(joined, kept)
-        with WITHOUT_LOOPS.running():
+        with TIME_WITHOUT_KERNELS.running():
             tree = grow_tree(source, recipe, options)
         self.kept, self.n_counted = source.kept(), source.n_counted
         return tree

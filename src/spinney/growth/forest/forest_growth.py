@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress
-from spinney._support.jit.loading_time import WITHOUT_LOOPS
+from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
@@ -105,7 +105,7 @@ def grow_forest(
             progress(grown + sum(finished), n_trees)
 
     spared = any(grower.spares_kernels for grower in growers)
-    with WITHOUT_LOOPS.running() if spared else nullcontext():
+    with TIME_WITHOUT_KERNELS.running() if spared else nullcontext():
         parts = run_each(
             [partial(grow, grower, numbers) for grower, numbers in runs],
             at_once=threads,
