@@ -37,7 +37,7 @@ def chosen(training, n_trees=100, *, exact=True):
 @pytest.fixture
 def unloaded(monkeypatch):
     """Let loops be compiled, and not loaded yet."""
-    entry = SimpleNamespace(work_on=SimpleNamespace(is_loaded=False))
+    entry = SimpleNamespace(run_task=SimpleNamespace(is_loaded=False))
     monkeypatch.setitem(sys.modules, engine.BINNED_KERNELS[0], entry)
 
 
