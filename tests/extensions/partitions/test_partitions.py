@@ -46,7 +46,7 @@ def test_trees_are_those_of_memory():
 
 
 def test_files_of_parquet(tmp_path):
-    check_source(in_parquet(tmp_path, "parts"), recipes=["id3"], n_tables=1)
+    check_source(in_parquet(tmp_path, "partitions"), recipes=["id3"], n_tables=1)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -297,7 +297,7 @@ def test_dask(monkeypatch):
         assert_same_tree(expected, found, whole=True)
         assert len(asked) > 20  # a question after the other, to raise branches
         asked.clear()
-        monkeypatch.setattr(open_rows, "usual_room", lambda: 1 << 30)
+        monkeypatch.setattr(open_rows, "default_memory_limit", lambda: 1 << 30)
         found = spinney.grow(frame, "y", weight="w").tree
         assert_same_tree(expected, found, whole=True)
         assert len(asked) == 2  # what there is, and all of it
