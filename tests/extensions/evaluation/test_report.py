@@ -90,16 +90,16 @@ def test_what_a_person_wants_first():
 
 
 @pytest.mark.parametrize(
-    "asked, titles",
+    "names, titles",
     [
         (["speed"], ["seconds", "µs", "a", "row"]),
         (["leaves", "interpretability"], ["leaves", "nodes", "depth"]),
         (["auc", "quality"], ["AUC", "accuracy", "balanced"]),
     ],
 )
-def test_groups_of_measures(asked, titles):
+def test_groups_of_measures(names, titles):
     found = evaluation(**ALL, row_microseconds=0.5)
-    text = found.text(width=None, measures=asked)
+    text = found.text(width=None, measures=names)
     head = text.splitlines()[2].split()
     assert head[1 : 1 + len(titles)] == titles
     assert "more measures" not in text
