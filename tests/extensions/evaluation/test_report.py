@@ -122,7 +122,7 @@ def test_a_measure_that_is_undefined_is_not_compared():
 def test_recipes_that_never_differ_are_not_tested():
     text = evaluation(["c4.5", "cart", "id3"]).text(measures=["leaves"])
     assert text.endswith(
-        "\n\nDifferences of leaves on the same folds: none, so nothing is tested."
+        "\n\nDifferences of leaves on the same folds: none, so no test is made."
     )
     assert "p =" not in text
 

@@ -62,7 +62,7 @@ def test_the_text_says_what_is_left_out(works, grown):
     assert text.startswith("sort: 5 rows, ")
     assert "1 row without 'sort' (dropped)" in text
     assert "unknown to the model (counted as errors): 'new' (1)" in text
-    assert "predicted, by true class" in text
+    assert "confusion matrix (columns: predicted class)" in text
     assert works("score", "m.spinney", "test.csv", "--ascii").isascii()
 
 
