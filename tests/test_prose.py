@@ -11,9 +11,18 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    "extensions/streaming",
+    *("extensions/streaming", "extensions/clustering", "extensions/evaluation"),
+    "extensions/optimal",
 ]
-DOCSTRINGS = ["__init__.py", "api.py", "registry.py", "extensions/explorer"]
+DOCSTRINGS = [
+    "__init__.py",
+    "api.py",
+    "registry.py",
+    "extensions/explorer",
+    "extensions/clustering",
+    "extensions/evaluation",
+    "extensions/optimal",
+]
 COMMANDS = {"recipes"}
 
 PAGE = """\
