@@ -47,7 +47,7 @@ GROW_PARAMETERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class StudyCandidate:
     """A label and the arguments of ``spinney.grow`` behind it."""
 
     label: str
@@ -88,7 +88,7 @@ class Candidate:
 
 def candidates_of(
     recipes: Recipes, settings: Mapping[str, Any]
-) -> tuple[Candidate, ...]:
+) -> tuple[StudyCandidate, ...]:
     """Return what is to be compared; ``settings`` hold for all of it.
 
     >>> entries = ["cart", ("stump", {"recipe": "cart", "max_depth": 1})]
@@ -113,7 +113,7 @@ def candidates_of(
     if not entries:
         msg = "recipes is empty: name at least one, such as 'c4.5'"
         raise ParameterError(msg)
-    candidates: dict[str, Candidate] = {}
+    candidates: dict[str, StudyCandidate] = {}
     for entry in entries:
         candidate = _candidate(entry, settings)
         if candidate.label in candidates:
@@ -133,7 +133,7 @@ def _named(recipe: Any) -> Recipe:
     return Recipe.named(recipe)
 
 
-def _candidate(entry: Any, settings: Mapping[str, Any]) -> Candidate:
+def _candidate(entry: Any, settings: Mapping[str, Any]) -> StudyCandidate:
     if isinstance(entry, (str, Recipe)):
         name = FOREST if entry == FOREST else _named(entry).name
         entry = (name, entry)
@@ -149,7 +149,7 @@ def _candidate(entry: Any, settings: Mapping[str, Any]) -> Candidate:
                 "same rows"
             )
             raise ParameterError(msg)
-    candidate = Candidate(label, {**settings, **own})
+    candidate = StudyCandidate(label, {**settings, **own})
     candidate.check()
     return candidate
 

@@ -129,7 +129,7 @@ PERTURBATIONS = ("noise", "missing_rate", "outliers")
     text_options,
 )
 def evaluate(data: str, **options: Any) -> None:
-    """Evaluate recipes on rows of DATA that were held out of training.
+    """Evaluate recipes on held-out rows of DATA.
 
     DATA is a file, a database, or - for standard input.
 

@@ -14,7 +14,7 @@ from spinney._support.arrays import Floats
 from spinney._support.jit.loading_time import steady_seconds
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
-from spinney.extensions.evaluation.candidates import REMOTE_RECIPE, Candidate
+from spinney.extensions.evaluation.candidates import REMOTE_RECIPE, StudyCandidate
 from spinney.extensions.evaluation.measures import (
     Measured,
     size_measures,
@@ -85,7 +85,7 @@ class RemoteStudy:
     n_rows: int
     costs: Floats | None
 
-    def prepare(self, split: RemoteSplit) -> Callable[[Candidate], FoldResult]:
+    def prepare(self, split: RemoteSplit) -> Callable[[StudyCandidate], FoldResult]:
         """Return who measures a variant on a part."""
         repeat, fold, tested = split
         training = self.rows.among(tested.others)
@@ -96,7 +96,7 @@ class RemoteStudy:
             msg = f"repeat {repeat}, fold {fold} has no {none} rows"
             raise DataError(msg, remedy="use fewer folds, or another fraction")
 
-        def measure_candidate(candidate: Candidate) -> FoldResult:
+        def measure_candidate(candidate: StudyCandidate) -> FoldResult:
             with name_errors(candidate, repeat, fold, {}):
                 measures = self._measures(candidate, training, tested, n_test)
             return FoldResult(candidate.label, repeat, fold, n_train, n_test, measures)
@@ -104,7 +104,11 @@ class RemoteStudy:
         return measure_candidate
 
     def _measures(
-        self, candidate: Candidate, training: SampleableRows, tested: Draw, n_test: int
+        self,
+        candidate: StudyCandidate,
+        training: SampleableRows,
+        tested: Draw,
+        n_test: int,
     ) -> Measured:
         """Grow a variant on rows, and measure it on others."""
         target = self.rows.schema.target
@@ -149,7 +153,7 @@ def splits_by_hash(scheme: Scheme) -> Iterator[RemoteSplit]:
             yield repeat, fold + 1, fold_of_rows(fold, scheme.n_folds, mixing)
 
 
-def _grown(candidate: Candidate, rows: SampleableRows) -> tuple[Any, Any]:
+def _grown(candidate: StudyCandidate, rows: SampleableRows) -> tuple[Any, Any]:
     """Return the model of a variant, and what predicts coded rows by it."""
     arguments = dict(candidate.arguments)
     if candidate.is_forest:

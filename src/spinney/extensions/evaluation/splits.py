@@ -50,7 +50,7 @@ class Scheme:
         if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
             raise refusal(
                 Setting("holdout", fraction),
-                "must be a share of the rows between 0 and 1",
+                "must be a fraction between 0 and 1",
             )
         if fraction is not None and self.folds is not None:
             raise refusal(

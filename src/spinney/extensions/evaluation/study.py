@@ -29,8 +29,8 @@ from spinney.extensions.evaluation.candidates import (
     DEFAULT_RECIPES,
     FOREST,
     REMOTE_RECIPES,
-    Candidate,
     Recipes,
+    StudyCandidate,
     candidates_of,
 )
 from spinney.extensions.evaluation.evaluation_rows import (
@@ -123,7 +123,7 @@ class PreparedStudy:
     rows: EvaluationRows
     splits: list[Split]
     scheme: Scheme
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[StudyCandidate, ...]
     costs: Floats | None
     progress: Progress | None
 
@@ -140,11 +140,11 @@ class PreparedStudy:
 
         rows, tested_by_line = self.rows, dict[Any, list[TestedRows]]()
 
-        def prepare(task: TrainTestTask) -> Callable[[Candidate], FoldResult]:
+        def prepare(task: TrainTestTask) -> Callable[[StudyCandidate], FoldResult]:
             train, test = task.tables()
             fold_split, counts = task.part, (train.n_rows, test.n_rows)
 
-            def measure_candidate(candidate: Candidate) -> FoldResult:
+            def measure_candidate(candidate: StudyCandidate) -> FoldResult:
                 tested, size = self._tested(candidate, task, train, test, memory=memory)
                 measures = {**self._quality(tested), **size}
                 result = FoldResult(
@@ -188,7 +188,9 @@ class PreparedStudy:
             for candidate in self.candidates:
                 self._grown(candidate, task, train).outputs(test)
 
-    def _grown(self, candidate: Candidate, task: TrainTestTask, train: Table) -> Any:
+    def _grown(
+        self, candidate: StudyCandidate, task: TrainTestTask, train: Table
+    ) -> Any:
         """Return the model of a candidate for the training set of a task."""
         from spinney.api import grow, grow_forest
 
@@ -199,7 +201,7 @@ class PreparedStudy:
 
     def _tested(
         self,
-        candidate: Candidate,
+        candidate: StudyCandidate,
         task: TrainTestTask,
         train: Table,
         test: Table,
@@ -234,8 +236,8 @@ class PreparedStudy:
 
 def run_tasks(
     tasks: Sequence[Task],
-    candidates: Sequence[Candidate],
-    prepare: Callable[[Task], Callable[[Candidate], FoldResult]],
+    candidates: Sequence[StudyCandidate],
+    prepare: Callable[[Task], Callable[[StudyCandidate], FoldResult]],
     progress: Progress | None,
 ) -> tuple[FoldResult, ...]:
     """Return the result of each candidate on each task, candidates first.
@@ -290,7 +292,7 @@ def _arguments_for(
 
 @contextmanager
 def name_errors(
-    candidate: Candidate, repeat: int, fold: int, conditions: Mapping[str, Any]
+    candidate: StudyCandidate, repeat: int, fold: int, conditions: Mapping[str, Any]
 ) -> Iterator[None]:
     """Prefix errors with the recipe, the repeat and the fold."""
     try:
@@ -309,7 +311,7 @@ class Study:
 
     table: TableInput
     scheme: Scheme
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[StudyCandidate, ...]
     uses_defaults: bool  # whether no recipes were named
     cost_matrix: Costs | None
     progress: Progress | None

@@ -139,8 +139,8 @@ def training_sizes(sizes: Sequence[float], most: int) -> list[int]:
         if not is_fraction and not (is_count and 2 <= size <= most):
             raise ParameterError(
                 Setting("sizes"),
-                f": {size!r} must be a whole number from 2 to {most}, the rows of the "
-                "smallest training set, or a fraction above 0 and at most 1.0",
+                f": {size!r} must be a whole number from 2 to {most} (the smallest "
+                "training set), or a fraction above 0 and at most 1.0",
             )
         counts.add(int(size) if is_count else min(most, max(2, round(size * most))))
     if not counts:
