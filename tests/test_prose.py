@@ -12,28 +12,21 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-<<<<<<< HEAD
-    "extensions/streaming",
-    *(f"growth/{name}" for name in GROWTH),
-=======
     *("extensions/streaming", "extensions/clustering", "extensions/evaluation"),
     "extensions/optimal",
->>>>>>> clusters-evaluation
+    *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
     "__init__.py",
     "api.py",
     "registry.py",
     "extensions/explorer",
-<<<<<<< HEAD
     "extensions/incremental",
     "extensions/streaming",
-    *(f"growth/{name}" for name in GROWTH),
-=======
     "extensions/clustering",
     "extensions/evaluation",
     "extensions/optimal",
->>>>>>> clusters-evaluation
+    *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
 
