@@ -158,7 +158,7 @@ def test_a_model_takes_nothing_that_grows(works, refused, melons):
     line = refused(2, *given, "--target", "color")
     assert "the model predicts 'ripe', not --target 'color'" in line
     line = refused(2, "evaluate", melons)
-    assert "--target is missing: name the column to predict, or give --model" in line
+    assert "--target is missing: name the column to predict, or use --model" in line
 
 
 def test_weights(works, write):
