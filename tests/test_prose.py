@@ -12,20 +12,15 @@ MESSAGES = [
     *("api.py", "errors.py", "output", "search", "testing.py"),
     *("extensions/databases", "extensions/explorer", "extensions/incremental"),
     *("extensions/lessons", "extensions/pictures", "extensions/plots"),
-    *("extensions/streaming", "extensions/clustering", "extensions/evaluation"),
-    "extensions/optimal",
+    *("data", "extensions/clustering", "extensions/evaluation", "extensions/optimal"),
+    *("extensions/partitions", "extensions/streaming"),
     *(f"growth/{name}" for name in GROWTH),
 ]
 DOCSTRINGS = [
-    "__init__.py",
-    "api.py",
-    "registry.py",
-    "extensions/explorer",
-    "extensions/incremental",
+    *("__init__.py", "api.py", "data", "registry.py", "extensions/databases"),
+    *("extensions/explorer", "extensions/incremental", "extensions/partitions"),
+    *("extensions/clustering", "extensions/evaluation", "extensions/optimal"),
     "extensions/streaming",
-    "extensions/clustering",
-    "extensions/evaluation",
-    "extensions/optimal",
     *(f"growth/{name}" for name in GROWTH),
 ]
 COMMANDS = {"recipes"}
