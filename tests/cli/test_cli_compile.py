@@ -8,7 +8,7 @@ import pytest
 from spinney import SpinneyError
 from spinney._support.jit.call_arguments import Code
 from spinney._support.jit.code_cache import CachedCode, sources
-from spinney._support.jit.compiled_ahead import is_compiled
+from spinney._support.jit.compilation_record import is_all_compiled
 from spinney.cli import compile_jobs, run
 from spinney.cli.compile_jobs import all_jobs, compile_ahead
 
@@ -51,7 +51,7 @@ def test_what_was_not_kept_is_no_success(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(compile_jobs, "_in_process", lambda name: None)
     assert run(["compile"]) == 1
     assert "compiled code cannot be stored in" in capsys.readouterr().err
-    assert not is_compiled()
+    assert not is_all_compiled()
     assert not list(tmp_path.rglob("*.code"))
 
 
@@ -88,14 +88,14 @@ def test_a_job_that_fails_is_named():
         compile_ahead(jobs=["no such loops"])
 
 
-BINNED, MULTIWAY = "spinney.growth.binned.loops", "spinney.growth.multiway.loops"
+BINNED, MULTIWAY = "spinney.growth.binned.kernels", "spinney.growth.multiway.kernels"
 ENTRIES = {
-    "trees of two branches": f"{BINNED}.grow:work_on",
-    "trees of a branch per value": f"{MULTIWAY}.grow:grow",
-    "trees of two branches, single precision": f"{BINNED}.grow:work_on",
+    "trees of two branches": f"{BINNED}.grow:run_task",
+    "trees of a branch per value": f"{MULTIWAY}.grow:grow_nodes",
+    "trees of two branches, single precision": f"{BINNED}.grow:run_task",
     "surrogates": f"{BINNED}.surrogates:find_surrogates",
     "surrogates, single precision": f"{BINNED}.route:route_rows",
-    "the default recipe": f"{BINNED}.grow:work_on",
+    "the default recipe": f"{BINNED}.grow:run_task",
     "forests": "spinney.growth.forest.kernels.path_sums:add_paths",
     "forests, single precision": "spinney.growth.forest.kernels.path_sums:add_paths",
     "optimal trees": "spinney.extensions.optimal.kernels.solve:search_subtrees",

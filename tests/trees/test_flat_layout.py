@@ -17,12 +17,12 @@ from tests.helpers.strategies import (
 )
 
 import spinney
-from spinney._support.jit.loading_time import LEAST_WORK
+from spinney._support.jit.loading_time import MIN_KERNEL_WORK
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growth import engine
-from spinney.growth.binned import binned_rows, parallel_search
+from spinney.growth.binned import binned_dataset, parallel_search
 from spinney.growth.binned.grow_binned import grow as grow_binned
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
@@ -36,10 +36,10 @@ from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
     QUESTION,
-    Flat,
-    flat_of,
+    TreeLayout,
     majority,
-    words_of,
+    pack_nodes,
+    tree_layout,
 )
 from spinney.trees.predict.compiled.kernels.walk import BY_TABLE
 from spinney.trees.predict.compiled.walk_rows import NO_WORDS, leaves, votes
@@ -50,7 +50,7 @@ from spinney.trees.tree_arrays import arrays_of_nodes
 
 def flatten(tree):
     """Lay one tree out."""
-    return flat_of(arrays_of(tree))
+    return tree_layout(arrays_of(tree))
 
 
 def walked(tree, row):
@@ -132,8 +132,8 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     if laplace and not training.schema.target.is_numeric:
         recipe = recipe.changed(probability="laplace")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binned_rows, "SMALL", 8)
-        patch.setattr(parallel_search, "FEWEST_ROWS", 20)
+        patch.setattr(binned_dataset, "SMALL_NODE_ROWS", 8)
+        patch.setattr(parallel_search, "MIN_PARALLEL_ROWS", 20)
         tree = grow_binned(training, recipe)
     arrays, again = arrays_of(tree), FlatTree(arrays_of_nodes(list(tree)))
     questions = ("attribute", "cut", "listed", "branches", "cuts")
@@ -143,7 +143,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     assert (surrogates[0] is None or not len(surrogates[0])) == (surrogates[1] is None)
     if surrogates[1] is not None:
         same(*surrogates, *questions, "count", "reversed")
-    check(tree, flat_of(arrays), training.columns)
+    check(tree, tree_layout(arrays), training.columns)
 
 
 def joined(flats):
@@ -164,7 +164,7 @@ def joined(flats):
     trees = [
         flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
     ]
-    return Flat(
+    return TreeLayout(
         nodes,
         np.concatenate([flat.tables for flat in flats]),
         np.concatenate(trees),
@@ -241,7 +241,7 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     cells = np.choose(random.integers(0, 3, next_to.shape), [down, next_to, up])
     cells[random.random(cells.shape) < 0.05] = random.choice([-np.inf, np.inf])
     matrix = [cells[:, place] for place in range(9)]
-    assert len(words_of(flat)) == len(flat.nodes)
+    assert len(pack_nodes(flat)) == len(flat.nodes)
     found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
     monkeypatch.setattr(
         "spinney.trees.predict.compiled.walk_rows.words_of", lambda flat: NO_WORDS
@@ -253,7 +253,7 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
 def test_nodes_that_do_not_fit_are_no_words():
     flat = flatten(_some_tree(1))
     flat.nodes[1, 3] = 4 * 256
-    assert len(words_of(flat)) == 0
+    assert len(pack_nodes(flat)) == 0
 
 
 def _some_tree(seed):
@@ -338,7 +338,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
     )
     plain = model.outputs(table), model.apply(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(LEAST_WORK, "predict", 0)
+        patch.setitem(MIN_KERNEL_WORK, "predict", 0)
         swift = model.outputs(table), model.apply(table)
     assert plain[0].tobytes() == swift[0].tobytes()
     assert plain[1].tobytes() == swift[1].tobytes()
@@ -346,7 +346,7 @@ def test_a_model_predicts_the_same_either_way(drawn):
 
 def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
     monkeypatch.setattr(engine, "PATIENCE", 0)
-    monkeypatch.setitem(LEAST_WORK, "predict", 0)
+    monkeypatch.setitem(MIN_KERNEL_WORK, "predict", 0)
     random = np.random.default_rng(8)
     cells = random.normal(size=(300, 4))
     labels = np.where(cells[:, 0] > random.normal(size=300), "up", "down")

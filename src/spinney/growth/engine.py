@@ -16,7 +16,7 @@ import numpy as np
 
 from spinney import registry
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_time import WITHOUT_LOOPS, worth_loading
+from spinney._support.jit.loading_time import TIME_WITHOUT_KERNELS, worth_loading
 from spinney.errors import Setting, phrase, refusal
 from spinney.growth.best_first import limited
 from spinney.growth.binned.binned_limits import can_grow_binned, lacks_cells
@@ -40,7 +40,7 @@ from spinney.trees import Tree
 def _grow_plain(rows: TrainingData, recipe: Recipe, options: Options) -> Tree:
     if rows.training is None:
         _refuse_lacking_source(rows.source, recipe)
-    with WITHOUT_LOOPS.running():
+    with TIME_WITHOUT_KERNELS.running():
         if recipe.construct:
             return construct_and_grow(rows.source, recipe, options)
         return grow_tree(rows.source, recipe, options)
@@ -191,8 +191,8 @@ PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 MULTIWAY = Engine("ranked", _grow_multiway)
 
-BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "work_on")
-MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow")
+BINNED_KERNELS = ("spinney.growth.binned.kernels.grow", "run_task")
+MULTIWAY_KERNELS = ("spinney.growth.multiway.kernels.grow", "grow_nodes")
 
 # How many trees are grown of which nobody will ask what lost; None for one to look at.
 _ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney._support.jit.loading_time import steady_seconds
+from spinney._support.jit.loading_time import seconds_without_loading
 from spinney._support.threads import limited_threads
 from spinney.errors import DataError, Setting, SpinneyWarning, refusal
 from spinney.extensions.evaluation.candidates import REMOTE_RECIPE, StudyCandidate
@@ -115,14 +115,18 @@ class RemoteStudy:
         classes = None if target.is_numeric else target.classes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpinneyWarning)
-            start = steady_seconds()
+            start = seconds_without_loading()
             model, predict = _grown(candidate, training)
-            seconds, predict_seconds, splits = steady_seconds() - start, 0.0, []
+            seconds, predict_seconds, splits = (
+                seconds_without_loading() - start,
+                0.0,
+                [],
+            )
             for piece in tested.pieces(self._n_pieces(n_test)):
                 rows, _ = self.rows.fetched(piece)
-                start = steady_seconds()
+                start = seconds_without_loading()
                 predicted = predict(rows.columns, len(rows.classes))
-                predict_seconds += steady_seconds() - start
+                predict_seconds += seconds_without_loading() - start
                 known = rows.classes, rows.own_weights, classes
                 model_target = model.schema.target
                 splits.append(

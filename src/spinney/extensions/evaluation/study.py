@@ -11,9 +11,9 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import Progress, check_progress
-from spinney._support.jit.loading_time import steady_seconds
+from spinney._support.jit.loading_time import seconds_without_loading
 from spinney._support.keyed_random import refuse_seed, seed_of
-from spinney._support.peak_memory import peak_of
+from spinney._support.peak_memory import peak_memory_of
 from spinney._support.text import shown, value_text
 from spinney._support.threads import limited_threads
 from spinney.data import Cells, Costs, Table, Target, Value, cost_array
@@ -214,12 +214,12 @@ class PreparedStudy:
             warnings.simplefilter("ignore", SpinneyWarning)
             grow = partial(self._grown, candidate, task, train)
             # Not while timing: freed memory must be allocated again.
-            peak = peak_of(grow) if memory else None
-            start = steady_seconds()
+            peak = peak_memory_of(grow) if memory else None
+            start = seconds_without_loading()
             model = grow()
-            after_growing = steady_seconds()
+            after_growing = seconds_without_loading()
             outputs = model.outputs(test)
-            after_predicting = steady_seconds()
+            after_predicting = seconds_without_loading()
         rows, fold_split = self.rows, task.part.test
         tested = tested_rows(
             rows.truth[fold_split],

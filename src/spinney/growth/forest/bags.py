@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.row_order import Copies, copies_of
+from spinney._support.row_order import Copies, row_copies
 from spinney._support.seed_sequences import (
     generator_states,
     generator_words,
     seed_words,
-    words_of,
+    to_words,
 )
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth.forest.forest_settings import HASH, ForestSettings
@@ -55,7 +55,7 @@ def tree_seeds(seed: int, number: int) -> tuple[int, int]:
 
 def _seeds_of_trees(seed: int, numbers: range) -> NDArray[np.uint64]:
     trees = np.array(numbers, np.uint32)
-    entropy = [np.full_like(trees, word) for word in words_of(int(seed))]
+    entropy = [np.full_like(trees, word) for word in to_words(int(seed))]
     return seed_words([*entropy, trees], 2)
 
 
@@ -173,7 +173,7 @@ class ForestBags:
             every = np.arange(len(self.training.classes))
             return Copies(every, None, every)
         cells = (*self.training.columns, self.training.classes)
-        return copies_of(cells, self.training.weights, ranked=False)
+        return row_copies(cells, self.training.weights, ranked=False)
 
     @property
     def base(self) -> Floats | None:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from spinney._support import memory_budget
-from spinney._support.memory_budget import usual_room
+from spinney._support.memory_budget import default_memory_limit
 
 
 @pytest.fixture
@@ -13,7 +13,9 @@ def group(monkeypatch, tmp_path):
     """Return where a group of processes says its limit, on a machine of 64 GiB."""
     pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 16 << 20}
     monkeypatch.setattr(os, "sysconf", pages.__getitem__)
-    monkeypatch.setattr(memory_budget, "LIMITS", (tmp_path / "no", tmp_path / "limit"))
+    monkeypatch.setattr(
+        memory_budget, "LIMIT_FILES", (tmp_path / "no", tmp_path / "limit")
+    )
     return tmp_path / "limit"
 
 
@@ -29,12 +31,12 @@ def group(monkeypatch, tmp_path):
 )
 def test_a_group_of_processes_may_have_less_than_the_machine(written, room, group):
     group.write_text(written, encoding="latin-1")
-    assert usual_room() == room
+    assert default_memory_limit() == room
 
 
 def test_a_machine_without_groups(group, monkeypatch):
-    assert usual_room() == 16 << 30
+    assert default_memory_limit() == 16 << 30
     monkeypatch.setattr(os, "sysconf", lambda name: int("-"))
-    assert usual_room() == 1 << 30
+    assert default_memory_limit() == 1 << 30
     group.write_text("1000000")
-    assert usual_room() == 250_000
+    assert default_memory_limit() == 250_000
