@@ -33,6 +33,6 @@ def in_parquet(folder: Path, source: str) -> Callable[[Columns], Any]:
     def opened(columns: Columns) -> Iterator[tuple[Any, dict[str, Any]]]:
         for number, part in enumerate(in_arrow(columns)):
             pq.write_table(part, folder / f"part {number}.parquet")
-        yield str(folder / "part *.parquet"), {"source": source}
+        yield str(folder / "part *.parquet"), {"engine": source}
 
     return opened
