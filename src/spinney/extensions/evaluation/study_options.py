@@ -32,7 +32,9 @@ fold_options = all_of(
         type=click.IntRange(min=1),
         help="Repeats with other splits.  [default: 1; with --scalability 3]",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
+    click.option(
+        "--random-state", type=int, default=0, show_default=True, help="Random seed."
+    ),
 )
 
 size_option = click.option(
