@@ -1,4 +1,4 @@
-"""What a user may say beside the recipe, as the learner wants it."""
+"""Options of growing beside the recipe, as the learner needs them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may say beside the recipe.
+    """Options of growing beside the recipe.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Options:
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
     forced : mapping of path to attribute or Question
-        The attribute to split by at a node, or all that it is to ask; its path is the
-        tuple of branches as they read, ``()`` for the root.
+        The attribute to split on at a node, or its whole split. The path is a tuple of
+        the conditions above the node, ``()`` for the root.
     costs : array, optional
         ``costs[label][true]``: labels are those of least expected cost, and splits
         are sought under altered priors.
     prices : mapping of int to float
-        What it costs to ask for an attribute.
+        The test costs of attributes.
     constructed : sequence of Attribute
         Attributes with formulas, which stand after those of the source.
     draws : Draws, optional
@@ -43,9 +43,9 @@ class Options:
     validation : CodedRows, optional
         Rows to prune by, which the tree is not grown on.
     plan : Planned, optional
-        The whole tree, where a search has found it: nothing is left to choose.
-    heard : function of int, optional
-        Told of each level that has been searched, by its depth; of the plain learner.
+        The whole tree, if a search has found it: nothing is left to choose.
+    on_level : function of int, optional
+        Called by the plain learner with the depth of each level that it has searched.
     """
 
     class_weights: Floats | None = None
@@ -57,10 +57,10 @@ class Options:
     draws: Draws | None = None
     validation: CodedRows | None = None
     plan: Planned | None = None
-    heard: Callable[[int], object] | None = None
+    on_level: Callable[[int], object] | None = None
 
     def priced(self, schema: Schema) -> Schema:
-        """Return a schema with what errors and questions cost."""
+        """Return a schema with the costs of errors and tests."""
         if self.costs is None and not self.prices:
             return schema
         attributes = tuple(
@@ -74,7 +74,7 @@ class Options:
 
     @property
     def every_class_weighs(self) -> bool:
-        """Whether no class costs nothing, and so would weigh nothing when altered."""
+        """Whether errors of each class cost something, so that its rows weigh."""
         return self.costs is None or bool(self.costs.sum(axis=0).min() > 0)
 
     def leave_all_to_recipe(self, schema: Schema) -> bool:

@@ -14,7 +14,7 @@ from spinney.models.fitted_forest import (
     forest_on,
 )
 from spinney.models.grow import grow_model
-from spinney.models.validation_split import coded, remote_validation_share
+from spinney.models.validation_split import encoded_rows, remote_validation_share
 from spinney.recipes import COMMON_SETTINGS, Recipe
 from spinney.sources.opened import TrainingData
 from spinney.sources.rows import (
@@ -42,7 +42,7 @@ def grow_drawn(rows: SampleableRows, arguments: Mapping[str, Any]) -> Model:
         )
         if share is not None:
             draw = share_of_rows(share, mixing_of(recipe.seed))
-            options["validation"] = coded(rows.fetched(draw)[0])
+            options["validation"] = encoded_rows(rows.fetched(draw)[0])
             rows = rows.among(draw.others)
     with limited_threads(arguments.get("n_jobs")), opened_rows(rows) as opened:
         return grow_model(opened, recipe=recipe, **options)

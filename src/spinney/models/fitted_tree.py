@@ -86,12 +86,12 @@ class FittedTree(TreeDisplay):
     @property
     def tried_(self) -> tuple[Tried, ...]:
         """How each recipe did that was tried."""
-        return self._grown().tried
+        return self._grown().recipe_scores
 
     @property
     def learned_(self) -> "Learned | None":
         """How many rows a stream learned, and how many it predicted right before."""
-        return self._grown().learned
+        return self._grown().stream_stats
 
     @property
     def validation_rows_(self) -> Integers | None:
@@ -107,7 +107,7 @@ class FittedTree(TreeDisplay):
     def _stream(self) -> "GrowingStream | None":
         """The stream whose leaves tell more than their counts; None if they do not."""
         model = self._grown()
-        if model.recipe.leaves != "adaptive" or model.kept is None:
+        if model.recipe.leaves != "adaptive" or model.update_state is None:
             return None
         stream: GrowingStream = registry.load("operation", "stream").stream_of(model)
         return stream

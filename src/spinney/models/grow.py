@@ -50,7 +50,6 @@ from spinney.recipes import (
 )
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import TableInput, TrainingData, open_source
-from spinney.trees import Tree
 
 MAX_ROWS_UNBINNED = 500_000
 """All values of a column are counted by default in tables of at most so many rows."""
@@ -178,7 +177,7 @@ def _grow_in_memory(
             return model
         options.pop("progress", None)
         state = UpdateState(rows.at_hand, recipe, options, table.weight)
-        return replace(model, kept=state)
+        return replace(model, update_state=state)
 
 
 def _bounded(recipe: Recipe, rows: TrainingData) -> Recipe:
@@ -214,13 +213,14 @@ def grow_model(
 ) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
-    If the recipe tries several ways to grow, folds of the rows choose one. A tree with
-    a ``ccp_alpha``, or with rows to prune by, is grown without that choice.
-    ``progress`` is called with how many trees, or levels of a remote tree, are done,
-    and of how many. The ``grower`` is the fastest one by default; folds ignore it.
-    ``given`` are options for ``options_of``.
+    Folds of the rows choose among recipes, unless ``ccp_alpha`` or rows to prune by
+    are given. ``progress`` is called with how many trees, or levels of a remote tree,
+    are done, and of how many. The ``grower`` is the fastest one by default.
     """
-    by_rows = {"validation": validation, "validation_share": validation_share}
+    by_rows: dict[str, Any] = {
+        "validation": validation,
+        "validation_share": validation_share,
+    }
     trees, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
         recipe = _without_pruning(recipe, ccp_alpha)
@@ -240,20 +240,27 @@ def grow_model(
         used, choice.recipe, options, choice.growth, grower, grown=trees.grown
     )
     trees.finish()
+    return _finished(split, choice, result, ccp_alpha)
+
+
+def _finished(
+    split: ValidationSplit,
+    choice: RecipeChoice,
+    result: Pruned,
+    ccp_alpha: float | None,
+) -> Model:
+    """Return the model of a grown tree, pruned at an alpha if one is given."""
     if ccp_alpha:
-        result = _pruned_at(float(ccp_alpha), result.tree, choice.recipe)
-    return _finished(split, choice, result)
-
-
-def _finished(split: ValidationSplit, choice: RecipeChoice, result: Pruned) -> Model:
-    """Return the model of a grown and pruned tree."""
+        warn_of_squares(choice.recipe, result.tree.schema.target)
+        result = pruned_by_impurity(result.tree, choice.recipe, float(ccp_alpha))
+        result = replace(result, tree=without_unused(result.tree))
     return Model(
         result.tree,
         choice.recipe,
         split.rows.fingerprint,
         steps=result.steps,
         sequence=result.sequence,
-        tried=choice.tried,
+        recipe_scores=choice.tried,
         validation_rows=split.positions,
     )
 
@@ -325,13 +332,6 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     if recipe.pruning != "cost-complexity" or options.validation is not None:
         return 0
     return 0 if growth is not None and growth.before is not None else recipe.folds
-
-
-def _pruned_at(alpha: float, tree: Tree, recipe: Recipe) -> Pruned:
-    """Return a tree pruned at a cost per leaf, in the unit of the mean impurity."""
-    warn_of_squares(recipe, tree.schema.target)
-    result = pruned_by_impurity(tree, recipe, alpha)
-    return replace(result, tree=without_unused(result.tree))
 
 
 def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:

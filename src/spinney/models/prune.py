@@ -24,7 +24,7 @@ from spinney.growth.prune import (
     pruned,
 )
 from spinney.models.training_match import class_scale, recode_training_rows
-from spinney.models.validation_split import rows_for
+from spinney.models.validation_split import read_encoded_rows
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import TrainingData
@@ -79,7 +79,7 @@ def prune_model(
         )
     if "validation" in arguments:
         table = arguments["validation"]
-        arguments["validation"] = rows_for(model.tree, read, table, weight)
+        arguments["validation"] = read_encoded_rows(model.tree, read, table, weight)
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
         arguments["alpha"] = float(arguments["alpha"])
@@ -93,7 +93,11 @@ def prune_model(
     tree = without_unused(result.tree)
     # An update would grow the tree anew, and whole: who cuts a tree has done with rows.
     return replace(
-        model, tree=tree, steps=result.steps, sequence=result.sequence, kept=None
+        model,
+        tree=tree,
+        steps=result.steps,
+        sequence=result.sequence,
+        update_state=None,
     )
 
 

@@ -26,15 +26,15 @@ LINE = BYTES * (4 + 3)
 def reserved(monkeypatch):
     """Return the rows that were reserved, as sorted lines, each time."""
     seen = []
-    coded = validation_split.coded
+    encode = validation_split.encoded_rows
 
     def heard(rows):
         cells = [np.nan_to_num(cells, nan=-9.0) for cells in rows.columns]
         lines = zip(*cells, strict=True)
         seen.append(sorted(tuple(map(float, line)) for line in lines))
-        return coded(rows)
+        return encode(rows)
 
-    monkeypatch.setattr("spinney.models.grow.coded", heard)
+    monkeypatch.setattr("spinney.models.grow.encoded_rows", heard)
     monkeypatch.setattr(open_rows, "usual_room", lambda: 200 * LINE)
     return seen
 

@@ -19,7 +19,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
-from spinney.growth.engine import choose_engine
+from spinney.growth.growers import choose_grower
 from spinney.growth.growth_options import Options
 from spinney.growth.pipeline import grow_and_prune
 from spinney.growth.prune import (
@@ -160,14 +160,14 @@ class FoldGrowth:
         """
         recipe, options = self.recipe, self.options
         if labels is None:
-            engine = choose_engine(training, recipe, options, competitors=competitors)
+            engine = choose_grower(training, recipe, options, competitors=competitors)
             return engine.grow(TrainingData(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
         # Rows to prune by are for the tree as it is counted again.
         options = replace(options, validation=None)
         taught = smoothed_training(training, labels)
-        engine = choose_engine(taught, recipe, options, competitors=False)
+        engine = choose_grower(taught, recipe, options, competitors=False)
         # It is counted again anyway.
         grower = replace(engine, recounts=False)
         tree = grower.grow(TrainingData(taught), recipe, options)

@@ -287,6 +287,8 @@ def _ranked(training: "TrainingSet", recipe: Recipe, options: Options) -> Multiw
 def _nodes(rows: MultiwayRows, recipe: Recipe) -> MultiwayNodes:
     """Return what grows of the rows, up to the limit on leaves."""
     nodes = _numbered(grow_multiway(rows, _reason(rows)), rows, recipe)
+    if recipe.max_leaves is None:
+        return nodes
     cuts = beyond_limit(Tree(rows.schema, nodes), recipe)
     if not cuts:
         return nodes

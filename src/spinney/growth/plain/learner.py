@@ -149,8 +149,8 @@ class _Learner:
         while any(waiting) or self.open_nodes:
             front = waiting.pop() if waiting else []
             self.decide(front)
-            if front and self.options.heard is not None:
-                self.options.heard(front[0].depth)
+            if front and self.options.on_level is not None:
+                self.options.on_level(front[0].depth)
             self.source.release(n.number for n in front if n.parent and not n.is_open)
             taken = self.take(front)
             self.find_routes(taken)

@@ -70,8 +70,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     if node.label_costs and node.chosen is None:
         costs = costs_text(node.classes, node.label_costs, node.label)
         lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
-    if node.tried:
-        lines.append(f"recipe: {tried_text(node.tried)}")
+    if node.recipe_scores:
+        lines.append(f"recipe: {tried_text(node.recipe_scores)}")
     if node.otherwise is not None:
         lines += ["", *_stand_ins(node, cells)]
     if node.given is not None:

@@ -146,7 +146,7 @@ class NodeExplanation(InNotebooks):
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
     and not its competitors, and its figures are those of the rows as they are.
-    At the root ``tried`` says by which recipes the tree might have been grown.
+    At the root ``recipe_scores`` are those of all recipes that were tried.
     ``in_average`` are the attributes whose gains are in the average, if there is one.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
     where errors have costs. ``surprise`` is −log₂ of the share of each class, whose
@@ -179,7 +179,7 @@ class NodeExplanation(InNotebooks):
     otherwise: str | None = None
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
-    tried: tuple[Tried, ...] = ()
+    recipe_scores: tuple[Tried, ...] = ()
     surprise: tuple[float | None, ...] = ()
     competitors: bool = True
     given: GivenRows | None = None
@@ -284,7 +284,7 @@ def explain_node(
         ),
         forest=recipe.forest if taught else 0.0,
         label_costs=tree.label_costs(node),
-        tried=model.tried if number == 0 else (),
+        recipe_scores=model.recipe_scores if number == 0 else (),
         surprise=() if tree.schema.target.is_numeric else surprise_of(weighed),
         competitors=counted is not None or _has_competitors(model, node),
         given=given,
