@@ -34,7 +34,7 @@ from spinney.data.declarations import (
     nothing_left,
 )
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
-from spinney.data.fingerprint import Fingerprint, fingerprint_of
+from spinney.data.fingerprint import Fingerprint
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.schema import Attribute, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
@@ -89,7 +89,6 @@ __all__ = [
     "declarations_of",
     "doubts_of",
     "factorise",
-    "fingerprint_of",
     "holds_classes",
     "is_missing",
     "leave_out",

@@ -97,3 +97,6 @@ class TextFormat:
             name: value for name, value in asdict(self).items() if value is not None
         }
         return replace(other, **said)
+
+
+UNDECLARED = TextFormat()

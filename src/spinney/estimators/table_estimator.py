@@ -445,7 +445,8 @@ def learning_anew(estimator: Estimator) -> Iterator[Estimator]:
     """
     kind: Any = type(estimator)
     parameters = {name: getattr(estimator, name) for name in _parameter_names(kind)}
-    new = kind(**parameters)  # that of a subclass may set others
+    new = kind.__new__(kind)  # a subclass may have a constructor of its own
+    getattr(kind.__init__, "__wrapped__", kind.__init__)(new, **parameters)
     new._by_name = False
     yield new
     for name in [name for name in vars(estimator) if name.endswith("_")]:

@@ -1,10 +1,14 @@
 """Growers: the plain learner, and two sets of compiled kernels.
 
 All of them grow the same tree, and its file is the same to the byte, whatever the
-process has loaded before (docs/reliability.md). The plain learner takes anything, and
-rows wherever they are; compiled kernels take what ``binned_limits`` and
-``multiway_limits`` say, where it takes longer to do without them than to load them: one
-large tree, or small ones from the second on. Asking loads none.
+process has loaded before (docs/reliability.md). What is loaded decides in two cases
+only. Either all sums are exact, so that all growers agree in every bit; or nobody looks
+at competitors, and the nodes are counted again in the order of the rows (``recounts``).
+``python -m tools.compare_growers`` checks it.
+
+The plain learner takes anything, and remote rows; compiled kernels take what
+``binned_limits`` and ``multiway_limits`` say, if growing without them takes longer than
+loading them: one large tree, or small ones from the second on.
 """
 
 from collections.abc import Callable, Iterator
@@ -230,12 +234,6 @@ def choose_grower(
     Remote rows, with a ``training`` of None, are for the plain learner.
     ``competitors`` says that somebody may look at competitors of splits. Kernels do not
     store all of these exactly; a plain learner that is fast finds them later.
-
-    The same rows give the same model, and its file is the same to the byte, whatever a
-    process has loaded before. What is loaded decides in two cases only. Either all
-    sums are exact, so that both agree in every bit; or nobody looks at competitors,
-    and the nodes are counted again in the order of the rows (``recounts``).
-    ``python -m tools.compare_growers`` checks it.
     """
     if recipe.grower.needs_rows:
         return _other_grower(recipe.search)

@@ -217,10 +217,7 @@ def grow_model(
     are given. ``progress`` is called with how many trees, or levels of a remote tree,
     are done, and of how many. The ``grower`` is the fastest one by default.
     """
-    by_rows: dict[str, Any] = {
-        "validation": validation,
-        "validation_share": validation_share,
-    }
+    by_rows: Any = {"validation": validation, "validation_share": validation_share}
     trees, tries = GrownTrees(progress), bool(recipe.tries)
     if ccp_alpha is not None:
         recipe = _without_pruning(recipe, ccp_alpha)

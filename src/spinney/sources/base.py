@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data import Attribute, Fingerprint, Schema, fingerprint_of
+from spinney.data import Attribute, Fingerprint, Schema
 from spinney.trees import (
     CountTable,
     Route,
@@ -57,7 +57,7 @@ class Totals:
 
     def fingerprint(self) -> Fingerprint:
         """Return what tells rows from others of which nothing else is known."""
-        return fingerprint_of(self.n_rows, self.weight)
+        return Fingerprint(self.n_rows, self.weight)
 
     @property
     def is_pure(self) -> bool:

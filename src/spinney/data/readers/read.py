@@ -28,6 +28,7 @@ from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Table
+from spinney.data.text_format import UNDECLARED
 from spinney.errors import DataError, Setting, note, refusal
 
 # The others are scanned by DuckDB.
@@ -84,12 +85,14 @@ def read_table(
     if isinstance(data, (str, os.PathLike)):
         table = _read_file(os.fspath(data), declared, format, encoding)
     else:
-        refuse_file_options(format, encoding)
-        refuse_text_format(declared, None)
+        if format is not None or encoding is not None:
+            refuse_file_options(format, encoding)
+        if declared.text_format is not UNDECLARED:
+            refuse_text_format(declared, None)
         table = _read_object(data, declared)
     if not table.columns:
         raise nothing_left(declared)
-    return with_declared_values(table, declared)
+    return with_declared_values(table, declared) if declared.values else table
 
 
 def read_part(part: Any, declarations: Declarations) -> Table:

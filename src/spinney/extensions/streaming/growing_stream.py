@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import percent_text
-from spinney.data import Fingerprint, Schema, fingerprint_of
+from spinney.data import Fingerprint, Schema
 from spinney.extensions.streaming.kernels.layout import (
     N_CHANGES,
     N_RIGHT,
@@ -125,7 +125,7 @@ class GrowingStream:
     @property
     def fingerprint(self) -> Fingerprint:
         """What is known of the rows: how many there were, and their weight."""
-        return fingerprint_of(self.learned.n_rows, self.weight, "")
+        return Fingerprint(self.learned.n_rows, self.weight, "")
 
     def tree(self) -> Tree:
         """Return the tree as it is; it does not change when further rows come."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.memory_budget import MemoryBudget
-from spinney.data import Declarations, Fingerprint, Schema, Target, fingerprint_of
+from spinney.data import Declarations, Fingerprint, Schema, Target
 from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.sources.base import Counts, Totals
 from spinney.sources.rows.cluster_sums import ClusterSums, Points, sums_by_point
@@ -275,7 +275,7 @@ class HashedInMemory:
     def among(self, *draws: Draw) -> SampleableRows:
         """Return the rows that draws take, with the numbers that they have."""
         rows, numbers = self.fetched(*draws)
-        origin = fingerprint_of(len(numbers), rows.weight)
+        origin = Fingerprint(len(numbers), rows.weight)
         return HashedInMemory(rows, origin, numbers)
 
     def cluster_sums(self, points: Points) -> ClusterSums:

@@ -21,7 +21,6 @@ from spinney.data import (
     Target,
     Value,
     doubts_of,
-    fingerprint_of,
     holds_classes,
     target_note,
     without_identifiers,
@@ -140,7 +139,7 @@ class TrainingSet:
         marks = marks_of(self.columns[: schema.n_columns])
         marks += [mark_of(cells) for cells in (self.classes, *weights)]
         digest.update(np.array(marks, "<u8").tobytes())
-        return fingerprint_of(len(self.classes), self.weight, digest.hexdigest())
+        return Fingerprint(len(self.classes), self.weight, digest.hexdigest())
 
 
 def training_set(
@@ -286,8 +285,8 @@ def attribute_of(column: Column) -> Attribute:
 
 def check_classes(target: Target, present: Integers, n_rows: int) -> None:
     """Refuse rows that no tree can be grown on; warn of those that all are alike."""
-    name = shown(target.name)
     if n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
+        name = shown(target.name)
         msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
         raise DataError(msg)
     if len(present) == 1:
@@ -295,16 +294,16 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         warn_of_one_answer(target.name, only, n_rows)
     if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
         msg = (
-            f"target {name!r}: {len(present)} of {n_rows} rows have a class of their "
-            "own: that tells rows apart, and nothing can be learnt of it; name another"
+            f"target {shown(target.name)!r}: {len(present)} of {n_rows} rows have a "
+            "class of their own: that tells rows apart, and nothing can be learnt of it; name another"
         )
         raise DataError(msg)
     check_texts(target.name, target.classes)
     for label in target.classes:
         if isinstance(label, str) and label.splitlines() not in ([], [label]):
             msg = (
-                f"target {name!r}: the class {label!r} holds a line break, which no "
-                "rule or table of predictions could show: mend the label"
+                f"target {shown(target.name)!r}: the class {label!r} holds a line "
+                "break, which no rule or table of predictions could show: mend the label"
             )
             raise DataError(msg)
 

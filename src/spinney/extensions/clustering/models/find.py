@@ -22,7 +22,6 @@ from spinney.data import (
     Fingerprint,
     Table,
     columns_named,
-    fingerprint_of,
     without_identifiers,
 )
 from spinney.data.readers import read_with_schema
@@ -113,7 +112,7 @@ class MeasuredRows:
             digest.update(np.ascontiguousarray(part).data)
         n_rows = len(self.cells)
         weight = float(n_rows if weights is None else weights.sum())
-        return fingerprint_of(n_rows, weight, digest.hexdigest())
+        return Fingerprint(n_rows, weight, digest.hexdigest())
 
 
 def read_rows(
