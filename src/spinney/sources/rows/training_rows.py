@@ -295,7 +295,8 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
     if len(present) > FEW_ALIKE and 2 * len(present) > n_rows:
         msg = (
             f"target {shown(target.name)!r}: {len(present)} of {n_rows} rows have a "
-            "class of their own: that tells rows apart, and nothing can be learnt of it; name another"
+            "class of their own: that tells rows apart, and nothing can be learnt of "
+            "it; name another"
         )
         raise DataError(msg)
     check_texts(target.name, target.classes)
@@ -303,7 +304,8 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
         if isinstance(label, str) and label.splitlines() not in ([], [label]):
             msg = (
                 f"target {shown(target.name)!r}: the class {label!r} holds a line "
-                "break, which no rule or table of predictions could show: mend the label"
+                "break, which no rule or table of predictions could show: mend the "
+                "label"
             )
             raise DataError(msg)
 
