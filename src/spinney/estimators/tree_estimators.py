@@ -222,7 +222,7 @@ class TreeEstimator(TableEstimator):
 
     @property
     def pruning_(self) -> "pruning.Steps | None":
-        """What pruning did, in its order; None of a model that was loaded."""
+        """The steps of pruning, in order; None of a model that was loaded."""
         return self._fitted().pruning_
 
     @property

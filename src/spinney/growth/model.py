@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A candidate recipe and its score on rows held out; None if none were.
+    """A candidate recipe and its score on held-out rows; None if there were none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a user says beside the recipe, turned into the learner's options."""
+"""Options of users beside the recipe, turned into the learner's options."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -119,7 +119,7 @@ def _prices(test_costs: Mapping[str, float], schema: Schema) -> dict[int, float]
 def _from_priors(
     priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
 ) -> Floats:
-    """Return class weights that give the classes these shares of all weight."""
+    """Return class weights that give the classes these prior probabilities."""
     refuse_without_classes("priors", schema.target)
     if class_weight is not None:
         raise ParameterError(

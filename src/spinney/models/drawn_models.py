@@ -1,4 +1,4 @@
-"""Models of some of the rows of a table that is away, drawn by their numbers."""
+"""Models of some rows of a remote table, drawn by their hashes."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

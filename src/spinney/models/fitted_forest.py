@@ -1,4 +1,4 @@
-"""What can be done with a grown forest: predict, question, keep.
+"""Fitted forests: predict, explain, save.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
 add its conventions.
@@ -111,7 +111,7 @@ class FittedForest(FittedTable):
 
     @property
     def _needed(self) -> Any:
-        """The attributes that some tree asks about."""
+        """The attributes that the trees split on."""
         return self._grown().needed
 
     def facts(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class FittedForest(FittedTable):
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
+        """Return the prediction for each row: class probabilities, or one number."""
         return forest_outputs(self._grown(), *self._columns(X))
 
     def _row_predictor(self, reader: RowReader) -> RowPredictor:
@@ -272,7 +272,7 @@ class FittedForest(FittedTable):
     def permutation_importances(
         self, X: Any, y: Any = None, *, sample_weight: Any = None
     ) -> "Importances":
-        """Return by how much errors out of the bag grow without an attribute.
+        """Return by how much out-of-bag errors grow without an attribute.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class FittedForest(FittedTable):
         return forests.permutation_importances(forest, self._bags(X, y, sample_weight))
 
     def interactions(self) -> "Interactions":
-        """Return how often and with what gain attributes are asked below others."""
+        """Return how often, and with what gain, splits on attributes are below others."""
         return forests.interactions_of(self._grown())
 
     def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":
@@ -335,8 +335,8 @@ class FittedForest(FittedTable):
         )
         if training.fingerprint().digest != forest.fingerprint.digest:
             msg = (
-                "these are not the rows that the forest was grown on, in the order "
-                "that they had: only of those it is known which trees have seen them"
+                "these are not the rows that the forest was grown on, in their order: "
+                "only those are known to be in or out of each bag"
             )
             raise DataError(msg)
         training = forests.with_ordered_categories(

@@ -1,4 +1,4 @@
-"""What can be done with a grown tree: predict, read, question, prune, keep.
+"""Fitted trees: predict, read, explain, prune, save.
 
 Nothing here needs scikit-learn, so that the shell tool starts quickly; the
 estimators add its conventions. It is one file, because it is one class, and half of it
@@ -75,7 +75,7 @@ class FittedTree(TreeDisplay):
 
     @property
     def pruning_(self) -> "Steps | None":
-        """What pruning did, in its order; None of a model that was loaded."""
+        """The steps of pruning, in order; None of a model that was loaded."""
         return self._grown().steps
 
     @property
@@ -105,7 +105,7 @@ class FittedTree(TreeDisplay):
 
     @property
     def _stream(self) -> "GrowingStream | None":
-        """The stream whose leaves tell more than their counts; None if they do not."""
+        """The stream whose leaves predict by more than their counts, if there is one."""
         model = self._grown()
         if model.recipe.leaves != "adaptive" or model.update_state is None:
             return None
@@ -114,19 +114,19 @@ class FittedTree(TreeDisplay):
 
     @property
     def _needed(self) -> Any:
-        """The attributes that rows must have read, or that leaves tell by."""
+        """The attributes that splits, or predictions of leaves, read."""
         if self._stream is not None:
             return range(len(self.schema.attributes))
         return self._flat.gathered
 
     @property
     def _optional(self) -> Any:
-        """Those of them that only surrogates ask about."""
+        """Those of them that only surrogates use."""
         return self._flat.gathered_if_there
 
     @property
     def _asked(self) -> Any:
-        """The attributes that the tree asks about."""
+        """The attributes that the tree splits on."""
         return self._flat.needed
 
     def facts(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class FittedTree(TreeDisplay):
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
+        """Return the prediction for each row: class probabilities, or one number."""
         if self._stream is not None:
             return self._stream.outputs(*self._columns(X))
         return outputs(self._flat, *self._columns(X))

@@ -95,7 +95,7 @@ def _refuse_keeping_rows(table: TableInput, recipe: Recipe) -> None:
     if table.is_remote:
         raise refusal(
             Setting("keep_rows", True),
-            "needs the rows, and they stay where they are",
+            "needs the rows in memory, but this table is remote",
             phrase("read them ({})", Setting("source", "memory")),
         )
 
@@ -407,6 +407,6 @@ def _needs_rows_error(recipe: Recipe) -> ParameterError:
         remedy = f"leave out {setting}"
     return refusal(
         Setting(setting, getattr(recipe, setting)),
-        f"(recipe {recipe.name!r}) needs the rows, and they stay where they are",
+        f"(recipe {recipe.name!r}) needs the rows in memory, but this table is remote",
         phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
     )

@@ -237,8 +237,8 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
         raise DataError(
             Setting("data"),
             f": {len(rows.classes)} rows of weight {rows.weight:.6g}, but the model "
-            f"was grown on {origin.n_rows} of weight {origin.weight:.6g}: give the "
-            "table that it was grown on, and name its column of weights, if it had one",
+            f"was grown on {origin.n_rows} of weight {origin.weight:.6g}: give that "
+            "table, and name its column of weights, if it has one",
         )
     return rows
 

@@ -1,4 +1,4 @@
-"""Rows that a model is asked about again: its own or not, and which are at a node."""
+"""Rows of a table matched with a model: its training rows or not, and their nodes."""
 
 from typing import Any
 

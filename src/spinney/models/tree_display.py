@@ -1,4 +1,4 @@
-"""What is seen of a grown tree: text, pictures, a lesson, the errors of its nodes."""
+"""Displays of a fitted tree: text, pictures, a lesson, the errors of its nodes."""
 
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any

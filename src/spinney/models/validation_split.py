@@ -91,12 +91,12 @@ def split_validation(
 
 
 def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> ValidationSplit:
-    """Reserve a share of rows in memory, drawn by their contents."""
+    """Reserve a fraction of the rows in memory, drawn by their contents."""
     check_share(share)
     if rows.is_remote:
         raise refusal(
             Setting("validation_share", share),
-            "takes some of the rows, and they stay where they are",
+            "needs the rows in memory, but this table is remote",
             phrase(
                 "read them ({}), or give a table of others ({})",
                 Setting("source", "memory"),

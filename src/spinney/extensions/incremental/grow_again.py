@@ -36,7 +36,7 @@ class GrownAgain:
     n_counted: int = field(default=0, init=False)
 
     @property
-    def engine(self) -> Grower:
+    def grower(self) -> Grower:
         """What grows the tree; then ``kept`` is that of the tree."""
         return Grower("kept", self._grow)
 

@@ -46,7 +46,7 @@ def update_model(
     """Return the model of its rows with those of a batch, and without those removed.
 
     ``going_on`` says that further batches will come, so that count tables are kept for
-    them; without it the quickest engine grows the tree.
+    them; without it the fastest grower grows the tree.
     """
     kept = kept_rows_of(model)
     if kept.stream is not None:
@@ -85,7 +85,7 @@ def grow_joined(
     model = grow_model(
         TrainingData(rows),
         recipe=kept.recipe,
-        engine=None if again is None else again.engine,
+        grower=None if again is None else again.grower,
         progress=progress,
         **kept.given,
     )

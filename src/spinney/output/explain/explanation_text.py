@@ -370,7 +370,7 @@ def counts_text(weights: "Sequence[float]") -> tuple[str, ...]:
 
 
 def _odd_value(step: "RowStep") -> str:
-    """Return what is odd in the answer to a node's question, for the lines below it."""
+    """Return remarks about an unusual branch of a split, for the lines below it."""
     goes = f": {step.sent_by}" if step.sent_by else ""
     if step.leaf:
         return ""

@@ -127,7 +127,7 @@ class RowNumbers:
 
 @dataclass(frozen=True, slots=True)
 class GivenRows:
-    """Rows that a node was counted on, in the place of the counts that a model keeps.
+    """Rows that a node was counted on, instead of the counts that a model stores.
 
     ``same`` says that they are those that the tree was grown on; ``remark`` says what
     is not as it was when it was grown, if anything is.
@@ -141,7 +141,7 @@ class GivenRows:
 
 @dataclass(frozen=True, slots=True)
 class NodeExplanation(InNotebooks):
-    """What is known of a node, and why it is as it is.
+    """All facts about a node, and the reasons for its split.
 
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
@@ -206,7 +206,7 @@ def checked_node(tree: Tree, number: int) -> Node:
 
 
 def search_of(model: Model) -> Search:
-    """Return how the splits of a tree were sought, as far as a model tells."""
+    """Return how the splits of a tree were searched, as far as the model shows."""
     tree = model.tree
     return Search.of(
         model.recipe,
@@ -322,7 +322,7 @@ def _weighed(node: Node, search: Search) -> Floats:
 
 
 def _has_competitors(model: Model, node: Node) -> bool:
-    """Return whether a node keeps the splits that lost, as far as can be told.
+    """Return whether a node stores its competitors, as far as can be seen.
 
     Trees that were taught or belong to a forest do not, nor do small nodes of tables
     that compiled kernels grew on; of others a lonely split had no competitors.

@@ -32,7 +32,7 @@ class TermLine:
 
 @dataclass(frozen=True, slots=True)
 class ModelArithmetic:
-    """What a leaf's linear model makes of a row: intercept and terms add up."""
+    """The prediction of a leaf's linear model for a row: intercept plus terms."""
 
     name: str
     intercept: float
@@ -136,7 +136,7 @@ def explain_row(
 
 
 def _counted(tree: Tree, weights: Mapping[int, float]) -> tuple[float, ...]:
-    """Return the class shares of the rows at the leaves that a row comes to."""
+    """Return the class probabilities at the leaves that a row reaches."""
     shares = np.zeros(tree.schema.n_classes)
     for number, weight in weights.items():
         if tree.nodes[number].is_leaf:

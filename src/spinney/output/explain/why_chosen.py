@@ -23,7 +23,7 @@ def why(
     *,
     recounted: bool = False,
 ) -> str:
-    """Return why a node asks what it asks, or nothing.
+    """Return why a node splits as it does, or nothing.
 
     ``able`` are the indices of the candidates that compete. Where the node was
     ``recounted`` on rows, what it asks need not be the best of them.

@@ -289,6 +289,6 @@ def splits_of(arrays: Arrays, of: str, room: str) -> SplitArrays:
 
 
 def numeric(arrays: Arrays, schema: Schema) -> NDArray[np.bool_]:
-    """Return which candidates ask about a numeric attribute."""
+    """Return which candidates split on a numeric attribute."""
     kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
     return np.asarray(kinds[arrays["candidate.attribute"]])

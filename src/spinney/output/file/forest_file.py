@@ -313,7 +313,7 @@ def _check_nodes(arrays: Arrays) -> None:
 
 
 def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> SplitArrays:
-    """Return what inner nodes ask; lengths are those of the branches of a node."""
+    """Return the splits of inner nodes; lengths are those of the branches of a node."""
     cut, size, n_branches = arrays["cut"][nodes], arrays["listed"][nodes], count[nodes]
     grouped = np.isnan(cut)
     fitting = grouped | (n_branches == size + 2)

@@ -45,7 +45,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def no_kept_arrays() -> dict[str, Floats]:
-    """Return the arrays of a file that keeps no rows."""
+    """Return the arrays of a file that does not store rows."""
     return {CELLS: np.zeros((0, 0)), TARGET: np.zeros(0), WEIGHTS: np.zeros(0)}
 
 
