@@ -286,7 +286,7 @@ class FittedForest(FittedTable):
         return forests.permutation_importances(forest, self._bags(X, y, sample_weight))
 
     def interactions(self) -> "Interactions":
-        """Return how often, and with what gain, splits on attributes are below others."""
+        """Return how often, and with what gain, attributes are below others."""
         return forests.interactions_of(self._grown())
 
     def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":

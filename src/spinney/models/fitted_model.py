@@ -294,7 +294,7 @@ class FittedTable(FittedBase):
         raise NotImplementedError
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class: of a row's leaves, or the trees' vote."""
+        """Return the probability of each class, of the leaves or the trees' vote."""
         return self.outputs(X)
 
     def predictor(self) -> RowPredictor:

@@ -105,7 +105,7 @@ class FittedTree(TreeDisplay):
 
     @property
     def _stream(self) -> "GrowingStream | None":
-        """The stream whose leaves predict by more than their counts, if there is one."""
+        """The stream whose leaves predict by more than counts, if there is one."""
         model = self._grown()
         if model.recipe.leaves != "adaptive" or model.update_state is None:
             return None

@@ -68,7 +68,7 @@ class RowPredictor:
         return target.classes[int(labels_of(outputs[None], target.costs)[0])]
 
     def probabilities(self, row: Any) -> dict[Value, float]:
-        """Return the probability of each class: of its leaves, or the trees' vote."""
+        """Return the probability of each class, of the leaves or the trees' vote."""
         target = self.reader.schema.target
         if target.is_numeric:
             msg = (

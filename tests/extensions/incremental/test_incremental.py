@@ -35,12 +35,12 @@ def after(first, added, recipe, removed=None):
     """Return the tree of rows and a batch, and how it was grown; checked."""
     rows = rows_of(first)
     start = GrownAgain(join_rows(rows, None, None))
-    start.engine.grow(TrainingData(rows), recipe, Options())
+    start.grower.grow(TrainingData(rows), recipe, Options())
     joined = join_rows(
         rows, batch_of(added), None if removed is None else batch_of(removed)
     )
     again = GrownAgain(joined, start.kept)
-    tree = again.engine.grow(TrainingData(rows), recipe, Options())
+    tree = again.grower.grow(TrainingData(rows), recipe, Options())
     every = {name: [*first[name], *added[name]] for name in first}
     if removed is not None:
         lines = list(zip(*every.values(), strict=True))
@@ -48,7 +48,7 @@ def after(first, added, recipe, removed=None):
             lines.remove(line)
         every = dict(zip(every, map(list, zip(*lines, strict=True)), strict=True))
     whole = GrownAgain(join_rows(rows_of(every), None, None))
-    expected = whole.engine.grow(TrainingData(rows_of(every)), recipe, Options())
+    expected = whole.grower.grow(TrainingData(rows_of(every)), recipe, Options())
     assert_same_tree(expected, tree, whole=True)
     return tree, start, again
 
