@@ -38,7 +38,7 @@ from spinney.sources.rows import Batch, TrainingSet, given_weights, with_classes
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.extensions.streaming import Learned
+    from spinney.extensions.streaming import StreamStats
     from spinney.growth import prune as pruning
 
 
@@ -236,7 +236,7 @@ class TreeEstimator(TableEstimator):
         return self._fitted().tried_
 
     @property
-    def learned_(self) -> "Learned | None":
+    def learned_(self) -> "StreamStats | None":
         """How many rows a stream learned, and how many it predicted right before."""
         return self._fitted().learned_
 
@@ -365,7 +365,7 @@ confidence, probability, linear_terms : optional
     validation_rows_ : array of int
         The places of the rows that were reserved to prune by; None if none were, and
         of a model that was loaded.
-    learned_ : Learned
+    learned_ : StreamStats
         By "hoeffding": how many rows came, and how many were predicted right before
         they were learned; None by other recipes, and of a model that was loaded.
 

@@ -12,7 +12,7 @@ from spinney.trees import Tree
 
 if TYPE_CHECKING:
     from spinney.extensions.incremental.tree_state import TreeState
-    from spinney.extensions.streaming import GrowingStream, Learned
+    from spinney.extensions.streaming import GrowingStream, StreamStats
     from spinney.growth.prune import Sequence, Steps
 
 
@@ -133,7 +133,7 @@ class Model:
         Which tree of a forest it is, if it is one.
     update_state : UpdateState, optional
         The rows to add others to, or what was counted of them, if they are stored.
-    stream_stats : Learned, optional
+    stream_stats : StreamStats, optional
         How rows fared that were learned one after another.
     """
 
@@ -146,7 +146,7 @@ class Model:
     validation_rows: Integers | None = field(default=None, compare=False, repr=False)
     member: Member | None = field(default=None, compare=False, repr=False)
     update_state: UpdateState | None = field(default=None, compare=False, repr=False)
-    stream_stats: "Learned | None" = field(default=None, compare=False, repr=False)
+    stream_stats: "StreamStats | None" = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

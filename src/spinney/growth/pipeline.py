@@ -32,10 +32,10 @@ def grow_and_prune(
     Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
-        from spinney.growth.folds import CopiedRows, FoldGrowth
+        from spinney.growth.folds import FoldGrowth, RowCopies
 
         if growth is None:
-            copied = CopiedRows(rows.at_hand)
+            copied = RowCopies(rows.at_hand)
             growth = FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:

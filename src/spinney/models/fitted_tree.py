@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from spinney.extensions.rulesets import RuleSet
-    from spinney.extensions.streaming import GrowingStream, Learned
+    from spinney.extensions.streaming import GrowingStream, StreamStats
     from spinney.growth.prune import Sequence, Steps
     from spinney.output import Rules
     from spinney.output.explain import (
@@ -89,7 +89,7 @@ class FittedTree(TreeDisplay):
         return self._grown().recipe_scores
 
     @property
-    def learned_(self) -> "Learned | None":
+    def learned_(self) -> "StreamStats | None":
         """How many rows a stream learned, and how many it predicted right before."""
         return self._grown().stream_stats
 
@@ -513,7 +513,7 @@ class FittedTree(TreeDisplay):
         """
         update = registry.load("operation", "update")
         model = self._grown()
-        kept = update.kept_rows_of(model)
+        kept = update.update_state_of(model)
         batch, gone = (
             None
             if rows is None

@@ -31,8 +31,12 @@ from spinney.growth import (
     overfitting_columns,
     with_constant_columns,
 )
-from spinney.growth.folds import RecipeChoice, choose_recipe, warn_of_squares
-from spinney.growth.prune import CodedRows, Pruned, pruned_by_impurity
+from spinney.growth.folds import (
+    RecipeChoice,
+    choose_recipe,
+    warn_of_squared_error_pruning,
+)
+from spinney.growth.prune import EncodedRows, Pruned, pruned_by_impurity
 from spinney.models.high_cardinality import warn_of_high_cardinality
 from spinney.models.validation_split import (
     ValidationSplit,
@@ -205,7 +209,7 @@ def grow_model(
     *,
     recipe: Recipe,
     ccp_alpha: float | None = None,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
     validation_share: float | None = None,
     progress: Progress | None = None,
     grower: Grower | None = None,
@@ -248,7 +252,7 @@ def _finished(
 ) -> Model:
     """Return the model of a grown tree, pruned at an alpha if one is given."""
     if ccp_alpha:
-        warn_of_squares(choice.recipe, result.tree.schema.target)
+        warn_of_squared_error_pruning(choice.recipe, result.tree.schema.target)
         result = pruned_by_impurity(result.tree, choice.recipe, float(ccp_alpha))
         result = replace(result, tree=without_unused(result.tree))
     return Model(

@@ -10,7 +10,7 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema, Table, Target
 from spinney.data.readers import read_with_schema
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth.prune import CodedRows, check_share, reserved
+from spinney.growth.prune import EncodedRows, check_share, reserved
 from spinney.recipes import BY_VALIDATION, Recipe, refuse_unusable
 from spinney.sources.opened import TableInput, TrainingData
 from spinney.sources.rows import TrainingSet, known_rows
@@ -34,7 +34,7 @@ class ValidationSplit:
         The rows to grow on.
     recipe : Recipe
         A recipe that prunes by the others, if there are any.
-    validation : CodedRows, optional
+    validation : EncodedRows, optional
         The rows to prune by.
     positions : array of int, optional
         Their positions in the table, if they were reserved of it.
@@ -42,7 +42,7 @@ class ValidationSplit:
 
     rows: TrainingData
     recipe: Recipe
-    validation: CodedRows | None = None
+    validation: EncodedRows | None = None
     positions: Integers | None = None
 
 
@@ -50,7 +50,7 @@ def split_validation(
     rows: TrainingData,
     recipe: Recipe,
     *,
-    validation: CodedRows | None = None,
+    validation: EncodedRows | None = None,
     validation_share: float | None = None,
     ccp_alpha: float | None = None,
 ) -> ValidationSplit:
@@ -113,9 +113,9 @@ def _reserve_share(rows: TrainingData, recipe: Recipe, share: float) -> Validati
     return ValidationSplit(rows, recipe, encoded_rows(validation), positions)
 
 
-def encoded_rows(rows: TrainingSet) -> CodedRows:
+def encoded_rows(rows: TrainingSet) -> EncodedRows:
     """Return rows of a training set as rows to prune by."""
-    return CodedRows(rows.columns, rows.classes, rows.own_weights)
+    return EncodedRows(rows.columns, rows.classes, rows.own_weights)
 
 
 def remote_validation_share(
@@ -161,7 +161,7 @@ def _pruned_by_validation(recipe: Recipe, given: str) -> Recipe:
     return recipe
 
 
-def read_validation(schema: Schema, data: Any, training: TableInput) -> CodedRows:
+def read_validation(schema: Schema, data: Any, training: TableInput) -> EncodedRows:
     """Read a table to prune by, as the training table was read, by its schema."""
     weight = training.weight
     table = read_with_schema(
@@ -182,14 +182,14 @@ def _encoded_table(
     *,
     needed: Iterable[int] | None = None,
     optional: Iterable[int] = (),
-) -> CodedRows:
+) -> EncodedRows:
     """Return the encoded rows of a table that have a target and a weight.
 
     ``needed`` and ``optional`` are the attributes that ``Schema.encode`` asks for.
     """
     target = schema.target
     table, weights, _ = known_rows(table, target.name, weight)
-    return CodedRows(
+    return EncodedRows(
         schema.encode(table, needed, optional=optional),
         target.encode(table[target.name]),
         np.ones(table.n_rows) if weights is None else weights,
@@ -198,7 +198,7 @@ def _encoded_table(
 
 def read_encoded_rows(
     tree: Tree, read: Callable[..., Table], data: Any, weight: str | None = None
-) -> CodedRows:
+) -> EncodedRows:
     """Read and encode a table to send down a tree, as its model reads tables."""
     flat, table = flatten(tree), read(data, weight=weight)
     return _encoded_table(
