@@ -18,7 +18,8 @@ from tests.sources.comparing import arrow_of, assert_same_tree
 
 import spinney
 from spinney.errors import SpinneyError
-from spinney.growth import growers
+from spinney.growth import growers, pipeline
+from spinney.growth.folds import fold_growth
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -111,8 +112,8 @@ def grown(table: Any, options: dict[str, Any], *, loops: bool) -> tuple[Any, str
         price = -1.0 if loops else np.inf
         patch.setattr(growers, "PATIENCE", price)
         patch.setattr(growers, "PATIENCE_OF_SEVERAL", price)
-        for module in ("spinney.growth.growers", "spinney.growth.folds.fold_growth"):
-            patch.setattr(f"{module}.choose_grower", noted, raising=False)
+        for module in (growers, pipeline, fold_growth):
+            patch.setattr(module, "choose_grower", noted)
         tree = spinney.grow(table, "y", **options).tree
     return tree, chosen[0].name
 

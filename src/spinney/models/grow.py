@@ -332,7 +332,7 @@ def _n_fold_trees(choice: RecipeChoice, options: Options) -> int:
     recipe, growth = choice.recipe, choice.growth
     if recipe.pruning != "cost-complexity" or options.validation is not None:
         return 0
-    return 0 if growth is not None and growth.before is not None else recipe.folds
+    return 0 if growth is not None and growth.known_folds is not None else recipe.folds
 
 
 def _without_overfitting(rows: TrainingData, options: Options) -> list[TrainingData]:
