@@ -22,14 +22,14 @@ def grow_and_prune(
     recipe: Recipe,
     options: Options,
     growth: "FoldGrowth | None" = None,
-    engine: Grower | None = None,
+    grower: Grower | None = None,
     *,
     grown: Callable[[], object] = lambda: None,
 ) -> Pruned:
     """Return the tree of one recipe, pruned as it says, with models at its leaves.
 
     Where folds are asked for, ``growth`` has those of the rows that there are already.
-    Else the ``engine`` grows it, the quickest if not given, and ``grown`` is called.
+    Else the ``grower`` grows it, by default the fastest, and ``grown`` is called.
     """
     if recipe.forest or (recipe.needs_rows and options.validation is None):
         from spinney.growth.folds import FoldGrowth, RowCopies
@@ -39,11 +39,11 @@ def grow_and_prune(
             growth = FoldGrowth(copied, recipe, options, grown=grown)
         result = growth.grow_and_prune()
     else:
-        engine = engine or choose_grower(rows.training, recipe, options)
+        grower = grower or choose_grower(rows.training, recipe, options)
         if recipe.pruning == "none":
-            result = Pruned(engine.grow(rows, recipe, options), Steps(()))
+            result = Pruned(grower.grow(rows, recipe, options), Steps(()))
         else:
-            result = engine.grow_and_prune(rows, recipe, options)
+            result = grower.grow_and_prune(rows, recipe, options)
         grown()
     schema = result.tree.schema
     if schema.target.is_numeric and recipe.fits_models:

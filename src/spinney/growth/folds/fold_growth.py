@@ -157,18 +157,19 @@ class FoldGrowth:
         """
         recipe, options = self.recipe, self.options
         if labels is None:
-            engine = choose_grower(training, recipe, options, competitors=competitors)
-            return engine.grow(TrainingData(training), recipe, options)
+            grower = choose_grower(training, recipe, options, competitors=competitors)
+            return grower.grow(TrainingData(training), recipe, options)
         from spinney.growth.folds.teacher import smoothed_training
 
         # Validation rows are for the tree after it is counted again.
         options = replace(options, validation=None)
         smoothed = smoothed_training(training, labels)
-        engine = choose_grower(smoothed, recipe, options, competitors=False)
-        grower = replace(engine, recounts=False)  # it is counted again anyway
-        tree = grower.grow(TrainingData(smoothed), recipe, options)
+        grower = choose_grower(smoothed, recipe, options, competitors=False)
+        # The tree is counted again anyway.
+        fastest = replace(grower, recounts=False)
+        tree = fastest.grow(TrainingData(smoothed), recipe, options)
         rows, scale = TrainingData(training), options.class_weights
-        return engine.recount(tree, rows, recipe, scale)
+        return grower.recount(tree, rows, recipe, scale)
 
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""

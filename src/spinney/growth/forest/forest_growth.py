@@ -162,19 +162,19 @@ def _growers(
     numbered = with_levels_as_numbers(shared.rows)
     growers = list[TreeGrower]()
     for recipe in recipes:
-        able, engine = _can_compile(shared, recipe, numbered), PLAIN
+        able, grower = _can_compile(shared, recipe, numbered), PLAIN
         if able:
-            engine = choose_forest_grower(
+            grower = choose_forest_grower(
                 numbered,
                 recipe,
                 tries=shared.tries,
                 n_trees=-(-n_trees // len(recipes)),
                 exact=bags.add_up_exactly,
             )
-        if engine is PLAIN:
+        if grower is PLAIN:
             growers.append(TreeGrower(shared, recipe, spares_kernels=able))
         else:
-            growers.append(KernelGrower(shared, recipe, numbered, engine))
+            growers.append(KernelGrower(shared, recipe, numbered, grower))
     return growers
 
 
@@ -345,12 +345,12 @@ class KernelGrower(TreeGrower):
     compiled = True
 
     def __init__(
-        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, engine: Grower
+        self, bags: BagsInMemory, recipe: Recipe, numbered: TrainingSet, grower: Grower
     ) -> None:
         from spinney.growth.binned.binned_rows import prepared
 
         super().__init__(bags, recipe)
-        self.replays = engine.replays
+        self.replays = grower.replays
         self.coded = prepared(
             numbered, recipe, tries=bags.tries, share_of=bags.bags.weight
         )
