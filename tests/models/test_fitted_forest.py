@@ -82,7 +82,7 @@ def test_rows_without_a_value_are_counted_where_they_went(forest):
         for tree in forest.trees[:3]
         for node in tree.tree
     ]
-    assert any("rows that lack it are counted where they went" in t for t in texts)
+    assert any("missing values are counted in their branch" in t for t in texts)
     assert not any("missing: to" in text for text in texts)
 
 
