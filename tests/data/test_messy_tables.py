@@ -13,8 +13,8 @@ from tests.helpers.fuzz import examples
 import spinney
 from spinney import look
 from spinney.data import Declarations, TextFormat
-from spinney.data.duckdb.sql_forms import evidence_in_sql
-from spinney.data.format_inference import evidence_of
+from spinney.data.duckdb.sql_text_formats import infer_candidates_in_sql
+from spinney.data.format_inference import infer_candidates
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyNote
 
@@ -156,4 +156,4 @@ CELLS += ["11/17/2026 1:05 pm", "١", " 7 ", "USD 8", "1\u00a0234,5", "NA", "12,
 def test_sql_and_python_see_the_same_forms(cells):
     rows = ", ".join(f"('{cell}')" for cell in (c.replace("'", "''") for c in cells))
     texts = DATABASE.sql(f"SELECT * FROM (VALUES {rows}) AS t(c0)")
-    assert evidence_in_sql(texts, ["c0"]).get("c0") == evidence_of(cells)
+    assert infer_candidates_in_sql(texts, ["c0"]).get("c0") == infer_candidates(cells)

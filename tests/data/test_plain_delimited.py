@@ -11,8 +11,8 @@ from spinney.data import Declarations
 from spinney.data.duckdb.columns import load
 from spinney.data.readers import plain_delimited, read_table
 from spinney.data.readers.local_files import LocalFile
-from spinney.data.readers.open_relation import scanned_file
 from spinney.data.readers.plain_delimited import read_plain
+from spinney.data.readers.read import scanned_file
 from spinney.data.reading_notes import ReadingNotes
 
 NUMBERS = ["0", "1", "-2.5", "007", "1e3", "2E-05", "-0", "123456.789", "0.1"]

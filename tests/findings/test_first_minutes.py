@@ -9,7 +9,7 @@ import pytest
 import spinney
 from spinney import DataError, SpinneyNote, SpinneyWarning
 from spinney.cli import run
-from spinney.data.readers.table_head import head_doubt
+from spinney.data.readers.table_head import header_warning
 
 ROWS = ["5.1,3.5,red", "4.9,3.0,blue", "4.7,3.2,red", "6.1,2.9,blue", "5.8,4.0,red"]
 
@@ -49,7 +49,7 @@ def test_a_table_whose_first_line_is_odd(tmp_path, lines, doubt):
     ids=["names", "those of pandas", "years", "counts", "texts", "no rows"],
 )
 def test_names_that_are_names(names, rows):
-    assert head_doubt(names, rows) == ""
+    assert header_warning(names, rows) == ""
 
 
 def test_a_model_reads_without_doubts(tmp_path, recwarn):

@@ -16,11 +16,11 @@ from spinney.data.column_issues import (
     REMOTE_ISSUES,
     SHARE_OF_IDENTIFIERS,
     X_ISSUES,
+    IntegerSummary,
     IssueFacts,
-    WholeNumbers,
     column_warnings,
-    counts_rows,
-    leave_out,
+    exclude_identifiers,
+    numbers_all_rows,
     table_warnings,
     without_identifiers,
 )
@@ -31,21 +31,20 @@ from spinney.data.declarations import (
     check_texts_listed,
     columns_named,
     declarations_of,
-    nothing_left,
+    no_columns_error,
 )
 from spinney.data.declared_values import MOST_WITHOUT_ROWS, left_out
-from spinney.data.fingerprint import Fingerprint
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.data.schema import Attribute, Schema, Target, missing_columns
+from spinney.data.schema import Attribute, Fingerprint, Schema, Target, missing_columns
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
 from spinney.data.table_summary import TableSummary, summary_of
 from spinney.data.target_leakage import (
-    class_warnings,
-    doubts_of,
     holds_classes,
+    similar_class_warnings,
     target_note,
+    training_warnings,
 )
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.data.times import SECONDS_OF_A_DAY, TIME_UNITS
 
 __all__ = [
@@ -76,28 +75,28 @@ __all__ = [
     "Target",
     "TextFormat",
     "Value",
-    "WholeNumbers",
+    "IntegerSummary",
     "association_of",
     "check_names",
     "check_texts_listed",
-    "class_warnings",
+    "similar_class_warnings",
     "coded_column",
     "column_warnings",
     "columns_named",
     "cost_array",
-    "counts_rows",
+    "numbers_all_rows",
     "declarations_of",
-    "doubts_of",
+    "training_warnings",
     "factorise",
     "holds_classes",
     "is_missing",
-    "leave_out",
+    "exclude_identifiers",
     "left_out",
     "level_order",
     "marker_numbers",
     "marker_values",
     "missing_columns",
-    "nothing_left",
+    "no_columns_error",
     "parse_number",
     "plain_values",
     "refuse_text",

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Kind, Table, Value, factorise, level_order
-from spinney.data.text_formats import DATES_AND_CLOCKS, NUMBERS, Form
+from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBERS, Form
 from spinney.data.times import (
     TIME_UNITS,
     as_instant,
@@ -103,7 +103,7 @@ def refuse_text(
 ) -> DataError:
     """Return the error for a text in a column that was declared numeric."""
     if declarations.only is not None:
-        return refuse_later(name, value, row=row)
+        return refuse_text_for_model(name, value, row=row)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
         remedy=phrase(
@@ -123,7 +123,7 @@ def culprit(texts: Sequence[str], forms: Iterable[Form]) -> str:
     return next(odd, texts[0])
 
 
-def refuse_later(
+def refuse_text_for_model(
     name: str, value: Value, kind: str = "numeric", *, row: int | None = None
 ) -> DataError:
     """Return the error for a text where the model knows numbers or dates.
@@ -431,9 +431,9 @@ def _mixed_later(name: str, cells: list[Any], declarations: Declarations) -> Dat
         if cell is not None and isinstance(cell, _TIMES) is numeric
     ]
     texts = [str(cells[place]) for place in places]
-    text = culprit(texts, DATES_AND_CLOCKS)
+    text = culprit(texts, DATE_AND_TIME_FORMATS)
     kind = "numeric" if numeric else "a date or time"
-    return refuse_later(name, text, kind, row=places[texts.index(text)] + 1)
+    return refuse_text_for_model(name, text, kind, row=places[texts.index(text)] + 1)
 
 
 def _time_column(

@@ -17,16 +17,16 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.text import first_of, joined, value_text
 from spinney.data.declarations import Declarations
-from spinney.data.format_inference import LIKELY, SURE, evidence_of
+from spinney.data.format_inference import LIKELY, SURE, infer_candidates
 from spinney.data.table import Column, Table, Value, with_row
 from spinney.data.unparsable_cells import (
     FEWEST_NUMBERS,
     MOST_NAMED,
     MOST_TRIED,
-    odd_remedy,
+    common_format,
     odd_texts,
     turned,
-    written_as,
+    unparsable_remedy,
 )
 from spinney.errors import (
     Setting,
@@ -50,7 +50,7 @@ FEWEST_INDICES = 20  # of fewer rows, an index may be one of prices
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNumbers:
+class IntegerSummary:
     """What is counted of a column whose known cells are all whole numbers."""
 
     n_rows: int
@@ -60,7 +60,7 @@ class WholeNumbers:
     greatest: float
 
     @classmethod
-    def of(cls, column: Column) -> "WholeNumbers | None":
+    def of(cls, column: Column) -> "IntegerSummary | None":
         """Return what is counted of cells in memory."""
         known = column.cells[~column.missing]
         if not len(known) or (known != np.floor(known)).any():
@@ -70,7 +70,7 @@ class WholeNumbers:
         return cls(*sizes, float(different[0]), float(different[-1]))
 
     @property
-    def has_no_gap(self) -> bool:
+    def is_consecutive(self) -> bool:
         """Whether the numbers count the rows, in any order and from any number on."""
         if self.n_rows < FEWEST_COUNTED or self.n_different < self.n_rows:
             return False
@@ -110,7 +110,7 @@ class IssueFacts:
     declared: Declarations
     values: Sequence[Value]
     n_known: int
-    count: Callable[[], WholeNumbers | None]
+    count: Callable[[], IntegerSummary | None]
     is_alone: bool = False
     column: Column | None = None
     rows: Integers | None = None
@@ -154,19 +154,19 @@ class IssueFacts:
         return np.flatnonzero(self.column.cells == self.levels.index(text))
 
     @cached_property
-    def whole_numbers(self) -> WholeNumbers | None:
+    def whole_numbers(self) -> IntegerSummary | None:
         """What is counted of a column whose name says that it numbers rows."""
         if self.kind != "numeric" or self.unit is not None or self.is_declared:
             return None
-        return self.count() if is_called_count(self.name) else None
+        return self.count() if is_row_number_name(self.name) else None
 
     @property
     def numbers_rows(self) -> bool:
         """Whether a column beside others counts the rows, and is called so."""
         numbers = self.whole_numbers
-        if self.is_alone or numbers is None or not numbers.has_no_gap:
+        if self.is_alone or numbers is None or not numbers.is_consecutive:
             return False
-        return is_called_count(self.name, numbers.n_rows)
+        return is_row_number_name(self.name, numbers.n_rows)
 
     @cached_property
     def is_identifier(self) -> bool:
@@ -178,7 +178,11 @@ class IssueFacts:
             n_values, n_known = len(self.values), self.n_known
             return nearly_all(n_values, n_known) and _are_names(self.values)
         numbers = self.whole_numbers
-        if numbers is None or numbers.has_no_gap or not is_called_identifier(self.name):
+        if (
+            numbers is None
+            or numbers.is_consecutive
+            or not is_identifier_name(self.name)
+        ):
             return False
         return nearly_all(numbers.n_different, numbers.n_known)
 
@@ -208,7 +212,7 @@ def facts_of(
             declarations or Declarations(),
             column.present if column.kind == "nominal" else (),
             int(np.count_nonzero(~column.missing)),
-            partial(WholeNumbers.of, column),
+            partial(IntegerSummary.of, column),
             is_alone=len(table.columns) < 2,
             column=column,
             rows=rows,
@@ -238,18 +242,18 @@ def _are_names(values: Sequence[Value]) -> bool:
     """
     if not all(isinstance(value, str) for value in values):
         return False
-    seen = evidence_of(islice(map(str, values), MOST_TRIED))
+    seen = infer_candidates(islice(map(str, values), MOST_TRIED))
     return seen is None or (seen.plain and not seen.placeholders)
 
 
-def is_called_count(name: str, n_rows: float = inf) -> bool:
+def is_row_number_name(name: str, n_rows: float = inf) -> bool:
     """Tell whether a column is called as those are that count so many rows.
 
-    >>> [is_called_count(name) for name in ("ID", "PassengerId", "order_no", "paid")]
+    >>> [is_row_number_name(name) for name in ("ID", "PassengerId", "order_no", "paid")]
     [True, True, True, False]
-    >>> is_called_count("price index", 4), is_called_count("index", 4)
+    >>> is_row_number_name("price index", 4), is_row_number_name("index", 4)
     (False, True)
-    >>> is_called_count("#"), is_called_count("0")
+    >>> is_row_number_name("#"), is_row_number_name("0")
     (True, False)
     """
     bare, last = _bare_and_last(name)
@@ -257,12 +261,12 @@ def is_called_count(name: str, n_rows: float = inf) -> bool:
     return bare in COUNTS or last in LAST_WORDS or is_index
 
 
-def is_called_identifier(name: str) -> bool:
+def is_identifier_name(name: str) -> bool:
     """Tell whether a column is called as those are whose numbers only tell rows apart.
 
-    >>> [is_called_identifier(name) for name in ("customer_id", "index", "OrderNo")]
+    >>> [is_identifier_name(name) for name in ("customer_id", "index", "OrderNo")]
     [True, True, True]
-    >>> [is_called_identifier(name) for name in ("price index", "population", "%")]
+    >>> [is_identifier_name(name) for name in ("price index", "population", "%")]
     [False, False, False]
     """
     bare, last = _bare_and_last(name)
@@ -280,7 +284,7 @@ def _bare_and_last(name: str) -> tuple[str, str]:
 _WORDS = re.compile(r"(?:[^\W\d_a-z]+[a-z]*|[a-z]+)")
 
 
-def counts_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
+def numbers_all_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
     """Tell whether a column counts the rows: from 0 or 1 on, and in their order.
 
     One whose name says so does it in any order, and from any number on; there are so
@@ -289,9 +293,9 @@ def counts_rows(column: Column, fewest: int = FEWEST_IDENTIFIERS) -> bool:
     cells, n_rows = column.cells, len(column.cells)
     if column.kind != "numeric" or column.unit is not None or n_rows < FEWEST_COUNTED:
         return False
-    if is_called_count(column.name, n_rows):
-        numbers = WholeNumbers.of(column)
-        return numbers is not None and numbers.has_no_gap
+    if is_row_number_name(column.name, n_rows):
+        numbers = IntegerSummary.of(column)
+        return numbers is not None and numbers.is_consecutive
     in_order = n_rows >= fewest and cells[0] in (0, 1)
     return bool(in_order and (np.diff(cells) == 1).all())
 
@@ -320,7 +324,7 @@ def _has_odd_texts(facts: IssueFacts) -> str:
 
 def _to_mend(facts: IssueFacts) -> Text:
     odd, how = facts.odd_texts, {"typed": facts.typed, "as_written": facts.as_written}
-    return odd_remedy(facts.name, facts.levels, odd, **how)
+    return unparsable_remedy(facts.name, facts.levels, odd, **how)
 
 
 def _has_values_alike(facts: IssueFacts) -> str:
@@ -348,7 +352,7 @@ def _is_written(facts: IssueFacts) -> str:
     name; plain numbers that are texts have been made so by somebody.
     """
     texts = _texts(facts)
-    written = written_as(texts) if len(texts) >= FEWEST_NUMBERS else None
+    written = common_format(texts) if len(texts) >= FEWEST_NUMBERS else None
     if written is None:
         return ""
     form, seen = written
@@ -356,7 +360,7 @@ def _is_written(facts: IssueFacts) -> str:
 
 
 def _to_turn(facts: IssueFacts) -> Text:
-    written = written_as(_texts(facts))
+    written = common_format(_texts(facts))
     return phrase(
         "turn them into {}, give the table as CSV, where they are read so, or declare "
         "the column nominal ({})",
@@ -378,7 +382,7 @@ def _numbers_rows(facts: IssueFacts) -> str:
 def _numbers_rows_unnamed(facts: IssueFacts) -> str:
     if facts.is_declared or facts.numbers_rows or facts.column is None:
         return ""
-    return "numbers the rows" if counts_rows(facts.column) else ""
+    return "numbers the rows" if numbers_all_rows(facts.column) else ""
 
 
 def _has_one_value(facts: IssueFacts) -> str:
@@ -543,10 +547,10 @@ def without_identifiers(
     column 'id' numbers the rows and is left out; to keep it, declare it \
 (numeric=['id'])
     """
-    return table.without(leave_out(facts_of(table, declarations, rows)))
+    return table.without(exclude_identifiers(facts_of(table, declarations, rows)))
 
 
-def leave_out(facts: Sequence[IssueFacts]) -> tuple[str, ...]:
+def exclude_identifiers(facts: Sequence[IssueFacts]) -> tuple[str, ...]:
     """Return the columns that only tell rows apart, and say so; never all columns.
 
     Those are identifiers, and numbers that count the rows. One that is declared stays.

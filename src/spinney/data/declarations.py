@@ -12,7 +12,7 @@ from typing import Any
 
 from spinney._support.text import first_of
 from spinney.data.table import Kind, Value
-from spinney.data.text_format import UNDECLARED, TextFormat
+from spinney.data.text_formats import UNDECLARED, TextFormat
 from spinney.errors import (
     DataError,
     ParameterError,
@@ -77,7 +77,7 @@ class Declarations:
         return [*nominal, *self.ordinal, *self.numeric, *self.ignore, *self.values]
 
     @property
-    def heeds_types(self) -> bool:
+    def uses_type_values(self) -> bool:
         """Whether values count that a table's own types declare.
 
         They do where something is learnt; a model that reads knows its values.
@@ -252,7 +252,9 @@ class NoKnownColumnError(DataError):
     names: tuple[str, ...] = ()
 
 
-def nothing_left(declarations: Declarations, names: Iterable[str] = ()) -> DataError:
+def no_columns_error(
+    declarations: Declarations, names: Iterable[str] = ()
+) -> DataError:
     """Return the error of a table without a wanted column; it may have others."""
     if declarations.only is None:
         return DataError("every column is ignored: leave at least one")

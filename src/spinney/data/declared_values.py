@@ -90,7 +90,7 @@ def refuse_value(name: str, value: Value, values: Iterable[Value]) -> DataError:
     )
 
 
-def with_values_of_types(
+def with_type_values(
     table: Table,
     named: Mapping[str, Sequence[Value]],
     declarations: Declarations | None = None,
@@ -104,7 +104,7 @@ def with_values_of_types(
     made, notes = [], list(table.notes)
     for column in table.columns:
         values = named.get(column.name)
-        said = not declarations.heeds_types or column.name in declarations.values
+        said = not declarations.uses_type_values or column.name in declarations.values
         if values and column.kind == "nominal" and not said:
             declared = _with_named(column, values, declarations.missing)
             n_without = len(declared.without_rows)

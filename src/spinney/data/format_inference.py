@@ -19,8 +19,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from spinney.data.text_format import DATE_ORDERS, TextFormat
-from spinney.data.text_formats import CURRENCY, FORMS, DateForm, Form, NumberForm
+from spinney.data.text_formats import (
+    CURRENCY,
+    DATE_ORDERS,
+    FORMS,
+    DateFormat,
+    Form,
+    NumberFormat,
+    TextFormat,
+)
 
 PLACEHOLDERS = frozenset(
     {"?", "-", "--", ".", "NA", "N/A", "n/a", "na", "<NA>", "NaN", "nan", "NaT"}
@@ -38,7 +45,7 @@ _NOTHING = TextFormat()
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FormatCandidates:
     """The formats that all cells of a column match, placeholders left out.
 
     Parameters
@@ -62,22 +69,22 @@ class Evidence:
     placeholders: tuple[str, ...] = ()
 
 
-def may_have_a_form(texts: Iterable[str]) -> bool:
+def may_match_a_format(texts: Iterable[str]) -> bool:
     """Return whether a form may be that of cells among which are these.
 
-    >>> may_have_a_form(["N/A"]), may_have_a_form(["red", "3"])
+    >>> may_match_a_format(["N/A"]), may_match_a_format(["red", "3"])
     (True, False)
     """
     known = set(texts) - PLACEHOLDERS
     return any(all(map(form.matches, known)) for form in FORMS)
 
 
-def evidence_of(texts: Iterable[str]) -> Evidence | None:
+def infer_candidates(texts: Iterable[str]) -> FormatCandidates | None:
     """Return what the known cells of a column say; None where they are in no form.
 
-    >>> [form.decimal for form in evidence_of(["1,017.77", "N/A", "3"]).forms]
+    >>> [form.decimal for form in infer_candidates(["1,017.77", "N/A", "3"]).forms]
     ['.']
-    >>> evidence_of(["red", "3"]) is None
+    >>> infer_candidates(["red", "3"]) is None
     True
     """
     present = set(texts)
@@ -88,7 +95,7 @@ def evidence_of(texts: Iterable[str]) -> Evidence | None:
     if len(known) == 1 < len(present):
         return None  # of "-" and "1" both may be names
     pointed = [text for text in known if "," in text or "." in text]
-    return Evidence(
+    return FormatCandidates(
         forms,
         pointed=bool(pointed),
         plain=all(map(_PLAIN.fullmatch, known)),
@@ -115,7 +122,7 @@ def signs_agree(texts: Collection[str]) -> bool:
 
 
 def forms_of(
-    columns: Mapping[str, Evidence],
+    columns: Mapping[str, FormatCandidates],
     text_format: TextFormat,
     delimiter: str = ",",
     remembered: TextFormat = _NOTHING,
@@ -124,21 +131,21 @@ def forms_of(
 
     Examples
     --------
-    >>> seen = {"a": evidence_of(["1,234"]), "b": evidence_of(["2,5"])}
+    >>> seen = {"a": infer_candidates(["1,234"]), "b": infer_candidates(["2,5"])}
     >>> {name: form.decimal for name, form in forms_of(seen, TextFormat()).items()}
     {'a': ',', 'b': ','}
     """
     decimal = text_format.decimal or _decimal_of(columns.values(), remembered)
     dates = (
         text_format.dates
-        or _only(certain(columns.values(), orders_of))
+        or _only(certain(columns.values(), possible_date_orders))
         or remembered.dates
     )
     thousands = text_format.thousands or remembered.thousands
     likely = decimal or ("," if delimiter == ";" else ".")
     chosen: dict[str, Form] = {}
     for name, evidence in columns.items():
-        numbers = [form for form in evidence.forms if isinstance(form, NumberForm)]
+        numbers = [form for form in evidence.forms if isinstance(form, NumberFormat)]
         if numbers:
             # A number as programs write it is taken for one, unless commas are known.
             by_comma = decimal == "," and evidence.pointed
@@ -152,13 +159,15 @@ def forms_of(
                 ),
             )
             continue
-        orders = {f.name: f for f in evidence.forms if isinstance(f, DateForm)}
+        orders = {f.name: f for f in evidence.forms if isinstance(f, DateFormat)}
         if len(orders) == 1 or dates in orders:
             chosen[name] = orders.get(dates or "") or next(iter(orders.values()))
     return chosen
 
 
-def markers_of(columns: Mapping[str, Evidence], forms: Collection[str]) -> list[str]:
+def markers_of(
+    columns: Mapping[str, FormatCandidates], forms: Collection[str]
+) -> list[str]:
     """Return what stands for missing cells in the whole table.
 
     ``forms`` are the columns that have a form, so that placeholders are missing there.
@@ -167,19 +176,19 @@ def markers_of(columns: Mapping[str, Evidence], forms: Collection[str]) -> list[
     return sorted(seen & SURE)
 
 
-def marks_of(evidence: Evidence) -> set[str]:
+def marks_of(evidence: FormatCandidates) -> set[str]:
     """Return the marks that may stand before the fractions of a column.
 
-    >>> sorted(marks_of(evidence_of(["1.500"]))), marks_of(evidence_of(["1.5"]))
+    >>> sorted(marks_of(infer_candidates(["1.500"]))), marks_of(infer_candidates(["1.5"]))
     ([',', '.'], {'.'})
     """
     if not evidence.pointed:
         return set()
-    return {form.decimal for form in evidence.forms if isinstance(form, NumberForm)}
+    return {form.decimal for form in evidence.forms if isinstance(form, NumberFormat)}
 
 
 def certain(
-    columns: Iterable[Evidence], ways: Callable[[Evidence], set[str]]
+    columns: Iterable[FormatCandidates], ways: Callable[[FormatCandidates], set[str]]
 ) -> set[str]:
     """Return the marks, or orders, of which a column leaves no doubt.
 
@@ -189,9 +198,9 @@ def certain(
     return set().union(*(each for each in found if len(each) == 1))
 
 
-def is_open(columns: Collection[Evidence], text_format: TextFormat) -> bool:
+def is_open(columns: Collection[FormatCandidates], text_format: TextFormat) -> bool:
     """Return whether columns can be read in two ways, and none tells which is right."""
-    orders = [orders_of(each) for each in columns]
+    orders = [possible_date_orders(each) for each in columns]
     if (
         text_format.dates is None
         and any(orders)
@@ -202,7 +211,9 @@ def is_open(columns: Collection[Evidence], text_format: TextFormat) -> bool:
     return text_format.decimal is None and several and not certain(columns, marks_of)
 
 
-def _decimal_of(columns: Collection[Evidence], remembered: TextFormat) -> str | None:
+def _decimal_of(
+    columns: Collection[FormatCandidates], remembered: TextFormat
+) -> str | None:
     """Return what stands before fractions, as columns say or else a model remembers.
 
     Numbers as programs write them say it only against what is remembered: beside
@@ -214,13 +225,13 @@ def _decimal_of(columns: Collection[Evidence], remembered: TextFormat) -> str | 
     return _only(marks) or remembered.decimal
 
 
-def orders_of(evidence: Evidence) -> set[str]:
+def possible_date_orders(evidence: FormatCandidates) -> set[str]:
     """Return the orders that the dates of a column may have, if any matters.
 
-    >>> sorted(orders_of(evidence_of(["3/4/2026"]))), orders_of(evidence_of(["3.4.26"]))
+    >>> sorted(possible_date_orders(infer_candidates(["3/4/2026"]))), possible_date_orders(infer_candidates(["3.4.26"]))
     (['dayfirst', 'monthfirst'], {'dayfirst'})
     """
-    names = {form.name for form in evidence.forms if isinstance(form, DateForm)}
+    names = {form.name for form in evidence.forms if isinstance(form, DateFormat)}
     return names if names <= set(DATE_ORDERS) else set()
 
 

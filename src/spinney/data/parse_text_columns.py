@@ -13,14 +13,14 @@ from typing import Any
 from spinney.data.declarations import Declarations
 from spinney.data.format_inference import (
     PLACEHOLDERS,
-    Evidence,
-    evidence_of,
+    FormatCandidates,
     forms_of,
+    infer_candidates,
     is_open,
     markers_of,
 )
 from spinney.data.reading_notes import ReadingNotes
-from spinney.data.text_formats import ClockForm, DateForm, Form
+from spinney.data.text_formats import DateFormat, Form, TimeFormat
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 
 _DAY = re.compile(DAY_PATTERN, re.ASCII)
@@ -29,18 +29,20 @@ _INSTANT = re.compile(INSTANT_PATTERN, re.ASCII)
 Cells = list[Any]
 
 
-def read_written(
+def parse_text_columns(
     columns: Mapping[str, Cells], declarations: Declarations, notes: ReadingNotes
 ) -> dict[str, Cells]:
     """Return columns whose texts are numbers and dates where they are written so.
 
     >>> columns = {"x": ["1,5", "N/A", "2"], "day": ["17.11.2026", None, None]}
-    >>> read_written(columns, Declarations(), ReadingNotes())
+    >>> parse_text_columns(columns, Declarations(), ReadingNotes())
     {'x': [1.5, None, 2.0], 'day': [datetime.date(2026, 11, 17), None, None]}
     """
     read = {name: list(cells) for name, cells in columns.items()}
-    evidence: dict[str, Evidence] = {}
-    beside: dict[str, Evidence] = {}  # columns that are left out, and tell of others
+    evidence: dict[str, FormatCandidates] = {}
+    beside: dict[
+        str, FormatCandidates
+    ] = {}  # columns that are left out, and tell of others
     for name, cells in columns.items():
         if declarations.kind(name) not in (None, "numeric"):
             continue
@@ -75,12 +77,12 @@ def _is_one_of(cell: Any, markers: set[str]) -> bool:
     return isinstance(cell, str) and cell in markers
 
 
-def _evidence(cells: Cells, texts: set[str]) -> Evidence | None:
+def _evidence(cells: Cells, texts: set[str]) -> FormatCandidates | None:
     """Return what texts say of their form, numbers beside them being texts, too."""
     others = [cell for cell in cells if cell is not None and not isinstance(cell, str)]
     if any(type(cell) not in (int, float) for cell in others):
         return None
-    return evidence_of({*texts, *map(repr, others)})
+    return infer_candidates({*texts, *map(repr, others)})
 
 
 def _cell(cell: Any, form: Form, declarations: Declarations) -> Any:
@@ -88,11 +90,11 @@ def _cell(cell: Any, form: Form, declarations: Declarations) -> Any:
         return cell
     if cell in PLACEHOLDERS or cell in declarations.missing or not cell:
         return None
-    if not isinstance(form, DateForm):
+    if not isinstance(form, DateFormat):
         return form.number(cell)
     time = form.time(cell)
     assert time is not None  # as all its cells
-    return time.time() if isinstance(form, ClockForm) else time
+    return time.time() if isinstance(form, TimeFormat) else time
 
 
 def _without_clocks(cells: Cells) -> Cells:

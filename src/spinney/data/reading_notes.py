@@ -9,13 +9,19 @@ from dataclasses import dataclass, field, replace
 from spinney._support.text import first_of, joined
 from spinney.data.declarations import Declarations
 from spinney.data.format_inference import (
-    Evidence,
+    FormatCandidates,
     certain,
     marks_of,
-    orders_of,
+    possible_date_orders,
 )
-from spinney.data.text_format import DATE_ORDERS, TextFormat
-from spinney.data.text_formats import DATES, NUMBERS, DateForm, Form
+from spinney.data.text_formats import (
+    DATE_ORDERS,
+    DATES,
+    NUMBERS,
+    DateFormat,
+    Form,
+    TextFormat,
+)
 from spinney.errors import Setting, Text, note
 
 MOST_NAMED = 3
@@ -65,12 +71,18 @@ class ReadingNotes:
             Setting("nominal", [name]),
         )
 
-    def hear(self, columns: Collection[Evidence]) -> None:
+    def hear(self, columns: Collection[FormatCandidates]) -> None:
         """Take as told what columns that are not read say of the others."""
-        self._told |= certain(columns, marks_of) | certain(columns, orders_of)
+        self._told |= certain(columns, marks_of) | certain(
+            columns, possible_date_orders
+        )
 
     def add_column(
-        self, name: str, evidence: Evidence, form: Form | None, declared: Declarations
+        self,
+        name: str,
+        evidence: FormatCandidates,
+        form: Form | None,
+        declared: Declarations,
     ) -> None:
         """Note by which form a column was read, unless somebody has said so.
 
@@ -92,8 +104,10 @@ class ReadingNotes:
             return
         if evidence.placeholders and not self.quiet:
             self._placeholders[name] = evidence.placeholders
-        if isinstance(form, DateForm):
-            in_two_ways = given.dates is None and len(orders_of(evidence)) > 1
+        if isinstance(form, DateFormat):
+            in_two_ways = (
+                given.dates is None and len(possible_date_orders(evidence)) > 1
+            )
             dates = form.name if form.name in DATE_ORDERS else self.text_format.dates
             self.text_format = replace(self.text_format, dates=dates)
             plain = self.quiet and form.name not in DATE_ORDERS
@@ -157,7 +171,7 @@ class ReadingNotes:
 
 def _two_ways(form: Form) -> tuple[str, tuple[str, str], Form]:
     """Return the setting that tells a form from another, its two values, the other."""
-    if isinstance(form, DateForm):
+    if isinstance(form, DateFormat):
         (other,) = (DATES[order] for order in DATE_ORDERS if order != form.name)
         return "dates", (form.name, other.name), other
     number = next(each for each in NUMBERS if each.decimal != form.decimal)

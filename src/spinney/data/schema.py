@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import first_of, shown, signs_to_ascii, value_text
-from spinney.data.cells import culprit, parse_number, refuse_later
+from spinney.data.cells import culprit, parse_number, refuse_text_for_model
 from spinney.data.formula import Conjunction, Difference, moved
 from spinney.data.table import Column, Kind, Value, factorise
-from spinney.data.text_format import TextFormat
-from spinney.data.text_formats import DATES_AND_CLOCKS, NUMBERS
+from spinney.data.text_formats import DATE_AND_TIME_FORMATS, NUMBERS, TextFormat
 from spinney.data.times import TIME_UNITS, converted, parse_time
 from spinney.errors import DataError, ParameterError, did_you_mean
 
@@ -139,14 +138,14 @@ class Attribute:
 
         Dates of any form are not to blame where another text makes them texts.
         """
-        forms = NUMBERS if self.unit is None else DATES_AND_CLOCKS
+        forms = NUMBERS if self.unit is None else DATE_AND_TIME_FORMATS
         texts = {code: value_text(column.levels[code]) for code in codes}
         text = culprit([*texts.values()], forms)
         code = next(code for code, other in texts.items() if other == text)
         rows = np.flatnonzero(column.cells == code)
         row = int(rows[0]) + first_row if len(rows) else None
         kind = "numeric" if self.unit is None else "a date or time"
-        return refuse_later(self.name, text, kind, row=row)
+        return refuse_text_for_model(self.name, text, kind, row=row)
 
     def _time(self, text: str) -> float | None:
         """Return an ISO date or time, of either form, in this attribute's unit."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import DataError, Text, did_you_mean
 
 if TYPE_CHECKING:

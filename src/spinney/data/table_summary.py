@@ -23,7 +23,7 @@ from spinney._support.text_table import aligned
 from spinney.data.column_issues import facts_of, look_warnings, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
-from spinney.data.target_leakage import doubts_of, target_reading
+from spinney.data.target_leakage import describe_target, training_warnings
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
 from spinney.errors import Part, Text, in_words
 
@@ -158,8 +158,8 @@ def summary_of(
         warnings = table_warnings(table, declarations)
     else:
         column, attributes = table[target], table.without([target])
-        warnings = doubts_of(attributes, column, declarations)
-        notes += (target_reading(column, declarations),)
+        warnings = training_warnings(attributes, column, declarations)
+        notes += (describe_target(column, declarations),)
     warnings = [*warnings, *look_warnings(facts_of(attributes, declarations))]
     doubts: list[Text] = [(warning.args, ": ", warning.remedy) for warning in warnings]
     return TableSummary(

@@ -81,11 +81,11 @@ number, say so (numeric=['stars'])
     return phrase(holds + remedy, Setting("nominal", [name]))
 
 
-def target_reading(column: Column, declared: Declarations) -> Text:
+def describe_target(column: Column, declared: Declarations) -> Text:
     """Return how a target is read, in any case.
 
     >>> sold = Column("sold", "numeric", np.array([0.0, 1.0]))
-    >>> target_reading(sold, Declarations())
+    >>> describe_target(sold, Declarations())
     "target 'sold' is read as 2 classes: 0, 1"
     """
     if reading := target_note(column, declared):
@@ -105,7 +105,7 @@ def target_reading(column: Column, declared: Declarations) -> Text:
     return f"target {name!r} is read as {len(texts)} classes: {some}"
 
 
-def doubts_of(
+def training_warnings(
     attributes: Table,
     target: Column,
     declared: Declarations,
@@ -118,16 +118,16 @@ def doubts_of(
     alone = Table((target,), attributes.n_rows, typed=attributes.typed)
     classes = []
     if target.kind != "numeric":
-        classes = class_warnings(target.name, target.levels, target.cells, rows)
+        classes = similar_class_warnings(target.name, target.levels, target.cells, rows)
     return [
         *table_warnings(alone, declared, rows, TARGET_ISSUES),
         *classes,
         *table_warnings(attributes, declared, rows),
-        *target_warnings(attributes, target, declared),
+        *leakage_warnings(attributes, target, declared),
     ]
 
 
-def target_warnings(
+def leakage_warnings(
     attributes: Table, target: Column, declared: Declarations
 ) -> list[SpinneyWarning]:
     """Return a warning for every column that gives the target away.
@@ -141,7 +141,7 @@ def target_warnings(
     >>> cured = [None if each == "no" else "2026" for each in ill]
     >>> table = read_table({"cured": cured, "age": range(240), "ill": ill})
     >>> attributes = table.without(["ill"])
-    >>> print(*target_warnings(attributes, table["ill"], Declarations()))
+    >>> print(*leakage_warnings(attributes, table["ill"], Declarations()))
     column 'cured' alone tells 'ill' in 100 % of rows: if it is not known beforehand, \
 leave it out (ignore=['cured'])
     """
@@ -233,7 +233,7 @@ def _telling_a_number(
                 yield column.name, r
 
 
-def class_warnings(
+def similar_class_warnings(
     name: str,
     classes: Sequence[Value],
     codes: Integers,
@@ -246,7 +246,7 @@ def class_warnings(
     these were in the table of the user, if not all are left.
 
     >>> sold = np.array([0, 1, 1, 2, 2])
-    >>> print(*class_warnings("sold", ["Yes ", "no", "yes"], sold))
+    >>> print(*similar_class_warnings("sold", ["Yes ", "no", "yes"], sold))
     target 'sold' holds 'Yes ' in row 1 and 'yes', two classes that read alike: make \
 them one, or ignore this if they differ
     """

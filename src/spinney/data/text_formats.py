@@ -3,7 +3,7 @@ r"""The ways in which tables write numbers and dates.
 A *form* is one way to write a number (``1,017.77``, ``1.017,77``, ``1 017,77``) or a
 date (``17.11.2026``, ``11/17/2026``, ``Nov 17, 2026``): a pattern that its texts match,
 and how they are read. Patterns and formats are written so that Python and DuckDB read
-them alike; :mod:`spinney.data.duckdb.sql_forms` does the same in SQL.
+them alike; :mod:`spinney.data.duckdb.sql_text_formats` does the same in SQL.
 """
 
 import datetime
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from spinney.data.text_format import DAY_FIRST, MONTH_FIRST
+from spinney.data.text_formats import DAY_FIRST, MONTH_FIRST
 
 # Spaces that stand between groups of digits, or before a sign.
 _SPACE = r"[ \x{00a0}\x{2009}\x{202f}]"
@@ -26,10 +26,10 @@ _CLOCK = rf"(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_HALF})?"
 
 
 @dataclass(frozen=True)
-class NumberForm:
+class NumberFormat:
     """A way to write numbers, with a currency's or a percent sign or without.
 
-    >>> form = NumberForm(",", ".")
+    >>> form = NumberFormat(",", ".")
     >>> form.matches("1.017,77"), form.matches("1,017.77"), form.number("-1.017,5 €")
     (True, False, -1017.5)
     """
@@ -79,7 +79,7 @@ class NumberForm:
 
 
 @dataclass(frozen=True)
-class DateForm:
+class DateFormat:
     """A way to write dates, with a time of day or without.
 
     >>> form = DATES["dayfirst"]
@@ -140,7 +140,7 @@ class DateForm:
 
 
 @dataclass(frozen=True)
-class ClockForm(DateForm):
+class TimeFormat(DateFormat):
     """A way to write times of day, without a date: of some day, which is left out.
 
     >>> CLOCK.matches("7:30 pm"), CLOCK.shown("7:30 pm"), CLOCK.time("24:30")
@@ -166,7 +166,7 @@ class ClockForm(DateForm):
         return time.time().isoformat("seconds" if time.second else "minutes")
 
 
-Form = NumberForm | DateForm
+Form = NumberFormat | DateFormat
 
 # Two digits of a year are tried first, for DuckDB takes 26 for the year 26 otherwise.
 CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
@@ -198,7 +198,7 @@ def _between(marks: str, *parts: str) -> tuple[str, ...]:
 
 
 NUMBERS = tuple(
-    NumberForm(decimal, thousands)
+    NumberFormat(decimal, thousands)
     for decimal, thousands in (
         (".", ","),
         (",", "."),
@@ -211,28 +211,28 @@ NUMBERS = tuple(
 DATES = {
     form.name: form
     for form in (
-        DateForm(
+        DateFormat(
             DAY_FIRST, _between("/.-", _DAY, _MONTH, _YEAR), ("%d %m %y", "%d %m %Y")
         ),
-        DateForm(
+        DateFormat(
             MONTH_FIRST, _between("/-", _MONTH, _DAY, _YEAR), ("%m %d %y", "%m %d %Y")
         ),
-        DateForm("yearfirst", _between("/.-", r"\d{4}", _MONTH, _DAY), ("%Y %m %d",)),
-        DateForm(
+        DateFormat("yearfirst", _between("/.-", r"\d{4}", _MONTH, _DAY), ("%Y %m %d",)),
+        DateFormat(
             "month by name",
             (rf"{_DAY}[ .-]{{1,2}}{_NAME}[ .,-]{{1,2}}{_YEAR}",),
             ("%d %b %y", "%d %b %Y", "%d %B %y", "%d %B %Y"),
         ),
-        DateForm(
+        DateFormat(
             "name of the month first",
             (rf"{_NAME}[ .]{{1,2}}{_DAY}[ ,]{{1,2}}{_YEAR}",),
             ("%b %d %y", "%b %d %Y", "%B %d %y", "%B %d %Y"),
         ),
     )
 }
-CLOCK = ClockForm("time of day", (), ())
-DATES_AND_CLOCKS: tuple[Form, ...] = (*DATES.values(), CLOCK)
-FORMS: tuple[Form, ...] = (*NUMBERS, *DATES_AND_CLOCKS)
+CLOCK = TimeFormat("time of day", (), ())
+DATE_AND_TIME_FORMATS: tuple[Form, ...] = (*DATES.values(), CLOCK)
+FORMS: tuple[Form, ...] = (*NUMBERS, *DATE_AND_TIME_FORMATS)
 # Whole numbers with zeros before them, as names have.
 PADDED = r"\s*[+-]?0[0-9]+\s*"
 DIGIT = re.compile("[0-9]")  # which all that is of some form has

@@ -4,10 +4,23 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from spinney.data.cells import parse_number
-from spinney.data.format_inference import SURE, Evidence, evidence_of, forms_of
+from spinney.data.format_inference import (
+    SURE,
+    FormatCandidates,
+    forms_of,
+    infer_candidates,
+)
 from spinney.data.table import Value
-from spinney.data.text_format import DAY_FIRST, TextFormat
-from spinney.data.text_formats import DIGIT, FORMS, NUMBERS, ClockForm, DateForm, Form
+from spinney.data.text_formats import (
+    DAY_FIRST,
+    DIGIT,
+    FORMS,
+    NUMBERS,
+    DateFormat,
+    Form,
+    TextFormat,
+    TimeFormat,
+)
 from spinney.errors import PythonOnly, Setting, Text, phrase
 
 SHARE_OF_NUMBERS = 0.9
@@ -52,7 +65,7 @@ def _likely(texts: Sequence[str], forms: Sequence[Form]) -> Form:
     return max(forms, key=lambda form: sum(map(form.reads, islice(texts, MOST_TRIED))))
 
 
-def odd_remedy(
+def unparsable_remedy(
     name: str,
     levels: Sequence[Value],
     odd: Sequence[str],
@@ -83,7 +96,7 @@ def odd_remedy(
             "mend {} and turn the column into {}, give the table as CSV and declare {} "
             "missing ({}), or declare the column nominal ({})",
             cells,
-            turned(*(written_as(texts) or (_likely(texts, FORMS), None))),
+            turned(*(common_format(texts) or (_likely(texts, FORMS), None))),
             them,
             missing,
             nominal,
@@ -97,29 +110,29 @@ def odd_remedy(
     )
 
 
-def written_as(texts: Sequence[str]) -> tuple[Form, Evidence] | None:
+def common_format(texts: Sequence[str]) -> tuple[Form, FormatCandidates] | None:
     """Return the form that all texts of a column are in, as a file has it."""
-    if evidence_of(texts[:MOST_TRIED]) is None:
+    if infer_candidates(texts[:MOST_TRIED]) is None:
         return None
-    seen = evidence_of(texts)
+    seen = infer_candidates(texts)
     if seen is None or seen.plain:
         return None
     form = forms_of({"": seen}, TextFormat()).get("")
     return None if form is None else (form, seen)
 
 
-def turned(form: Form, seen: Evidence | None) -> Text:
+def turned(form: Form, seen: FormatCandidates | None) -> Text:
     """Return what texts of a form are to be turned into, and how if that is known.
 
     Pandas takes the month for first where it can, and refuses placeholders.
     """
-    if not isinstance(form, DateForm):
+    if not isinstance(form, DateFormat):
         return form.kind
     options = ["format='mixed'"]
     if seen is not None and form.name == DAY_FIRST:
         options.append("dayfirst=True")
     if seen is not None and seen.placeholders:
         options.append("errors='coerce'")
-    time = ".dt.time" if isinstance(form, ClockForm) else ""
+    time = ".dt.time" if isinstance(form, TimeFormat) else ""
     how = f" (pandas.to_datetime(…, {', '.join(options)}){time})"
     return (form.kind, PythonOnly(how))

@@ -23,8 +23,8 @@ from spinney.data import (
     Table,
     Target,
     Value,
-    class_warnings,
     declarations_of,
+    similar_class_warnings,
     table_warnings,
 )
 from spinney.data.readers import read_table
@@ -147,7 +147,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         declared = self._declarations(True)
         doubts = [
             *table_warnings(table, declared, issues=X_ISSUES),
-            *class_warnings(target.name, target.classes, codes),
+            *similar_class_warnings(target.name, target.classes, codes),
         ]
         for doubt in doubts:
             warn(*doubt.args, remedy=doubt.remedy)

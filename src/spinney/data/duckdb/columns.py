@@ -25,11 +25,11 @@ from spinney.data.cells import (
     typed_levels,
     warn_of_large_integers,
 )
-from spinney.data.declarations import Declarations, check_names, nothing_left
+from spinney.data.declarations import Declarations, check_names, no_columns_error
 from spinney.data.declared_values import (
     merged_values,
     refuse_value,
-    with_values_of_types,
+    with_type_values,
 )
 from spinney.data.duckdb.sql_text import (
     Family,
@@ -171,7 +171,7 @@ def plan(
         if not declarations.ignores(name)
     ]
     if not raw_columns:
-        raise nothing_left(declarations, names)
+        raise no_columns_error(declarations, names)
     columns = tuple(described_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
         # A file has its rows in an order, a relation may have none.
@@ -236,7 +236,7 @@ def described_column(raw: RawColumn, declarations: Declarations) -> SqlColumn:
     sample: dict[str, Value] = {"number": 0, "boolean": False, "text": ""}
     levels = typed_levels(declarations.levels(name), [sample[shown]])
     expression = text_expression(raw.quoted, family, markers)
-    of_type = bool(raw.values) and not levels and declarations.heeds_types
+    of_type = bool(raw.values) and not levels and declarations.uses_type_values
     if kind == "nominal":
         named = raw.values if of_type else levels
         levels = merged_values([sample[shown]], named, markers)
@@ -384,7 +384,7 @@ def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
     )
     table = Table(made, len(made[0].cells) if made else 0)
     named = {column.name: column.levels for column in columns if column.of_type}
-    return with_values_of_types(table, named)
+    return with_type_values(table, named)
 
 
 def selected(

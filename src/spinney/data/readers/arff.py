@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 
 from spinney.data.cells import parse_number, table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.declared_values import with_values_of_types
+from spinney.data.declared_values import with_type_values
 from spinney.data.readers.table_head import different_names
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
@@ -74,7 +74,7 @@ def read_arff(
     table = table_of(dict(zip(names, columns, strict=True)), len(rows), declarations)
     levels = [attribute.levels for attribute in attributes]
     named = dict(zip(names, levels, strict=True))
-    table = with_values_of_types(table, named, declarations)
+    table = with_type_values(table, named, declarations)
     notes.notes.extend(table.notes)
     return table
 

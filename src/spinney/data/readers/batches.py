@@ -23,13 +23,15 @@ from spinney.data.duckdb.columns import (
     translated_errors,
 )
 from spinney.data.readers.local_files import LocalFile, opened_file
-from spinney.data.readers.open_relation import (
+from spinney.data.readers.read import (
     SCANNED,
     OpenRelation,
+    no_rows,
     opened_relation,
+    read_table,
     scanned_file,
+    table_in,
 )
-from spinney.data.readers.read import no_rows, read_table, table_in
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
@@ -39,7 +41,7 @@ SMALL_FILE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class ReadColumn:
+class BatchColumn:
     """What is known of a column before its rows come: ``type`` is that of SQL."""
 
     name: str
@@ -55,7 +57,7 @@ class Reading:
     None where missing, for those who only hand them on.
     """
 
-    columns: tuple[ReadColumn, ...]
+    columns: tuple[BatchColumn, ...]
     tables: Iterator[Table]
     cells: Iterator[list[list[Any]]]
 
@@ -180,7 +182,7 @@ def _of_file(
 def _in_parts(table: Table, n_rows: int) -> Reading:
     """Return a reading of a table in memory."""
     columns = tuple(
-        ReadColumn(
+        BatchColumn(
             column.name,
             column.kind,
             "DOUBLE" if column.kind == "numeric" else type_of_values(column.levels),
@@ -213,7 +215,7 @@ def _streamed(
 ) -> Iterator[Reading]:
     """Give a reading of an open relation, whose rows come when they are asked for."""
     columns = tuple(
-        ReadColumn(column.name, column.kind, column.type) for column in opened.columns
+        BatchColumn(column.name, column.kind, column.type) for column in opened.columns
     )
     # A result that is still open would block the connection.
     with (

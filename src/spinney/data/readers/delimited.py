@@ -19,19 +19,28 @@ from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.duckdb.columns import aggregated, first_line
 from spinney.data.duckdb.connection import connected, literal_path
-from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_clocks
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.format_inference import forms_of, is_open, markers_of, may_have_a_form
+from spinney.data.duckdb.sql_text_formats import (
+    has_clocks,
+    infer_candidates_in_sql,
+    parse_expression,
+)
+from spinney.data.format_inference import (
+    forms_of,
+    is_open,
+    markers_of,
+    may_match_a_format,
+)
 from spinney.data.readers.local_files import wrong_encoding
 from spinney.data.readers.table_head import (
     Facts,
-    head_doubt,
-    head_of,
-    in_doubt,
-    settled_names,
+    find_header,
+    header_warning,
+    resolve_names,
+    unclear_names,
 )
 from spinney.data.reading_notes import ReadingNotes
-from spinney.data.text_formats import PADDED, ClockForm, DateForm, NumberForm
+from spinney.data.text_formats import PADDED, DateFormat, NumberFormat, TimeFormat
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError, Setting
 
@@ -120,13 +129,13 @@ def _layout(
     """Return how a file would be divided at a delimiter, and how well that fits."""
     lines = [line for line, _ in records]
     above = None if skip is None else sum(line <= skip for line in lines)
-    head = head_of([cells for _, cells in records], above)
+    head = find_header([cells for _, cells in records], above)
     if head is None:
         return None
     # Where the sample ends with the names, there are no rows.
     after = [*lines, lines[-1] + 1][head.above + 1]
     below = [cells for _, cells in records[head.above + 1 :]]
-    doubt = head_doubt(head.names, below) if skip is None else ""
+    doubt = header_warning(head.names, below) if skip is None else ""
     layout = Layout(delimiter, head.names, lines[head.above] - 1, after - 1, doubt)
     return (head.fits, head.is_first, len(head.names)), layout
 
@@ -257,7 +266,7 @@ class _Scan:
             self.notes.add("what is above the names is passed over (", skip, ")")
         written = self.layout.names
         tests: dict[Any, str] = {"rows": "count(*)"}
-        for index in in_doubt(written):
+        for index in unclear_names(written):
             tests[index, "cells"] = f"count(c{index})"
             tests[index, "values"] = f"count(DISTINCT c{index})"
         answers = aggregated(self.texts, tests) if len(tests) > 1 else {}
@@ -265,9 +274,9 @@ class _Scan:
             index: Facts(
                 answers["rows"], answers[index, "cells"], answers[index, "values"]
             )
-            for index in in_doubt(written)
+            for index in unclear_names(written)
         }
-        settled = settled_names(written, facts, self.declarations, self.notes)
+        settled = resolve_names(written, facts, self.declarations, self.notes)
         names = {f"c{i}": name for i, name in enumerate(settled) if name is not None}
         origin = f"the header of {origin!r}"
         check_names(list(names.values()), self.declarations, origin=origin)
@@ -358,30 +367,30 @@ class _Scan:
         declared, delimiter = self.declarations, self.layout.delimiter
         said = (declared.text_format, delimiter, declared.remembered)
         known = [c for c in written if self.names[c] in declared.numeric]
-        evidence = evidence_in_sql(self.texts, self._likely(written), known)
+        evidence = infer_candidates_in_sql(self.texts, self._likely(written), known)
         forms = forms_of(evidence, *said)
-        decimals = {f.decimal for f in forms.values() if isinstance(f, NumberForm)}
+        decimals = {f.decimal for f in forms.values() if isinstance(f, NumberFormat)}
         marks = (declared.text_format.decimal, declared.remembered.decimal, *decimals)
         if "," in marks and numbers:
-            evidence |= evidence_in_sql(self.texts, numbers)
+            evidence |= infer_candidates_in_sql(self.texts, numbers)
         beside = {}
         if is_open(evidence.values(), declared.text_format):
             ignored = [c for c, name in self.names.items() if declared.ignores(name)]
-            beside = evidence_in_sql(self.texts, self._likely(ignored))
+            beside = infer_candidates_in_sql(self.texts, self._likely(ignored))
         forms = forms_of(evidence | beside, *said)
         forms = {column: form for column, form in forms.items() if column in evidence}
         self.notes.hear(beside.values())
-        dates = [c for c, form in forms.items() if form.kind == DateForm.kind]
+        dates = [c for c, form in forms.items() if form.kind == DateFormat.kind]
         clocks = has_clocks(self.texts, dates)
         for column, each in evidence.items():
             self.notes.add_column(self.names[column], each, forms.get(column), declared)
         self.notes.markers = markers_of(evidence, forms)
         expressions = {}
         for column, form in forms.items():
-            kind = "TIME" if isinstance(form, ClockForm) else "DOUBLE"
+            kind = "TIME" if isinstance(form, TimeFormat) else "DOUBLE"
             if column in clocks:
                 kind = "TIMESTAMP" if clocks[column] else "DATE"
-            expressions[column] = f"CAST({form_expression(column, form)} AS {kind})"
+            expressions[column] = f"CAST({parse_expression(column, form)} AS {kind})"
         return expressions
 
     def _likely(self, columns: Iterable[str]) -> list[str]:
@@ -393,7 +402,7 @@ class _Scan:
         return [
             column
             for column, cells in zip(listed, zip(*some, strict=True), strict=True)
-            if may_have_a_form({cell for cell in cells if cell is not None})
+            if may_match_a_format({cell for cell in cells if cell is not None})
         ]
 
 

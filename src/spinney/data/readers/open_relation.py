@@ -18,7 +18,7 @@ from spinney.data.readers.local_files import (
 )
 from spinney.data.readers.parquet import open_parquet
 from spinney.data.reading_notes import ReadingNotes, tell
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import ParameterError, Setting, refusal
 
 if TYPE_CHECKING:

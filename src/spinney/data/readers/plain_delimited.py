@@ -16,7 +16,7 @@ from spinney.data.cells import LARGEST_EXACT_INTEGER, table_of
 from spinney.data.declarations import Declarations, check_names
 from spinney.data.format_inference import PLACEHOLDERS
 from spinney.data.readers.delimited import DELIMITERS, layout_of
-from spinney.data.readers.table_head import in_doubt
+from spinney.data.readers.table_head import unclear_names
 from spinney.data.table import Table
 from spinney.data.text_formats import PADDED
 
@@ -44,7 +44,7 @@ def read_plain(
     rows, names = [line.split(layout.delimiter) for line in lines], [*layout.names]
     if rows[0] != names or any(len(row) != len(names) for row in rows):
         return None
-    if in_doubt(names) or len(set(names)) < len(names):
+    if unclear_names(names) or len(set(names)) < len(names):
         return None
     if layout.doubt and declarations.only is None:
         return None

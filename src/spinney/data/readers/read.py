@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.declarations import Declarations, check_declarations, nothing_left
+from spinney.data.declarations import Declarations, check_declarations, no_columns_error
 from spinney.data.declared_values import with_declared_values
 from spinney.data.duckdb.columns import is_relation, load, plan
 from spinney.data.readers.arff import read_arff
@@ -18,17 +18,17 @@ from spinney.data.readers.local_files import (
     refuse_file_options,
     refuse_text_format,
 )
-from spinney.data.readers.open_relation import (
+from spinney.data.readers.plain_delimited import read_plain
+from spinney.data.readers.python_objects import read_array, read_columns
+from spinney.data.readers.read import (
     SCANNED,
     opened_relation,
     scanned_file,
 )
-from spinney.data.readers.plain_delimited import read_plain
-from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.readers.workbook import read_workbook
 from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Table
-from spinney.data.text_format import UNDECLARED
+from spinney.data.text_formats import UNDECLARED
 from spinney.errors import DataError, Setting, note, refusal
 
 # The others are scanned by DuckDB.
@@ -91,11 +91,11 @@ def read_table(
             refuse_text_format(declared, None)
         table = _read_object(data, declared)
     if not table.columns:
-        raise nothing_left(declared)
+        raise no_columns_error(declared)
     return with_declared_values(table, declared) if declared.values else table
 
 
-def read_part(part: Any, declarations: Declarations) -> Table:
+def read_partition(part: Any, declarations: Declarations) -> Table:
     """Return a part of a table, which may have no rows: a Parquet file, or an object.
 
     What a column is must be told by its type: other parts are read elsewhere.
@@ -179,7 +179,7 @@ def table_in(file: LocalFile, declarations: Declarations, notes: ReadingNotes) -
     if not table.n_rows:
         raise no_rows(file.origin)
     if not table.columns:
-        raise nothing_left(declarations)
+        raise no_columns_error(declarations)
     return table
 
 

@@ -15,12 +15,12 @@ from spinney.data.declarations import (
     NoKnownColumnError,
     columns_named,
 )
-from spinney.data.readers.batches import ReadColumn, Reading, table_batches
+from spinney.data.readers.batches import BatchColumn, Reading, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.data.text_format import TextFormat
+from spinney.data.text_formats import TextFormat
 from spinney.errors import DataError, SpinneyNote, did_you_mean
 
 Keep = Sequence[str] | Literal["all"]
@@ -64,18 +64,18 @@ class ModelBatches:
 
     Parameters
     ----------
-    kept : tuple of ReadColumn
+    kept : tuple of BatchColumn
         What is known of the columns that are kept.
     parts : iterator of pairs
         Some rows as the model reads them, a Table, and the cells of kept columns.
     """
 
-    kept: tuple[ReadColumn, ...]
+    kept: tuple[BatchColumn, ...]
     parts: Iterator[tuple[Table, list[list[Any]]]]
 
 
 @contextmanager
-def batches_by(
+def read_batches_with_schema(
     schema: Schema,
     needed: Collection[int],
     data: Any,
@@ -159,7 +159,7 @@ class _Columns:
             as_written=True,
         )
 
-    def kept(self, reading: Reading, keep: Keep) -> tuple[ReadColumn, ...]:
+    def kept(self, reading: Reading, keep: Keep) -> tuple[BatchColumn, ...]:
         """Return the columns to keep, in the order that they are named in."""
         if keep == "all":
             return reading.columns

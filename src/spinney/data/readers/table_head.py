@@ -43,14 +43,16 @@ class Head:
     is_first: bool
 
 
-def head_of(records: Sequence[Sequence[str]], above: int | None = None) -> Head | None:
+def find_header(
+    records: Sequence[Sequence[str]], above: int | None = None
+) -> Head | None:
     """Return the head of some first records; None where all of them are empty.
 
     ``above`` says how many records stand above it, if that is known.
 
-    >>> head_of([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
+    >>> find_header([["Sales of May"], [], ["size", "price"], ["1", "2"], ["3", "4"]])
     Head(above=2, names=('size', 'price'), fits=True, is_first=False)
-    >>> head_of([["size"], ["a", "1"], ["b", "2"]])
+    >>> find_header([["size"], ["a", "1"], ["b", "2"]])
     Head(above=0, names=('', 'size'), fits=True, is_first=False)
     """
     widths = Counter(len(cells) for cells in records if cells)
@@ -90,18 +92,18 @@ def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
     return first
 
 
-def head_doubt(names: Sequence[str], below: Sequence[Sequence[str]]) -> str:
+def header_warning(names: Sequence[str], below: Sequence[Sequence[str]]) -> str:
     """Return what is doubtful of a line of names, with the remedy; "" if nothing is.
 
     ``below`` are some records that follow it.
 
-    >>> print(head_doubt(["5.1", "red"], [["4.9", "blue"], ["3.0", "red"]]))
+    >>> print(header_warning(["5.1", "red"], [["4.9", "blue"], ["3.0", "red"]]))
     the first line ('5.1', 'red') names the columns and looks like a row: if it is \
 one, write a line of names above it
-    >>> print(head_doubt(["size price"], [["1 2"], ["3 4"]]))
+    >>> print(header_warning(["size price"], [["1 2"], ["3 4"]]))
     there is one column, and its cells look divided by spaces: write commas or tabs \
 between them
-    >>> print(head_doubt(["size", " price"], [["1", " 2"]]))
+    >>> print(header_warning(["size", " price"], [["1", " 2"]]))
     cells begin with spaces, which are parts of names and texts: write none after a \
 delimiter
     """
@@ -160,7 +162,7 @@ class Facts:
     n_values: int
 
 
-def in_doubt(names: Sequence[str]) -> list[int]:
+def unclear_names(names: Sequence[str]) -> list[int]:
     """Return the columns of whose cells one must know something to name them."""
     return [
         index
@@ -169,7 +171,7 @@ def in_doubt(names: Sequence[str]) -> list[int]:
     ]
 
 
-def settled_names(
+def resolve_names(
     names: Sequence[str],
     facts: Mapping[int, Facts],
     declarations: Declarations,
@@ -177,7 +179,7 @@ def settled_names(
 ) -> list[str | None]:
     """Return a name for each column, all different; None for one to leave out.
 
-    ``facts`` are those of the columns :func:`in_doubt`.
+    ``facts`` are those of the columns :func:`unclear_names`.
     """
     settled: list[str | None] = []
     declared = {*declarations.names, *(declarations.only or ())}
@@ -194,7 +196,7 @@ def settled_names(
 
 def different_names(names: Sequence[str], notes: ReadingNotes) -> list[str]:
     """Return names that all differ, none of them left out."""
-    settled = settled_names(names, {}, Declarations(), notes)
+    settled = resolve_names(names, {}, Declarations(), notes)
     return [name for name in settled if name is not None]
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from spinney.data.cells import table_of
 from spinney.data.declarations import Declarations, check_names
-from spinney.data.parse_text_columns import read_written
+from spinney.data.parse_text_columns import parse_text_columns
 from spinney.data.readers.table_head import (
     Facts,
-    head_doubt,
-    head_of,
-    in_doubt,
-    settled_names,
+    find_header,
+    header_warning,
+    resolve_names,
+    unclear_names,
 )
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.table import Table
@@ -34,29 +34,29 @@ def read_workbook(
     rows = _rows(path, origin, notes)
     skip = declarations.text_format.skip
     texts = [[_text(cell) for cell in row] for row in rows[: _SAMPLE + (skip or 0)]]
-    head = head_of([cells if any(cells) else [] for cells in texts], skip)
+    head = find_header([cells if any(cells) else [] for cells in texts], skip)
     if head is None:
         msg = f"{origin!r} has no line that names the columns"
         raise DataError(msg, remedy=("check it, or ", Setting("skip", 0)))
     if head.above and skip is None:
         above = Setting("skip", head.above)
         notes.add("what is above the names is passed over (", above, ")")
-    doubt = head_doubt(head.names, texts[head.above + 1 :]) if skip is None else ""
+    doubt = header_warning(head.names, texts[head.above + 1 :]) if skip is None else ""
     if doubt and not notes.quiet:
         notes.add(doubt)
     body = [row for row in rows[head.above + 1 :] if any(map(_text, row))]
     columns = [list(cells) for cells in zip(*body, strict=True)] or [
         [] for _ in head.names
     ]
-    facts = {index: _facts(columns[index]) for index in in_doubt(head.names)}
-    settled = settled_names(head.names, facts, declarations, notes)
+    facts = {index: _facts(columns[index]) for index in unclear_names(head.names)}
+    settled = resolve_names(head.names, facts, declarations, notes)
     named = {
         name: cells
         for name, cells in zip(settled, columns, strict=True)
         if name is not None
     }
     check_names(list(named), declarations, origin=f"the header of {origin!r}")
-    cells = read_written(named, declarations, notes)
+    cells = parse_text_columns(named, declarations, notes)
     return table_of(cells, len(body), declarations)
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from spinney._support.json_text import json_text
-from spinney.data.writers.cell_texts import (
+from spinney.data.writers.delimited_text import (
+    Batch,
+    RowStream,
     delimited,
     plain_text,
     texts_of,
 )
-from spinney.data.writers.row_stream import Batch, RowStream
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 

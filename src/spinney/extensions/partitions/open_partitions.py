@@ -18,12 +18,12 @@ from spinney.data import (
     REMOTE_ISSUES,
     Attribute,
     Declarations,
+    IntegerSummary,
     IssueFacts,
     Schema,
     Target,
-    WholeNumbers,
     column_warnings,
-    leave_out,
+    exclude_identifiers,
     target_note,
 )
 from spinney.data.readers import refuse_file_options
@@ -94,7 +94,7 @@ def opened_rows(
     refuse_file_options(roles.format, roles.encoding)
     if engine == "parts":
         parts = parts_of(data, engine)
-        yield counted_parts(InThisProcess(), parts, roles, wanted)
+        yield count_partitions(InThisProcess(), parts, roles, wanted)
         return
     from spinney.extensions.partitions.dask_executor import OnDask, dask_client
 
@@ -104,7 +104,7 @@ def opened_rows(
         else:
             parts = parts_of(data, engine)
         executor = OnDask(client)
-        yield counted_parts(executor, parts, roles, wanted)
+        yield count_partitions(executor, parts, roles, wanted)
 
 
 def parts_of(data: Any, engine: str) -> list[Any]:
@@ -149,7 +149,7 @@ def _no_file(path: str) -> DataError:
     return DataError(msg, remedy="check the path")
 
 
-def counted_parts(
+def count_partitions(
     executor: Executor,
     parts: Sequence[Any],
     roles: Roles,
@@ -168,7 +168,7 @@ def counted_parts(
     told = [each for each in told if each.name not in by_type]
     for warning in column_warnings(told, REMOTE_ISSUES):
         warn(*warning.args, remedy=warning.remedy)
-    target = agreed_target(facts, roles)
+    target = target_of_partitions(facts, roles)
     columns = _attributes(facts, roles)
     schema = Schema(tuple(map(_attribute, columns)), target, roles.declared.missing)
     numbers = {i: c for i, c in enumerate(columns) if c.kind == "numeric"}
@@ -224,7 +224,7 @@ def _without_identifiers(
 
     They are those that are left out in memory.
     """
-    names = leave_out(_issue_facts(executor, read, facts, roles))
+    names = exclude_identifiers(_issue_facts(executor, read, facts, roles))
     declared = roles.declared
     ignored = replace(declared, ignore=(*declared.ignore, *names))
     return replace(roles, declared=ignored)
@@ -258,7 +258,7 @@ def _issue_facts(
 
 def _whole_numbers(
     executor: Executor, read: Sequence[Any], column: ColumnFacts, n_rows: int
-) -> WholeNumbers | None:
+) -> IntegerSummary | None:
     """Return what is counted of a column's numbers, if all of them are whole.
 
     Where they are many, they are counted between some of them, so that few are in
@@ -278,7 +278,7 @@ def _whole_numbers(
     if not (is_whole and column.n_known):
         return None
     ends = column.least, column.greatest
-    return WholeNumbers(n_rows, column.n_known, n_different, *ends)
+    return IntegerSummary(n_rows, column.n_known, n_different, *ends)
 
 
 def _are_whole(numbers: Floats) -> bool:
@@ -339,7 +339,7 @@ def _tell(facts: PartitionFacts, roles: Roles) -> None:
     check_least(facts.least)
 
 
-def agreed_target(facts: PartitionFacts, roles: Roles) -> Target:
+def target_of_partitions(facts: PartitionFacts, roles: Roles) -> Target:
     """Return the target of all parts."""
     declared: Declarations = roles.declared
     column = facts.named(roles.target).column

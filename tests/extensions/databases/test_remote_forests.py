@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.helpers.database_tables import TABLE, in_postgres
-from tests.helpers.tables_in_parts import in_arrow
+from tests.helpers.partitioned_tables import in_arrow
 from tests.sources.comparing import assert_same_tree, opened
 from tests.sources.tables_away import placed, table_of
 

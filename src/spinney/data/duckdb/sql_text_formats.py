@@ -1,7 +1,7 @@
 """The forms of numbers and dates in SQL: what a column is written in, and its cells.
 
-It says of a column in DuckDB what :func:`spinney.data.format_inference.evidence_of`
-says of texts in memory.
+It says of a column in DuckDB what
+:func:`spinney.data.format_inference.infer_candidates` says of texts in memory.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.data.duckdb.columns import aggregated
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.format_inference import PLACEHOLDERS, Evidence
+from spinney.data.format_inference import PLACEHOLDERS, FormatCandidates
 from spinney.data.text_formats import (
     CURRENCY,
     FORMS,
@@ -17,9 +17,9 @@ from spinney.data.text_formats import (
     HALF_DAY,
     NUMBERS,
     SIGNS,
-    DateForm,
+    DateFormat,
     Form,
-    NumberForm,
+    NumberFormat,
 )
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _LISTED = ", ".join(map(quote_text, sorted(PLACEHOLDERS)))
 
 
-def evidence_in_sql(
+def infer_candidates_in_sql(
     texts: "DuckDBPyRelation", columns: Iterable[str], numeric: Collection[str] = ()
-) -> dict[str, Evidence]:
+) -> dict[str, FormatCandidates]:
     """Return what the cells of columns of text say of their forms, if of any.
 
     Columns that are in no form are left out; ``numeric`` are known to be numbers.
@@ -76,7 +76,7 @@ def _tests(column: str) -> dict[Any, str]:
     return tests
 
 
-def _evidence(answers: Mapping[Any, Any], *, numeric: bool) -> Evidence | None:
+def _evidence(answers: Mapping[Any, Any], *, numeric: bool) -> FormatCandidates | None:
     forms = [form for form in FORMS if answers[form]]
     placeholders = tuple(filter(None, answers["placeholders"] or ()))
     if numeric and not answers["cells"]:
@@ -86,7 +86,7 @@ def _evidence(answers: Mapping[Any, Any], *, numeric: bool) -> Evidence | None:
         return None
     if placeholders and not (answers["varies"] or numeric):
         return None  # of "-" and "1" both may be names
-    return Evidence(
+    return FormatCandidates(
         forms,
         pointed=bool(answers["pointed"]),
         plain=answers["plain"],
@@ -95,10 +95,10 @@ def _evidence(answers: Mapping[Any, Any], *, numeric: bool) -> Evidence | None:
     )
 
 
-def form_expression(column: str, form: Form) -> str:
+def parse_expression(column: str, form: Form) -> str:
     """Return the cells of a column of text, read by a form that they all match."""
     known = _known(column)
-    if isinstance(form, DateForm):
+    if isinstance(form, DateFormat):
         return _time(known, form)
     return number_in_sql(known, form)
 
@@ -109,7 +109,7 @@ def has_clocks(texts: "DuckDBPyRelation", columns: Iterable[str]) -> dict[str, b
     return {column: bool(has) for column, has in aggregated(texts, tests).items()}
 
 
-def number_in_sql(text: str, form: NumberForm) -> str:
+def number_in_sql(text: str, form: NumberFormat) -> str:
     """Return the number that a text is, which matches."""
     bare = f"regexp_replace({text}, {quote_text(SIGNS)}, '', 'g')"
     bare = f"replace({bare}, {quote_text(form.thousands)}, '')"
@@ -123,12 +123,12 @@ def _known(column: str) -> str:
 def _fits(text: str, form: Form) -> str:
     """Return whether a text is in a form, and a day of the calendar."""
     fits = f"regexp_full_match({text}, {quote_text(form.pattern)})"
-    if isinstance(form, DateForm):
+    if isinstance(form, DateFormat):
         fits += f" AND {_time(text, form)} IS NOT NULL"
     return fits
 
 
-def _time(text: str, form: DateForm) -> str:
+def _time(text: str, form: DateFormat) -> str:
     """Return the instant that a text is, NULL where no calendar has it."""
     tidy = f"regexp_replace(trim({text}), {quote_text(GAPS)}, ' ', 'g')"
     tidy = f"regexp_replace({tidy}, {quote_text(HALF_DAY)}, ' \\1')"

@@ -16,17 +16,17 @@ from spinney.data.target_leakage import (
     MOST_NUMBERS,
     MOST_ROWS,
     _rows_told,
-    class_warnings,
     holds_classes,
+    leakage_warnings,
+    similar_class_warnings,
     target_note,
-    target_warnings,
 )
 from spinney.errors import in_words
 
 
 def warnings_of(columns, target="y", **declared):
     table = read_table({**columns, "other": [1] * len(columns[target])})
-    found = target_warnings(
+    found = leakage_warnings(
         table.without([target]), table[target], Declarations(**declared)
     )
     return [str(each) for each in found]
@@ -59,7 +59,7 @@ def test_of_few_rows_nothing_is_said():
 
 def test_the_only_column_is_all_there_is():
     table = read_table({"x": HALVES, "y": HALVES})
-    assert target_warnings(table.without(["y"]), table["y"], Declarations()) == []
+    assert leakage_warnings(table.without(["y"]), table["y"], Declarations()) == []
 
 
 def test_a_declared_column_stays_without_a_word():
@@ -164,9 +164,9 @@ def test_a_debugger_changes_nothing():
 def test_classes_that_may_be_one():
     classes = ["Ja", "ja", "ja ", "nein", "nien", "nie"]
     codes = np.array([0, 2, 4, 5, *[1] * 10, *[3] * 10])
-    first, second = class_warnings("y", classes, codes)
+    first, second = similar_class_warnings("y", classes, codes)
     assert "holds 'Ja' in row 1, 'ja' and 'ja ' in row 2, three classes" in str(first)
     assert "holds 'nein', 'nien' in row 3 and 'nie' in row 4, three" not in str(second)
     assert "holds 'nein' and 'nien' in row 3, two classes" in str(second)
     # One of few rows beside others of few is no slip.
-    assert class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []
+    assert similar_class_warnings("y", ["nein", "nien"], np.array([0, 0, 1])) == []
